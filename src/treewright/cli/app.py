@@ -1,0 +1,281 @@
+"""The commands and their options. In: ``sys.argv``. Out: a call of a command's module. Callers: ``treewright``.
+
+Nothing heavy is imported here, so that ``--help`` answers at once: each command imports what it needs when it runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from treewright.cli.terminal import refusals
+from treewright.version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="treewright",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Decision trees: grow one from a table, read it, score it, use it.",
+    epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C.",
+)
+
+
+class TaskName(StrEnum):
+    """What the target is."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class UnseenName(StrEnum):
+    """What a level that fit never saw is taken for."""
+
+    missing = "missing"
+    error = "error"
+    majority = "majority"
+
+
+class FormatName(StrEnum):
+    """How a model is shown."""
+
+    text = "text"
+    svg = "svg"
+    dot = "dot"
+    json = "json"
+    rules = "rules"
+
+
+Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV (plain or gzip) or Parquet.", show_default=False)]
+ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that fit wrote.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
+MissingTokens = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--missing-tokens",
+        metavar="NA,n/a",
+        help="Cells that mean missing, beside the empty cell.",
+        rich_help_panel="Reading",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option("--separator", metavar="CHAR", help="Between cells; found by itself.", rich_help_panel="Reading"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option("--encoding", metavar="NAME", help="utf-8, or what the file's mark says.", rich_help_panel="Reading"),
+]
+
+
+def _version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        typer.echo(f"treewright {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def treewright(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Decision trees: grow one from a table, read it, score it, use it."""
+    del version  # its callback has done the work
+
+
+@app.command()
+def fit(
+    data: Data,
+    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)],
+    algorithm: Annotated[
+        str, typer.Option("--algorithm", metavar="NAME", help="How the tree is grown: cart.")
+    ] = "cart",
+    task: Annotated[
+        TaskName,
+        typer.Option(
+            "--task",
+            help="auto: text, booleans and up to 20 different whole numbers are classes, other numbers are numbers.",
+        ),
+    ] = TaskName.auto,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter, such as max_depth=4; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="For the split and for ties in the tree.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The tree is the same."),
+    ] = None,
+    test_size: Annotated[
+        float, typer.Option("--test-size", help="Share of rows held out for the score; 0 fits on all.")
+    ] = 0.25,
+    cv: Annotated[
+        int | None,
+        typer.Option("--cv", metavar="FOLDS", help="Score by cross-validation; the tree is fitted on all rows."),
+    ] = None,
+    nominal: Annotated[
+        list[str] | None, typer.Option("--nominal", metavar="COL", help="A column of names.", rich_help_panel="Columns")
+    ] = None,
+    ordinal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ordinal", metavar="COL=LOW,..,HIGH", help="A column of ranks, lowest first.", rich_help_panel="Columns"
+        ),
+    ] = None,
+    numeric: Annotated[
+        list[str] | None,
+        typer.Option("--numeric", metavar="COL", help="A column of numbers.", rich_help_panel="Columns"),
+    ] = None,
+    types: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--types", metavar="COL=KIND", help="KIND: numeric, nominal or boolean.", rich_help_panel="Columns"
+        ),
+    ] = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option("--drop", metavar="COL", help="A column to leave out.", rich_help_panel="Columns"),
+    ] = None,
+    weight: Annotated[
+        str | None, typer.Option("--weight", metavar="COL", help="A column of row weights.", rich_help_panel="Columns")
+    ] = None,
+    skip_missing_target: Annotated[
+        bool, typer.Option("--skip-missing-target", help="Leave out rows without a target.", rich_help_panel="Columns")
+    ] = False,
+    unseen: Annotated[
+        UnseenName,
+        typer.Option("--unseen", help="What a level never seen means at predict.", rich_help_panel="Columns"),
+    ] = UnseenName.missing,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Save the model.", rich_help_panel="Output")
+    ] = None,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the tree.", rich_help_panel="Output")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Grow a tree from a table, show it, and score it on rows it did not see."""
+    with refusals(data):
+        from treewright.cli.declared import declare, one_separator, split_tokens
+        from treewright.cli.delimited import ReadOptions
+        from treewright.cli.fit import FitRequest, run_fit
+
+        run_fit(
+            FitRequest(
+                data=data,
+                target=target,
+                algorithm=algorithm,
+                task=task.value,
+                settings=tuple(settings or ()),
+                declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
+                drop=tuple(drop or ()),
+                weight=weight,
+                skip_missing_target=skip_missing_target,
+                reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
+                unseen=unseen.value,
+                test_size=test_size,
+                n_folds=cv,
+                seed=seed,
+                out=out,
+                svg=svg,
+                force=force,
+                jobs=jobs,
+            )
+        )
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV here, not on the screen.")
+    ] = None,
+    proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
+    guard: Annotated[
+        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
+    ] = True,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    force: Force = False,
+) -> None:
+    """Predict every row of a table; CSV comes out."""
+    with refusals(data):
+        from treewright.cli.declared import one_separator, split_tokens
+        from treewright.cli.delimited import ReadOptions
+        from treewright.cli.predict import run_predict
+
+        options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
+        run_predict(model, data, options, out, proba=proba, force=force, guard=guard)
+
+
+@app.command()
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    target: Annotated[
+        str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
+    ] = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+) -> None:
+    """Score a model on rows whose truth is known."""
+    with refusals(data):
+        from treewright.cli.declared import one_separator, split_tokens
+        from treewright.cli.delimited import ReadOptions
+        from treewright.cli.evaluate import run_evaluate
+
+        options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
+        run_evaluate(model, data, options, target)
+
+
+@app.command()
+def show(
+    model: ModelFile,
+    form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
+    max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and svg.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")] = None,
+    force: Force = False,
+) -> None:
+    """Show a model: as text, picture, graph, data or rules."""
+    with refusals():
+        from treewright.cli.show import run_show
+
+        run_show(model, form.value, max_depth, out, force=force)
+
+
+@app.command()
+def warmup() -> None:
+    """Compile the kernels once, so that the first real work starts at full speed."""
+    with refusals():
+        from treewright.cli.show import run_warmup
+
+        run_warmup()
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without box characters gets question marks, not an error
+    try:
+        app()
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,239 @@
+"""What the cells of text columns mean. In: strings and the user's word. Out: typed columns. Callers: cli.files.
+
+A column's type is decided on all of its cells, never on a sample, by these rules:
+
+- ``true`` / ``false`` in any case, all cells: boolean.
+- every cell a number, none with a leading zero (an id such as 00123): numeric; whole numbers stay whole.
+- at least 95 % numbers, but not all: refused, naming the first other cell; any guess would often be wrong.
+- everything else, and what the user calls nominal or ordinal: text, exactly as in the file.
+
+An empty cell is missing; nothing else is, unless ``--missing-tokens`` says so. In a file separated by semicolons a
+comma is the decimal mark.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from treewright.exceptions import InputFileError
+
+__all__ = ["CellType", "TextColumns", "decide_types", "parse_booleans", "parse_numbers"]
+
+CellType = Literal["number", "boolean", "text"]
+
+MOSTLY = 0.95
+_LARGEST_EXACT = 2**53
+_DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
+_INFINITE = r"^[+-]?(?i:inf|infinity)$"
+_PADDED = r"^[+-]?0\d"
+_WHOLE = r"^[+-]?\d+$"
+_THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """Text columns and where they came from.
+
+    Attributes
+    ----------
+    path : Path
+    frame : polars.DataFrame
+        String columns, null where missing.
+    lines : int64[n_rows]
+        The line each row begins on.
+    decimal_comma : bool
+        Whether a comma is the decimal mark.
+    """
+
+    path: Path
+    frame: pl.DataFrame
+    lines: np.ndarray
+    decimal_comma: bool
+
+
+def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.DataFrame:
+    """Give every column the type that all its cells agree on.
+
+    Parameters
+    ----------
+    text : TextColumns
+    declared : mapping of str to {"number", "boolean", "text"}
+        Columns about which the user has decided.
+
+    Returns
+    -------
+    polars.DataFrame
+        Columns of type Int64, Float64, Boolean or String.
+
+    Raises
+    ------
+    InputFileError
+        A column is almost numeric, holds integers that float64 cannot tell apart, or is not what was declared; the
+        message names the line.
+    """
+    tallies = _tally(text)
+    typed: dict[str, pl.Series] = {}
+    for name in text.frame.columns:
+        series = text.frame[name]
+        match declared.get(name) or _type_of(text, series, tallies):
+            case "number":
+                typed[name] = parse_numbers(text, name, tallies)
+            case "boolean":
+                typed[name] = parse_booleans(text, name)
+            case _:
+                typed[name] = series
+    return pl.DataFrame(typed)
+
+
+def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | None = None) -> pl.Series:
+    """Numbers of one column; whole numbers (all of them) as Int64, else Float64.
+
+    Raises
+    ------
+    InputFileError
+        The first cell that is no number, with its line; an integer beyond 2**53.
+    """
+    bare = pl.DataFrame({"cells": text.frame[name]}).select(_bare("cells", text.decimal_comma))["cells"]
+    values = bare.cast(pl.Float64, strict=False)
+    wrong = bare.is_not_null() & (
+        values.is_null() | values.is_nan() | (values.is_infinite() & ~bare.str.contains(_INFINITE))
+    )
+    if wrong.any():
+        raise _wrong_cell(text, name, wrong, "not a number")
+    largest = values.abs().max()
+    if isinstance(largest, float) and largest >= _LARGEST_EXACT:
+        beyond = (values.abs() >= _LARGEST_EXACT) & bare.str.contains(_WHOLE)
+        if beyond.any():
+            row, cell = _first(text, name, beyond)
+            raise InputFileError(
+                f"{_place(text, row)}: column {name!r}: {cell!r} is at or beyond 2^53, where integers are no longer "
+                f"told apart as numbers: leave it out (--drop {shlex.quote(name)}) or take it as text "
+                f"(--types {shlex.quote(name)}=nominal)"
+            )
+    n_whole = tallies[f"{name}:whole"] if tallies else int(bare.str.contains(_WHOLE).sum() or 0)
+    is_whole = n_whole == len(bare) - bare.null_count() and n_whole > 0
+    return (bare.str.strip_prefix("+").cast(pl.Int64) if is_whole else values).alias(name)
+
+
+def parse_booleans(text: TextColumns, name: str) -> pl.Series:
+    """``true`` and ``false``, in any case, as booleans.
+
+    Raises
+    ------
+    InputFileError
+        The first cell that is neither, with its line.
+    """
+    low = text.frame[name].str.strip_chars().str.to_lowercase()
+    wrong = low.is_not_null() & ~low.is_in(["true", "false"])
+    if wrong.any():
+        raise _wrong_cell(text, name, wrong, "neither true nor false")
+    return (low == "true").alias(name)
+
+
+def _bare(name: str, decimal_comma: bool) -> pl.Expr:
+    """Cells without blanks around them, decimal commas turned into points."""
+    bare = pl.col(name).str.strip_chars()
+    if not decimal_comma:
+        return bare
+    with_point = bare.str.replace(",", ".", literal=True)
+    return pl.when(bare.str.contains(_DECIMAL_COMMA)).then(with_point).otherwise(bare).alias(name)
+
+
+def _tally(text: TextColumns) -> dict[str, int]:
+    """Per column: how many cells are present, numbers, whole, padded with zeros, booleans."""
+    # Polars reads some names ("*", "^a.*$") as patterns, so the columns go by their positions here.
+    frame = pl.DataFrame({str(position): series for position, series in enumerate(text.frame)})
+    wanted: list[pl.Expr] = []
+    for name in frame.columns:
+        bare = _bare(name, text.decimal_comma)
+        value = bare.cast(pl.Float64, strict=False)
+        infinite = value.is_infinite() & bare.str.contains(_INFINITE)
+        wanted += [
+            pl.col(name).count().alias(f"{name}:present"),
+            value.is_finite().sum().alias(f"{name}:finite"),
+            infinite.sum().alias(f"{name}:infinite"),
+            bare.str.contains(_WHOLE).sum().alias(f"{name}:whole"),
+            bare.str.contains(_PADDED).sum().alias(f"{name}:padded"),
+            bare.str.to_lowercase().is_in(["true", "false"]).sum().alias(f"{name}:boolean"),
+        ]
+    tallies: dict[str, int] = {}
+    for key, cells in frame.lazy().select(wanted).collect().to_dict(as_series=False).items():
+        position, _, what = key.partition(":")
+        tallies[f"{text.frame.columns[int(position)]}:{what}"] = int(cells[0] or 0)
+    return tallies
+
+
+def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -> CellType:
+    """The type on which all cells of a column agree."""
+    name = series.name
+    present, finite = tallies[f"{name}:present"], tallies[f"{name}:finite"]
+    numbers = finite + tallies[f"{name}:infinite"]
+    if present == 0:
+        return "number"
+    if tallies[f"{name}:boolean"] == present:
+        return "boolean"
+    if tallies[f"{name}:padded"]:
+        return "text"
+    if finite and numbers == present:
+        return "number"
+    if numbers < present and not text.decimal_comma:
+        _refuse_thousands(text, series, present)
+    if finite and numbers >= MOSTLY * present:
+        bare = series.str.strip_chars()
+        value = bare.cast(pl.Float64, strict=False)
+        other = bare.is_not_null() & (value.is_null() | value.is_nan())
+        if text.decimal_comma:
+            other &= ~bare.str.contains(_DECIMAL_COMMA)
+        if not other.any():
+            other = value.is_infinite()
+        row, cell = _first(text, name, other)
+        raise InputFileError(
+            f"{_place(text, row)}: column {name!r}: {cell!r} is not a number, though {numbers} of {present} "
+            f"cells are: correct it, or say that it means missing (--missing-tokens {shlex.quote(cell)}), "
+            f"or that the column is text (--types {shlex.quote(name)}=nominal)"
+        )
+    return "text"
+
+
+def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> None:
+    """A column of numbers some of which hold thousands separators is not quietly text."""
+    grouped = series.str.strip_chars().str.contains(_THOUSANDS).fill_null(value=False)
+    if not grouped.any():
+        return
+    plain = series.str.strip_chars().cast(pl.Float64, strict=False).is_finite().fill_null(value=False)
+    if int((grouped | plain).sum()) >= MOSTLY * present:
+        row, cell = _first(text, series.name, grouped)
+        raise InputFileError(
+            f"{_place(text, row)}: column {series.name!r}: {cell!r} seems to hold thousands separators: "
+            f"remove them from the file, or take the column as text (--types {shlex.quote(series.name)}=nominal)"
+        )
+
+
+def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> InputFileError:
+    """The error for cells that are not of the type asked for."""
+    row, cell = _first(text, name, wrong)
+    count = int(wrong.sum())
+    more = f" ({count} such cells)" if count > 1 else ""
+    return InputFileError(
+        f"{_place(text, row)}: column {name!r}: {cell!r} is {what}{more}: correct it, "
+        f"or if it means missing, say --missing-tokens {shlex.quote(cell)}"
+    )
+
+
+def _place(text: TextColumns, row: int) -> str:
+    """File and line of a row."""
+    return f"{text.path}:{text.lines[row]}"
+
+
+def _first(text: TextColumns, name: str, mask: pl.Series) -> tuple[int, str]:
+    """Row and cell of the first True."""
+    row = int(mask.fill_null(value=False).arg_max() or 0)
+    cell = str(text.frame[name][row])
+    return row, cell if len(cell) <= 40 else cell[:37] + "..."

@@ -1,0 +1,178 @@
+"""What the user says about columns and parameters. In: words. Out: checked mappings. Callers: cli.app.
+
+Everything here is wrong usage when it is wrong: exit code 2, before any file is read.
+"""
+
+from __future__ import annotations
+
+import csv
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from treewright.cli.terminal import UsageRefusal
+
+if TYPE_CHECKING:
+    from treewright.cli.columns import CellType
+
+__all__ = ["Declared", "Value", "declare", "one_separator", "parse_settings", "parse_value", "split_tokens"]
+
+Value = int | float | bool | str | None
+
+_KINDS = ("numeric", "nominal", "boolean")
+_OWN_OPTION = {
+    "nominal": "--nominal",
+    "ordinal": "--ordinal",
+    "numeric": "--numeric",
+    "unseen": "--unseen",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Columns about which the user has decided.
+
+    Attributes
+    ----------
+    nominal, numeric : tuple of str
+    ordinal : dict of str to list of str
+        Levels, lowest first.
+    boolean : tuple of str
+    """
+
+    nominal: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+    ordinal: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def cell_types(self) -> dict[str, CellType]:
+        """How the cells of the declared columns are to be parsed."""
+        types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.ordinal), "text")
+        return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
+
+
+def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[str], types: Sequence[str]) -> Declared:
+    """Bring the ways to declare columns together.
+
+    Parameters
+    ----------
+    nominal, numeric : sequence of str
+        Column names.
+    ordinal : sequence of str
+        ``column=lowest,...,highest``; a level that holds a comma in double quotes.
+    types : sequence of str
+        ``column=kind``, several separated by commas.
+
+    Raises
+    ------
+    UsageRefusal
+        A word of another form, an unknown kind, or a column declared twice.
+
+    Examples
+    --------
+    >>> declare(["zip"], ["size=S,M,L"], [], ["age=numeric"])
+    Declared(nominal=('zip',), numeric=('age',), boolean=(), ordinal={'size': ['S', 'M', 'L']})
+    """
+    kinds: dict[str, str] = {}
+    levels: dict[str, list[str]] = {}
+
+    def settle(name: str, kind: str) -> None:
+        if kinds.setdefault(name, kind) != kind:
+            raise UsageRefusal(f"column {name!r} is declared {kinds[name]} and {kind}: keep one")
+
+    for name in nominal:
+        settle(name, "nominal")
+    for name in numeric:
+        settle(name, "numeric")
+    for word in ordinal:
+        name, _, listed = word.partition("=")
+        levels[name] = next(csv.reader([listed], skipinitialspace=True), [])
+        if not name or len(set(levels[name])) < 2 or len(set(levels[name])) < len(levels[name]):
+            raise UsageRefusal(
+                f"--ordinal {word!r}: write it as 'column=lowest,...,highest', each of two levels or more once"
+            )
+        settle(name, "ordinal")
+    for word in (part for given in types for part in given.split(",")):
+        name, _, kind = word.rpartition("=")
+        if not name or kind not in _KINDS:
+            raise UsageRefusal(f"--types {word!r}: write it as column=kind, where kind is one of {', '.join(_KINDS)}")
+        settle(name, kind)
+    chosen = {kind: tuple(name for name, word in kinds.items() if word == kind) for kind in _KINDS}
+    return Declared(chosen["nominal"], chosen["numeric"], chosen["boolean"], levels)
+
+
+def parse_settings(words: Sequence[str], known: Mapping[str, object]) -> dict[str, Value]:
+    """Parameters of an estimator from ``name=value`` words.
+
+    Parameters
+    ----------
+    words : sequence of str
+    known : mapping
+        The estimator's parameters with their defaults.
+
+    Raises
+    ------
+    UsageRefusal
+        A word without ``=``, an unknown parameter (the nearest is named), one that has an option of its own, or one
+        that is given twice.
+    """
+    settings: dict[str, Value] = {}
+    open_names = sorted(set(known) - set(_OWN_OPTION))
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if not equals or not name:
+            raise UsageRefusal(f"--set {word!r}: write it as name=value, such as max_depth=4")
+        if name in _OWN_OPTION:
+            raise UsageRefusal(f"--set {word!r}: use {_OWN_OPTION[name]} instead")
+        if name not in known:
+            near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
+            hint = f" did you mean {near[0]}?" if near else ""
+            raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
+        if name in settings:
+            raise UsageRefusal(f"--set {name}: given twice")
+        settings[name] = parse_value(text)
+    return settings
+
+
+def parse_value(text: str) -> Value:
+    """A word as whole number, number, true, false, none or text.
+
+    Examples
+    --------
+    >>> [parse_value(word) for word in ("4", "0.5", "1e-3", "true", "none", "sqrt")]
+    [4, 0.5, 0.001, True, None, 'sqrt']
+    """
+    words: dict[str, Value] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def split_tokens(words: Sequence[str]) -> tuple[str, ...]:
+    """Tokens from words that may hold several, separated by commas."""
+    return tuple(dict.fromkeys(token.strip() for word in words for token in word.split(",") if token.strip()))
+
+
+def one_separator(word: str | None) -> str | None:
+    r"""The separator as one character; ``tab`` and ``\t`` are understood.
+
+    Raises
+    ------
+    UsageRefusal
+        Not exactly one character, or one that cannot separate cells.
+    """
+    if word is None:
+        return None
+    character = {"tab": "\t", "\\t": "\t"}.get(word, word)
+    if len(character) != 1 or not character.isascii() or character in '"\n\r\0':
+        raise UsageRefusal(f"--separator {word!r}: give one character, such as ',' or ';' or tab")
+    return character

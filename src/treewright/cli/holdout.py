@@ -1,0 +1,177 @@
+"""Rows kept aside. In: a table. Out: a fitted estimator and how it did on rows unseen. Callers: cli.fit.
+
+Splits are scikit-learn's, seeded, and for classes stratified where every class has rows enough; so the same command
+gives the same score on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from treewright.cli.scores import LabelScore, NumberScore, label_counts
+from treewright.exceptions import DataError
+
+__all__ = ["HeldOut", "Score", "Task", "cross_validate", "fit_and_hold_out"]
+
+Score = LabelScore | NumberScore
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is learned from.
+
+    Attributes
+    ----------
+    features : polars.DataFrame
+    target : polars.Series
+    weights : ndarray or None
+    is_classification : bool
+    seed : int
+    make : callable
+        Gives a fresh, unfitted estimator.
+    """
+
+    features: pl.DataFrame
+    target: pl.Series
+    weights: np.ndarray | None
+    is_classification: bool
+    seed: int
+    make: Callable[[], Any]
+
+    def fit(self, rows: np.ndarray | None) -> Any:
+        """A fresh estimator fitted on some rows (None: on all)."""
+        if rows is None:
+            return self.make().fit(self.features, self.target, sample_weight=self.weights)
+        weights = None if self.weights is None else self.weights[rows]
+        return self.make().fit(self.features[rows], self.target[rows], sample_weight=weights)
+
+    def codes(self) -> np.ndarray:
+        """int64[n]: the target as class numbers."""
+        return self.target.rank("dense").to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A fitted estimator and its score on rows it did not see.
+
+    Attributes
+    ----------
+    estimator : estimator
+    n_fitted : int
+        Rows it learned from.
+    score, baseline : LabelScore or NumberScore, or None
+        Its own, and that of the constant answer; None where no row was held out.
+    stratified : bool
+    """
+
+    estimator: Any
+    n_fitted: int
+    score: Score | None = None
+    baseline: Score | None = None
+    stratified: bool = False
+
+
+def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
+    """Fit on one part of the rows, score on the other.
+
+    Parameters
+    ----------
+    task : Task
+    test_size : float, 0 to below 1
+        Share of the rows held out; 0 fits on every row and scores nothing.
+
+    Raises
+    ------
+    DataError
+        Too few rows for two parts.
+    """
+    n = len(task.target)
+    if test_size == 0:
+        return HeldOut(task.fit(None), n)
+    from sklearn.model_selection import train_test_split
+
+    n_test = int(np.ceil(test_size * n))
+    if n_test < 1 or n - n_test < 1:
+        raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
+    codes = task.codes() if task.is_classification else None
+    stratified = False
+    if codes is not None:
+        smallest, n_classes = np.unique(codes, return_counts=True)[1].min(), len(np.unique(codes))
+        stratified = bool(smallest >= 2 and min(n_test, n - n_test) >= n_classes)
+    learn, test = train_test_split(
+        np.arange(n), test_size=n_test, random_state=task.seed, stratify=codes if stratified else None
+    )
+    learn.sort()
+    estimator = task.fit(learn)
+    score, baseline = _fresh(task), _fresh(task)
+    _add(task, estimator, learn, test, score, baseline)
+    return HeldOut(estimator, len(learn), score, baseline, stratified)
+
+
+def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]:
+    """Fit as many times as there are folds, each time scoring on the fold left out.
+
+    Parameters
+    ----------
+    task : Task
+    n_folds : int, 2 to the number of rows
+
+    Returns
+    -------
+    score, baseline : LabelScore or NumberScore
+        Over all rows, each predicted by the fit that did not see it.
+    per_fold : list of LabelScore or NumberScore
+
+    Raises
+    ------
+    DataError
+        Fewer rows than folds.
+    """
+    n = len(task.target)
+    if n < n_folds:
+        raise DataError(f"{n} rows are too few for {n_folds} folds: give --cv {max(2, n)} or less")
+    score, baseline, per_fold = _fresh(task), _fresh(task), []
+    for learn, test in _folds(task, n_folds):
+        fold = _fresh(task)
+        estimator = task.fit(learn)
+        _add(task, estimator, learn, test, score, baseline)
+        _add(task, estimator, learn, test, fold, _fresh(task))
+        per_fold.append(fold)
+    return score, baseline, per_fold
+
+
+def _folds(task: Task, n_folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows to learn from and to score on, fold by fold."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    n = len(task.target)
+    if task.is_classification:
+        codes = task.codes()
+        if np.unique(codes, return_counts=True)[1].min() >= n_folds:
+            yield from StratifiedKFold(n_folds, shuffle=True, random_state=task.seed).split(np.zeros(n), codes)
+            return
+    yield from KFold(n_folds, shuffle=True, random_state=task.seed).split(np.zeros(n))
+
+
+def _fresh(task: Task) -> Score:
+    """An empty score of the task's sort."""
+    return LabelScore() if task.is_classification else NumberScore()
+
+
+def _add(task: Task, estimator: Any, learn: np.ndarray, test: np.ndarray, score: Score, baseline: Score) -> None:
+    """Score an estimator, and the best constant answer of its training rows, on the test rows."""
+    predicted = np.asarray(estimator.predict(task.features[test]))
+    truth, seen = task.target[test], task.target[learn]
+    if isinstance(score, LabelScore) and isinstance(baseline, LabelScore):
+        score.add(truth, predicted)
+        constant = label_counts(seen)[0][0]
+        baseline.add(truth, np.full(len(test), constant, dtype=None if not isinstance(constant, str) else object))
+    elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
+        values = truth.cast(pl.Float64).to_numpy()
+        score.add(values, predicted.astype(np.float64))
+        baseline.add(values, np.full(len(test), float(seen.cast(pl.Float64).to_numpy().mean())))

@@ -1,0 +1,96 @@
+"""A Parquet file as tables. In: a path. Out: typed frames, whole or in runs of rows. Callers: files, matching.
+
+Parquet brings its own types, so nothing is inferred here. What no decision tree can ask about (lists, structs, bytes)
+is refused by column; a damaged file is one error that names the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from treewright.exceptions import InputFileError
+
+__all__ = ["parquet_blocks", "parquet_columns", "read_parquet"]
+
+_BLOCK_ROWS = 1 << 18
+
+
+def parquet_columns(path: Path) -> tuple[str, ...]:
+    """Column names of a Parquet file, in order.
+
+    Raises
+    ------
+    InputFileError
+        The file is no whole Parquet file.
+    """
+    with _refusing(path):
+        return tuple(_scan(path).collect_schema().names())
+
+
+def read_parquet(path: Path, leave_out: Sequence[str] = ()) -> pl.DataFrame:
+    """The whole table, less the columns to leave out.
+
+    Raises
+    ------
+    InputFileError
+        The file is no whole Parquet file, holds no column, or a column holds lists, structs or bytes.
+    """
+    names = [name for name in parquet_columns(path) if name not in set(leave_out)]
+    with _refusing(path):
+        wanted = _select(path, names)
+        _check_types(path, wanted.collect_schema())
+        return wanted.collect()
+
+
+def parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """Runs of rows of the named columns, at least one run (it may be empty).
+
+    Raises
+    ------
+    InputFileError
+        The file is no whole Parquet file, or one of the columns holds lists, structs or bytes.
+    """
+    with _refusing(path):
+        wanted = _select(path, names)
+        _check_types(path, wanted.collect_schema())
+        n_rows = int(_scan(path).select(pl.len()).collect().item())
+    for start in range(0, max(n_rows, 1), _BLOCK_ROWS):
+        with _refusing(path):
+            block = wanted.slice(start, _BLOCK_ROWS).collect()
+        yield block
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    """The file, nothing read yet; its name is a name, not a pattern."""
+    return pl.scan_parquet(path, glob=False, hive_partitioning=False)
+
+
+def _select(path: Path, names: Sequence[str]) -> pl.LazyFrame:
+    """The named columns, chosen by position: polars reads some names ("*", "^a.*$") as patterns."""
+    position = {name: index for index, name in enumerate(_scan(path).collect_schema().names())}
+    return _scan(path).select(pl.nth([position[name] for name in names]))
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turn whatever the reader says about a damaged file into one error."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeError) as error:
+        reason = (str(error).splitlines() or ["unreadable"])[0]
+        raise InputFileError(f"{path}: is not a whole, readable Parquet file ({reason}): write it again") from None
+
+
+def _check_types(path: Path, schema: pl.Schema) -> None:
+    """Columns of flat values only."""
+    if not schema:
+        raise InputFileError(f"{path}: the Parquet file has no columns")
+    for name, dtype in schema.items():
+        if dtype.is_nested() or dtype in {pl.Binary, pl.Object}:
+            raise InputFileError(
+                f"{path}: column {name!r} holds {dtype}: write its parts as columns, or leave it out (--drop)"
+            )

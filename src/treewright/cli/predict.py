@@ -1,0 +1,95 @@
+"""``treewright predict``. In: a model and rows. Out: predictions as CSV. Callers: cli.app.
+
+Rows are read, predicted and written a block at a time. Texts that a spreadsheet would run as a formula get an
+apostrophe in front, unless the caller says no; numbers are never touched.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from treewright.cli.delimited import ReadOptions
+from treewright.cli.matching import rows_for
+from treewright.cli.outputs import check_output, guarded_labels, open_output
+from treewright.cli.scores import label_series
+from treewright.cli.terminal import UsageRefusal, progress
+
+if TYPE_CHECKING:
+    from treewright.model import Model
+
+__all__ = ["run_predict"]
+
+
+def run_predict(
+    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, proba: bool, force: bool, guard: bool
+) -> None:
+    """Predict every row of a file.
+
+    Parameters
+    ----------
+    model_path, data : Path
+    options : ReadOptions
+    out : Path or None
+        None writes to the standard output.
+    proba : bool
+        Add one column of probabilities per class.
+    force : bool
+        Whether ``out`` may be replaced.
+    guard : bool
+        Whether texts that look like formulas get an apostrophe.
+
+    Raises
+    ------
+    TreewrightError
+        The model, the table or the output was refused.
+    """
+    import treewright
+
+    check_output(out, force)
+    model = treewright.load(model_path)
+    if proba and model.task != "classification":
+        raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
+    with progress(), open_output(out, force) as file:
+        is_first = True
+        for rows in rows_for(model, data, options):
+            table = pl.DataFrame(_columns(model, rows.features, proba, guard))
+            table.write_csv(file, include_header=is_first)
+            is_first = False
+
+
+def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.Series]:
+    """What is written for some rows: a prediction per output, and the probabilities asked for."""
+    predicted = np.asarray(model.predict(features))
+    outputs = predicted.reshape(len(predicted), -1)
+    names = _output_names(model, outputs.shape[1])
+    written = []
+    for output, name in enumerate(names):
+        series = label_series(name, outputs[:, output])
+        written.append(_guarded(series) if guard and series.dtype == pl.String else series)
+    if proba:
+        shares = model.predict_proba(features)
+        for name, share, classes in zip(
+            names, shares if isinstance(shares, list) else [shares], model.classes, strict=True
+        ):
+            labels = label_series("class", classes).cast(pl.String).to_list()
+            stem = name.replace("prediction", "probability", 1)
+            written += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+    return written
+
+
+def _output_names(model: Model, n_outputs: int) -> list[str]:
+    """``prediction``, or one such name per output."""
+    if n_outputs == 1:
+        return ["prediction"]
+    names = model.target_names or tuple(str(output) for output in range(n_outputs))
+    return [f"prediction_{name}" for name in names]
+
+
+def _guarded(series: pl.Series) -> pl.Series:
+    """Texts made safe for spreadsheets; the few different labels are looked at once each."""
+    different = [str(label) for label in series.unique().drop_nulls()]
+    return series.replace_strict(different, guarded_labels(different), return_dtype=pl.String)

@@ -1,0 +1,165 @@
+"""How good predictions are. In: true and predicted values. Out: scores with their doubt. Callers: fit, evaluate.
+
+Only counts and sums are kept, so the memory in use does not grow with the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+
+import numpy as np
+import polars as pl
+
+__all__ = ["LabelScore", "NumberScore", "wilson_interval"]
+
+_Z_95 = 1.959963984540054
+
+
+def wilson_interval(right: int, n: int) -> tuple[float, float]:
+    """95 % interval of a share, as Wilson 1927 (J. Am. Stat. Assoc. 22, 209-212) solves it.
+
+    Parameters
+    ----------
+    right : int, 0 to n
+    n : int >= 1
+
+    Returns
+    -------
+    low, high : float, 0 to 1
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(9, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.596, 0.982)
+    """
+    share, z2 = right / n, _Z_95**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = _Z_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+@dataclass
+class LabelScore:
+    """True against predicted labels, counted.
+
+    Attributes
+    ----------
+    counts : dict of (true, predicted) to int
+    """
+
+    counts: dict[tuple[object, object], int] = field(default_factory=dict)
+
+    def add(self, truth: pl.Series, predicted: np.ndarray) -> None:
+        """Count some rows.
+
+        Parameters
+        ----------
+        truth : polars.Series[n]
+        predicted : array[n]
+        """
+        pairs = pl.DataFrame({"true": truth, "predicted": label_series("predicted", predicted)})
+        for true, guess, count in pairs.group_by("true", "predicted").len().iter_rows():
+            self.counts[true, guess] = self.counts.get((true, guess), 0) + count
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return sum(self.counts.values())
+
+    @property
+    def right(self) -> int:
+        """Rows predicted right."""
+        return sum(count for (true, guess), count in self.counts.items() if true == guess)
+
+    def line(self, what: str) -> str:
+        """Accuracy with its interval."""
+        low, high = wilson_interval(self.right, self.n)
+        return (
+            f"{what} {self.right / self.n:.3f} ({self.right} of {self.n} right; 95 % interval {low:.3f} to {high:.3f})"
+        )
+
+    def true_totals(self) -> dict[object, int]:
+        """Rows per true label."""
+        return _totals(self.counts, 0)
+
+    def predicted_totals(self) -> dict[object, int]:
+        """Rows per predicted label."""
+        return _totals(self.counts, 1)
+
+
+@dataclass
+class NumberScore:
+    """True against predicted numbers, summed.
+
+    Squares around the mean are merged block by block as in Chan, Golub and LeVeque 1983 (Am. Stat. 37, 242-247).
+    """
+
+    n: int = 0
+    _mean: float = 0.0
+    _around_mean: float = 0.0
+    _squared: float = 0.0
+    _absolute: float = 0.0
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        """Sum over some rows.
+
+        Parameters
+        ----------
+        truth, predicted : float64[n]
+        """
+        if not len(truth):
+            return
+        errors = truth - predicted
+        total, mean = self.n + len(truth), float(truth.mean())
+        apart = mean - self._mean
+        self._around_mean += float(((truth - mean) ** 2).sum()) + apart * apart * self.n * len(truth) / total
+        self._mean += apart * len(truth) / total
+        self.n = total
+        self._squared += float((errors**2).sum())
+        self._absolute += float(np.abs(errors).sum())
+
+    @property
+    def r2(self) -> float:
+        """Share of the variance explained; nan where the true values are all the same."""
+        return 1 - self._squared / self._around_mean if self._around_mean > 0 else float("nan")
+
+    @property
+    def absolute_error(self) -> float:
+        """Mean absolute error."""
+        return self._absolute / self.n
+
+    @property
+    def root_squared_error(self) -> float:
+        """Root of the mean squared error."""
+        return sqrt(self._squared / self.n)
+
+    def line(self, what: str) -> str:
+        """The three numbers."""
+        return (
+            f"{what} R2 {self.r2:.3f}, mean absolute error {self.absolute_error:.4g}, "
+            f"root mean squared error {self.root_squared_error:.4g} ({self.n} rows)"
+        )
+
+
+def label_series(name: str, labels: np.ndarray) -> pl.Series:
+    """Labels as a column: numbers, booleans and dates as they are, everything else as text."""
+    if labels.dtype.kind in "iufbM":
+        return pl.Series(name, labels)
+    texts = [label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label) for label in labels]
+    return pl.Series(name, texts, pl.String)
+
+
+def label_counts(labels: pl.Series) -> list[tuple[object, int]]:
+    """Different labels and how often they occur: the most frequent first, then in their own order."""
+    counts = labels.alias("label").value_counts(name="rows").sort(["rows", "label"], descending=[True, False])
+    return [(label, int(count)) for label, count in counts.iter_rows()]
+
+
+def _totals(counts: dict[tuple[object, object], int], side: int) -> dict[object, int]:
+    """Rows per label on one side of the pairs."""
+    totals: dict[object, int] = {}
+    for pair, count in counts.items():
+        totals[pair[side]] = totals.get(pair[side], 0) + count
+    return totals

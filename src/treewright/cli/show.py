@@ -1,0 +1,94 @@
+"""``treewright show`` and ``warmup``. In: a model file, or nothing. Out: a view, or kernels. Callers: cli.app."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treewright.cli.outputs import check_output, write_text
+from treewright.cli.terminal import UsageRefusal, say
+
+if TYPE_CHECKING:
+    from treewright.model import Model
+
+__all__ = ["FORMATS", "run_show", "run_warmup"]
+
+FORMATS = ("text", "svg", "dot", "json", "rules")
+
+
+def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | None, *, force: bool) -> None:
+    """Show a model.
+
+    Parameters
+    ----------
+    model_path : Path
+    form : {"text", "svg", "dot", "json", "rules"}
+    max_depth : int >= 0 or None
+        How deep to show it; text and svg only.
+    out : Path or None
+        None writes to the standard output.
+    force : bool
+        Whether ``out`` may be replaced.
+
+    Raises
+    ------
+    TreewrightError
+        The model or the output was refused.
+    UsageRefusal
+        An unknown form, or a depth for a form that is always whole.
+    """
+    if form not in FORMATS:
+        raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
+    if max_depth is not None and (form not in {"text", "svg"} or max_depth < 0):
+        raise UsageRefusal(
+            f"--max-depth {max_depth}: give 0 or more, with --format text or svg; {form} shows the whole tree"
+        )
+    import treewright
+
+    check_output(out, force)
+    text = _rendered(treewright.load(model_path), form, max_depth)
+    write_text(out, text, force)
+
+
+def _rendered(model: Model, form: str, max_depth: int | None) -> str:
+    """The model in one of the forms."""
+    match form:
+        case "svg":
+            return str(model.plot(max_depth=max_depth).text)
+        case "dot":
+            from treewright.export.dot import to_dot
+
+            return to_dot(model)
+        case "json":
+            from treewright.export.structure import to_structure
+
+            return json.dumps(to_structure(model), indent=1, allow_nan=False, ensure_ascii=False)
+        case "rules":
+            from treewright.explain.leaf_rules import leaf_rules
+
+            return "\n".join(rule.text for rule in leaf_rules(model))
+        case _:
+            return str(model.show(max_depth=max_depth))
+
+
+def run_warmup() -> None:
+    """Compile every kernel that a fit and a prediction need, and say how long it took."""
+    import numpy as np
+
+    import treewright
+
+    start = time.perf_counter()
+    numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
+    words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
+    weights = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
+    for criterion in ("gini", "entropy"):
+        for table in (numbers, words):
+            for labels in (["x", "y", "x", "y", "y", "x"], ["x", "y", "z", "x", "y", "z"]):
+                classifier = treewright.DecisionTreeClassifier(criterion=criterion, random_state=0)
+                classifier.fit(table, labels, sample_weight=weights).predict(table)
+    for table in (numbers, words):
+        regressor = treewright.DecisionTreeRegressor(random_state=0)
+        regressor.fit(table, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]).predict(table)
+    say(f"kernels are compiled and kept; it took {time.perf_counter() - start:.1f} s")

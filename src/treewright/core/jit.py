@@ -1,0 +1,170 @@
+"""The kernel policy. In: plain Python loops. Out: compiled, cached, ``nogil`` kernels. Callers: every module with a kernel.
+
+Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. Compiled code is cached on disk under a name
+that contains a digest of all sources of this package, because Numba's own cache does not notice an edit in another
+file. Numba's cache files are pickles, so only a folder that belongs to this user and that nobody else can write is
+ever read; where there is none, kernels are compiled in memory for this process only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numba
+from llvmlite import ir
+from numba.core import caching, types
+from numba.extending import intrinsic
+
+__all__ = ["cache_directory", "inner_kernel", "is_warm", "kernel", "prefetch"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@cache
+def _sources_digest() -> str:
+    """Digest of every source file of the package: an edit anywhere means a new cache folder."""
+    digest = hashlib.blake2b(digest_size=10)
+    for path in sorted(_PACKAGE.rglob("*.py")):
+        digest.update(str(path.relative_to(_PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    digest.update(numba.__version__.encode())
+    return digest.hexdigest()
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a folder belongs to this user and nobody else can write to it (always true without POSIX owners)."""
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode):
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return info.st_uid == os.getuid() and not info.st_mode & 0o022
+
+
+@cache
+def cache_directory() -> Path | None:
+    """Folder that holds the compiled kernels, or None where there is no safe place.
+
+    ``TREEWRIGHT_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` name another place than the user's cache folder.
+    """
+    named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        root = Path(named) if named else home / "treewright"
+        place = root / f"kernels-{_sources_digest()}"
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if _is_private(place) and os.access(place, os.W_OK | os.X_OK):
+            return place
+    except (OSError, RuntimeError):  # read-only disk, no home folder, sources inside a zip file
+        return None
+    return None
+
+
+def is_warm() -> bool:
+    """Whether kernels of exactly these sources were compiled before and can be read from the cache."""
+    place = cache_directory()
+    return place is not None and any(place.glob("*.nbi"))
+
+
+class _Locator(caching._CacheLocator):
+    """Where Numba puts what it compiled: ``cache_directory``."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._name = f"{py_func.__module__}.{py_func.__qualname__}"
+        self._place = place
+
+    def get_cache_path(self) -> str:
+        return str(self._place)
+
+    def get_source_stamp(self) -> str:
+        return "sources"  # the folder's name already stands for them
+
+    def get_disambiguator(self) -> str:
+        return hashlib.blake2b(self._name.encode(), digest_size=6).hexdigest()
+
+
+class _Implementation(caching.CompileResultCacheImpl):
+    """Numba's own way to store a compile result, with our place for it."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._lineno = py_func.__code__.co_firstlineno
+        self._locator = _Locator(py_func, place)
+        self._filename_base = self.get_filename_base(py_func.__qualname__, "")
+
+
+class _KernelCache(caching.FunctionCache):
+    """Numba's function cache that takes a damaged file for a missing one."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._name = repr(py_func)
+        self._py_func = py_func
+        self._impl = _Implementation(py_func, place)
+        self._cache_path = str(place)
+        self._cache_file = caching.IndexDataCacheFile(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+        self.enable()
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever is wrong with the file: compile again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # a full disk or a damaged index: a fresh index serves as well, or none
+            try:
+                self.flush()
+                super().save_overload(sig, data)
+            except Exception:
+                self.disable()
+
+
+def kernel(function: F) -> F:
+    """Compile a function on its first call: no Python objects, no lock, no exceptions from division.
+
+    Kernels get arrays, scalars and named tuples of them; they never validate, and write to arrays that the caller owns.
+    """
+    dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
+    place = cache_directory()
+    if place is not None and not numba.config.DISABLE_JIT:
+        dispatcher._cache = _KernelCache(function, place)
+    return cast(F, dispatcher)
+
+
+def inner_kernel(function: F) -> F:
+    """Compile a function that only kernels call.
+
+    It has no door for Python (unboxing dozens of arrays is most of a small kernel's compile time) and no file of its own: the kernels
+    that call it carry it along.
+    """
+    return cast(F, numba.njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
+
+
+@intrinsic
+def prefetch(typing_context: Any, array: Any, position: Any) -> Any:
+    """Ask for the cache line of ``array[position]`` of a 1-D array; no bounds are checked."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        pointer = builder.gep(data, [arguments[1]])
+        byte_pointer, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+        declared = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte_pointer], ir.FunctionType(ir.VoidType(), [byte_pointer, word, word, word])
+        )
+        builder.call(declared, [builder.bitcast(pointer, byte_pointer), word(0), word(3), word(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, position), generate

@@ -1,0 +1,58 @@
+"""News of long work. In: a share done and a word for what. Out: calls of a listener. Callers: grow, cli.
+
+The listener belongs to the context (and so to the thread) that set it: two fits side by side never mix their news, and
+a thread of the pool, which sees no listener, stays silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["Listener", "listen", "report"]
+
+Listener = Callable[[float, str], None]
+
+_listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listener", default=None)
+
+
+def report(done: float, what: str) -> None:
+    """Tell the listener, if there is one, how far the work is.
+
+    Parameters
+    ----------
+    done : float
+        Share of the work that is done; clipped to the range 0 to 1.
+    what : str
+        A word or two for the work, such as ``"growing"``.
+    """
+    listener = _listener.get()
+    if listener is not None:
+        listener(min(1.0, max(0.0, done)), what)
+
+
+@contextmanager
+def listen(callback: Listener) -> Iterator[None]:
+    """Give every report of this thread to ``callback`` while the block runs.
+
+    Parameters
+    ----------
+    callback : callable
+        Called as ``callback(done, what)``, ``done`` in the range 0 to 1.
+
+    Examples
+    --------
+    >>> from treewright.core.progress import listen, report
+    >>> news = []
+    >>> with listen(lambda done, what: news.append((done, what))):
+    ...     report(0.5, "growing")
+    >>> report(1.0, "nobody listens")
+    >>> news
+    [(0.5, 'growing')]
+    """
+    token = _listener.set(callback)
+    try:
+        yield
+    finally:
+        _listener.reset(token)

@@ -1,0 +1,1 @@
+"""Tables in, arrays out: schema, encoded matrix, targets and weights."""

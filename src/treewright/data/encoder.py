@@ -1,0 +1,306 @@
+"""From a table to the encoded matrix. In: table, ``Schema``. Out: ``Schema``, matrix. Callers: estimators, model, cli.
+
+At fit the kinds and levels of the columns are settled (declared, or inferred from the dtypes); at predict the columns
+are matched by name and every level by its value, never by a library's code.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from treewright.data.cells import shown
+from treewright.data.frame import read_table
+from treewright.data.kinds import Declared, column_of, encode_cells, resolve
+from treewright.data.matching import match_columns
+from treewright.data.memory import check_fits
+from treewright.data.schema import Column, Schema
+from treewright.data.table import DOUBLE, SINGLE, Table, column_label
+from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError
+
+UNSEEN = ("missing", "error", "majority")
+FLOATS = (DOUBLE, SINGLE)
+BLOCK = 65_536
+MAX_NAMED = 10
+
+
+def infer_schema(
+    X: Any,
+    *,
+    nominal: Sequence[Hashable] | None = None,
+    ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+    numeric: Sequence[Hashable] | None = None,
+) -> Schema:
+    """Settle what the columns of a table are; see ``encode_fit`` for parameters and errors.
+
+    Returns
+    -------
+    Schema
+
+    Examples
+    --------
+    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    >>> [(column.name, column.kind, column.levels) for column in schema.columns]
+    [('age', 'numeric', ()), ('city', 'nominal', ('Lima', 'Oslo'))]
+    """
+    return encode_fit(X, nominal=nominal, ordinal=ordinal, numeric=numeric)[0]
+
+
+def encode_fit(
+    X: Any,
+    *,
+    nominal: Sequence[Hashable] | None = None,
+    ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+    numeric: Sequence[Hashable] | None = None,
+) -> tuple[Schema, np.ndarray]:
+    """Settle what the columns are, and encode the table.
+
+    Numbers are numeric; strings, categories and booleans nominal; ordered pandas categories ordinal; a declaration
+    overrides that.
+
+    Parameters
+    ----------
+    X : table
+        Two-dimensional array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. It is
+        never modified.
+    nominal : sequence of column names or positions, optional
+    ordinal : mapping from column name or position to its levels, lowest first, optional
+    numeric : sequence of column names or positions, optional
+        Text such as ``"12"`` is parsed.
+
+    Returns
+    -------
+    schema : Schema
+    matrix : float64[n, p] (float32 for a float32 array without declared levels)
+        nan = missing; nominal and ordinal cells hold their level's code. A float array that needs no coding is
+        returned as it is, without a copy.
+
+    Raises
+    ------
+    DataError
+        X is not a table, is empty, or a cell is refused (mixed types, dates, integers beyond 2**53, ...).
+    ColumnError
+        Two columns have the same name, or a declared column does not exist.
+    ParameterError
+        A column is declared twice, or its ordinal levels repeat or include a missing value.
+    TooLargeError
+        The encoded matrix would not fit in memory.
+
+    Examples
+    --------
+    >>> schema, matrix = encode_fit({"size": ["S", "L", None]}, ordinal={"size": ["S", "M", "L"]})
+    >>> schema.columns[0].kind, matrix.ravel().tolist()
+    ('ordinal', [0.0, 2.0, nan])
+    """
+    table = read_table(X)
+    if table.names is None:
+        names: tuple[Hashable, ...] = tuple(f"x{at}" for at in range(table.width))
+    else:
+        names = table.names
+    check_not_empty(table)
+    declared = resolve(names, nominal, ordinal, numeric)
+    if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
+        missing = missing_columns(table.matrix)
+        columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names))
+        return Schema(columns, table.names is not None), table.matrix
+    matrix = empty_matrix(table.n_rows, table.width)
+    settled: list[Column] = []
+    for at, name in enumerate(names):
+        cells = table.cells(at)
+        column = column_of(name, cells, declared.get(at, Declared(None)), table.label(at))
+        matrix[:, at] = encode_cells(column, cells, table.label(at), "error")
+        settled.append(column)
+    return Schema(tuple(settled), table.names is not None), matrix
+
+
+def encode(schema: Schema, X: Any, *, unseen: str = "missing", owner: str = "the model") -> np.ndarray:
+    """Encode a table for a fitted schema: columns matched by name, levels by value.
+
+    Parameters
+    ----------
+    schema : Schema
+    X : table
+        As at fit. 0 rows are legal. It is never modified.
+    unseen : {"missing", "error", "majority"}
+        What a level that fit never saw becomes: nan; an error; the code ``len(levels)`` (nominal) or nan (ordinal).
+    owner : str
+        Who is asking, for messages about the number and names of columns.
+
+    Returns
+    -------
+    float64[n, p] or float32[n, p]
+        The caller's own array where that is a float matrix and all columns are numeric.
+
+    Raises
+    ------
+    ColumnError
+        Columns are missing, duplicated, too many or too few, or changed from numbers to text or back.
+    UnseenLevelError
+        A level that fit never saw, under ``unseen="error"``.
+    DataError
+        X is not a table, or a cell is refused.
+    ParameterError
+        ``unseen`` is not one of its three values.
+
+    Warns
+    -----
+    DataWarning
+        Extra columns; missing values in columns that had none at fit; names given to a schema without names.
+
+    Examples
+    --------
+    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    >>> encode(schema, {"city": ["Lima", "Rome"], "age": [20, 30]}).tolist()
+    [[20.0, 0.0], [30.0, nan]]
+    """
+    # The door for one small prediction: a float matrix is only looked at, never touched (under 5 us).
+    if (
+        schema.is_plain
+        and type(X) is np.ndarray
+        and X.dtype in FLOATS
+        and X.ndim == 2
+        and X.shape[1] == len(schema.columns)
+        and X.flags.forc
+        and X.flags.aligned
+    ):
+        if schema.never_missing and has_nan(X):
+            warn_missing(schema, missing_columns(X))
+        matrix: np.ndarray = X
+        return matrix
+    if unseen not in UNSEEN:
+        raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
+    return encode_table(schema, read_table(X), unseen, owner)
+
+
+def encode_table(schema: Schema, table: Table, unseen: str, owner: str) -> np.ndarray:
+    """Encode a table that has been read; parameters and errors as in ``encode``."""
+    source = match_columns(schema, table, owner)
+    numeric = all(column.kind == "numeric" and column.family in ("number", "missing") for column in schema.columns)
+    if table.matrix is not None and numeric and source == list(range(table.width)):
+        warn_missing(schema, missing_columns(table.matrix) if schema.never_missing else set())
+        return table.matrix
+    matrix = empty_matrix(table.n_rows, len(schema))
+    missing = set()
+    for at, column in enumerate(schema.columns):
+        cells = table.cells(source[at])
+        label = (
+            table.label(source[at]) if table.names is not None or not schema.named else column_label([column.name], 0)
+        )
+        matrix[:, at] = encode_cells(column, cells, label, unseen)
+        if not column.missing_seen and bool(cells.missing().any()):
+            missing.add(at)
+    warn_missing(schema, missing)
+    return matrix
+
+
+def encode_row(schema: Schema, row: Any, *, unseen: str = "missing", owner: str = "the model") -> np.ndarray:
+    """Encode one row of raw values.
+
+    Parameters
+    ----------
+    schema : Schema
+    row : mapping from column name to value, or sequence of values in the order of the columns
+    unseen, owner
+        As in ``encode``.
+
+    Returns
+    -------
+    float64[p]
+
+    Raises
+    ------
+    ColumnError
+        Values are missing, or their number is not the number of columns; else as ``encode``.
+    DataError
+        The row is neither a mapping nor a sequence, or a value is refused.
+
+    Examples
+    --------
+    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    >>> encode_row(schema, {"city": "Oslo", "age": 20}).tolist()
+    [20.0, 1.0]
+    """
+    if unseen not in UNSEEN:
+        raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
+    if isinstance(row, Mapping):
+        table = Table(tuple(row), 1, len(row), sources=[[value] for value in row.values()])
+    else:
+        if isinstance(row, str | bytes) or not (hasattr(row, "__len__") and hasattr(row, "__iter__")):
+            raise DataError(f"a row is a mapping or a sequence of {len(schema)} values, not {shown(row)}")
+        if isinstance(row, np.ndarray) and row.ndim != 1:
+            raise DataError(f"one row has one dimension, not shape {row.shape}: use encode for several rows")
+        values = list(row)
+        if len(values) != len(schema):
+            raise ColumnError(f"X has {len(values)} features, but {owner} is expecting {len(schema)} features as input")
+        # Values without names are taken in the order of the columns: that is what was asked for, so no warning.
+        names = schema.names if schema.named else None
+        table = Table(names, 1, len(values), sources=[[value] for value in values])
+    encoded: np.ndarray = encode_table(schema, table, unseen, owner)[0]
+    return encoded
+
+
+def check_not_empty(table: Table) -> None:
+    """Refuse a table without rows or columns.
+
+    Raises
+    ------
+    DataError
+    """
+    shape = f"(shape=({table.n_rows}, {table.width}))"
+    if table.n_rows == 0:
+        raise DataError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
+    if table.width == 0:
+        raise DataError(f"Found array with 0 feature(s) {shape} while a minimum of 1 is required.")
+
+
+def empty_matrix(n_rows: int, width: int) -> np.ndarray:
+    """float64[n_rows, width], column-major, uninitialised: it is filled column by column.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    check_fits(n_rows * width * 8, f"the encoded {n_rows} x {width} matrix")
+    return np.empty((n_rows, width), np.float64, order="F")
+
+
+def has_nan(matrix: np.ndarray) -> bool:
+    """Whether a contiguous float matrix holds a nan, exactly, in one pass at the speed of memory.
+
+    The sum of squares is nan if and only if a cell is: squares are never negative, so infinities cannot cancel.
+    """
+    flat = matrix.T if matrix.flags.f_contiguous else matrix
+    return math.isnan(np.vdot(flat, flat))
+
+
+def missing_columns(matrix: np.ndarray) -> set[int]:
+    """Positions of the columns that hold a nan."""
+    if not has_nan(matrix):
+        return set()
+    found = np.zeros(matrix.shape[1], bool)
+    for start in range(0, len(matrix), BLOCK):  # blocks: the boolean matrix stays small
+        found |= np.isnan(matrix[start : start + BLOCK]).any(axis=0)
+    return set(np.flatnonzero(found).tolist())
+
+
+def warn_missing(schema: Schema, missing: set[int]) -> None:
+    """Warn once, naming the columns that hold missing values for the first time.
+
+    Warns
+    -----
+    DataWarning
+    """
+    new = [at for at in sorted(missing) if not schema.columns[at].missing_seen]
+    if new:
+        names = ", ".join(shown(schema.columns[at].name) for at in new[:MAX_NAMED])
+        more = f" and {len(new) - MAX_NAMED} more" if len(new) > MAX_NAMED else ""
+        warnings.warn(
+            f"missing values in {len(new)} column(s) that had none at fit: {names}{more}; "
+            f"they follow each test's branch for missing values",
+            DataWarning,
+            stacklevel=3,
+        )

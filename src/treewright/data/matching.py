@@ -1,0 +1,98 @@
+"""Which column of a table is which column of the schema. In: ``Schema``, ``Table``. Out: positions. Caller: encoder.
+
+Names decide where both sides have them; order decides, with a warning, where only one side has.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+import warnings
+from collections.abc import Hashable, Iterable, Sequence
+
+from treewright.data.cells import shown
+from treewright.data.schema import Schema
+from treewright.data.table import Table, check_unique
+from treewright.exceptions import ColumnError, DataWarning
+
+MAX_NAMED = 10
+
+
+def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
+    """For each column of the schema, its position in the table.
+
+    Raises
+    ------
+    ColumnError
+        A column is missing, two have one name, or, without names, the number of columns differs.
+
+    Warns
+    -----
+    DataWarning
+        Columns that the schema does not know; names on one side only.
+    """
+    if table.names is not None:
+        check_unique(table.names)
+        if schema.named:
+            return match_names(schema, table.names)
+    if table.width != len(schema):
+        raise ColumnError(f"X has {table.width} features, but {owner} is expecting {len(schema)} features as input")
+    if schema.named:
+        warnings.warn(
+            f"X does not have valid feature names, but {owner} was fitted with feature names",
+            DataWarning,
+            stacklevel=4,
+        )
+    elif table.names is not None:
+        warnings.warn(f"X has feature names, but {owner} was fitted without feature names", DataWarning, stacklevel=4)
+    return list(range(table.width))
+
+
+def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
+    """Positions by name; see ``match_columns``."""
+    if names == schema.names:
+        return list(range(len(names)))
+    where = {name: at for at, name in enumerate(names)}
+    lost = [name for name in schema.names if name not in where]
+    extra = [name for name in names if name not in schema.positions]
+    if lost:
+        told = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
+        raise ColumnError(
+            f"missing {len(lost)} column(s): {told}{and_more(lost)}. "
+            f"The feature names should match those that were passed during fit."
+        )
+    if extra:
+        told = ", ".join(shown(name) for name in extra[:MAX_NAMED])
+        warnings.warn(
+            f"{len(extra)} column(s) were not there at fit and are ignored: {told}{and_more(extra)}",
+            DataWarning,
+            stacklevel=5,
+        )
+    return [where[name] for name in schema.names]
+
+
+def and_more(names: Sequence[Hashable]) -> str:
+    """How many names a message leaves out."""
+    return f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+
+
+def folded(name: Hashable) -> str:
+    """A name without case, surrounding space and Unicode form."""
+    return unicodedata.normalize("NFKC", str(name)).casefold().strip()
+
+
+def did_you_mean(name: Hashable, known: Iterable[Hashable]) -> str:
+    """The closest known name as a question in brackets; empty where none is close.
+
+    >>> did_you_mean("income", ["Income", "age"])
+    " (did you mean 'Income'? it differs only in type, case, spaces or Unicode form)"
+    """
+    candidates = {str(other): other for other in known}
+    for other in candidates.values():
+        if folded(other) == folded(name):
+            # ascii() shows what differs where the two look the same in print.
+            seen = shown(other) if shown(other) != shown(name) and str(other).isascii() else ascii(other)
+            return f" (did you mean {seen}? it differs only in type, case, spaces or Unicode form)"
+    by_folded = {folded(other): other for other in candidates.values()}
+    close = difflib.get_close_matches(folded(name), list(by_folded)[:1000], n=1, cutoff=0.6)
+    return f" (did you mean {shown(by_folded[close[0]])}?)" if close else ""

@@ -1,0 +1,61 @@
+"""Whether an array would fit in memory. In: bytes wanted. Out: nothing, or ``TooLargeError``. Caller: the data layer.
+
+The answer is taken before anything is allocated: on Linux an allocation that is too large often succeeds, and the
+process is killed later, when it writes.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from treewright.exceptions import TooLargeError
+
+# Below this no table can be the reason why memory runs out, and asking costs more than the copy.
+ALWAYS_ALLOWED = 64 * 2**20
+
+
+def available_memory() -> int | None:
+    """Bytes that can be allocated without swapping, or None where the system does not say.
+
+    Returns
+    -------
+    int or None
+        ``MemAvailable`` of ``/proc/meminfo``, else free pages times page size.
+    """
+    try:
+        with Path("/proc/meminfo").open(encoding="ascii") as lines:
+            for line in lines:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def check_fits(needed: int, what: str, remedy: str = "use fewer rows or columns") -> None:
+    """Refuse work that would not fit in the available memory.
+
+    Parameters
+    ----------
+    needed : int, bytes, >= 0
+    what : str
+        What the bytes are for; the subject of the message.
+    remedy : str
+
+    Raises
+    ------
+    TooLargeError
+        ``needed`` exceeds the available memory.
+    """
+    if needed <= ALWAYS_ALLOWED:
+        return
+    available = available_memory()
+    if available is not None and needed > available:
+        raise TooLargeError(
+            f"{what} needs {needed} bytes ({needed / 2**30:.1f} GiB), {available} bytes "
+            f"({available / 2**30:.1f} GiB) are available: {remedy}"
+        )

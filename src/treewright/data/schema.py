@@ -1,0 +1,85 @@
+"""What the columns are. In: names, kinds and levels. Out: ``Column`` and ``Schema``. Callers: every layer above.
+
+A schema is the part of a fitted model that knows the *table*: it is frozen, compares by value, and
+turns into plain JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+Kind = Literal["numeric", "ordinal", "nominal"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table that was fitted.
+
+    Attributes
+    ----------
+    name : hashable
+        The column's own name, exactly as given; ``"x0"``, ``"x1"``, ... for a table without names.
+    kind : {"numeric", "ordinal", "nominal"}
+    levels : tuple
+        Empty for a numeric column. For a nominal column the levels seen at fit (or declared), sorted; for an ordinal
+        column the declared levels, lowest first. Python scalars (str, int, float, bool, bytes, datetime, ...).
+        The code of a level is its position; ``nan`` in the encoded matrix is a missing value.
+    missing_seen : bool
+        Whether the column held a missing value at fit.
+    family : str
+        What the cells were: ``"number"``, ``"string"``, ``"boolean"``, ``"object"`` (mixed), ``"missing"`` (no cell
+        held a value). A table whose column changes family between fit and predict is refused, except that booleans
+        and numbers match by value (True is 1) and a column without values matches any family.
+    """
+
+    name: Hashable
+    kind: Kind
+    levels: tuple[Hashable, ...] = ()
+    missing_seen: bool = False
+    family: str = "number"
+
+    @cached_property
+    def codes(self) -> dict[Hashable, int]:
+        """Level to code."""
+        return {level: code for code, level in enumerate(self.levels)}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of the table that was fitted, in order.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    named : bool
+        False where the table had no column names (an array, a list of rows); then columns match by position.
+    """
+
+    columns: tuple[Column, ...]
+    named: bool = True
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Column names in order."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def positions(self) -> dict[Hashable, int]:
+        """Column name to position."""
+        return {column.name: position for position, column in enumerate(self.columns)}
+
+    @cached_property
+    def is_plain(self) -> bool:
+        """Whether a float matrix of the right width is already encoded: no names, nothing but numeric columns."""
+        return not self.named and all(column.kind == "numeric" for column in self.columns)
+
+    @cached_property
+    def never_missing(self) -> tuple[int, ...]:
+        """Positions of the columns that held no missing value at fit."""
+        return tuple(at for at, column in enumerate(self.columns) if not column.missing_seen)
+
+    def __len__(self) -> int:
+        return len(self.columns)

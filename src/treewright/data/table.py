@@ -1,0 +1,205 @@
+"""Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``. Callers: frame, encoder.
+
+A table of nothing but numbers is one float matrix (the caller's own, where it is float already); any other table is
+read column by column, on demand, so that a column nobody asked for is never converted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+
+from treewright.data.cells import Cells, cells_of_array, cells_of_list, float_array, refuse_dates, shown
+from treewright.data.memory import check_fits
+from treewright.exceptions import ColumnError, DataError
+
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
+MATRIX_DIMENSIONS = 2
+
+
+@dataclass(slots=True)
+class Table:
+    """A table before its columns have kinds.
+
+    Attributes
+    ----------
+    names : tuple or None
+        Column names exactly as given; None where the table has none.
+    n_rows, width : int
+    matrix : float64 or float32 [n_rows, width], C or F order, or None
+        All cells, where all are numbers. It may be the caller's own array: never write to it.
+    sources : sequence
+        Where ``matrix`` is None: per column an array, a list, or a function from its label to its ``Cells``.
+    whole : bool
+        The numbers of ``matrix`` came from an integer type.
+    """
+
+    names: tuple[Hashable, ...] | None
+    n_rows: int
+    width: int
+    matrix: np.ndarray | None = None
+    sources: Sequence[Any] = ()
+    whole: bool = False
+
+    def label(self, position: int) -> str:
+        """The column's name for messages: ``column 'city'``, or ``column 3`` where there are no names."""
+        return column_label(self.names, position)
+
+    def cells(self, position: int) -> Cells:
+        """Read one column.
+
+        Raises
+        ------
+        DataError
+            The column is of a type, or holds a cell, that no column can hold.
+        """
+        if self.matrix is not None:
+            return Cells("number", self.matrix[:, position].astype(np.float64, copy=False), whole=self.whole)
+        source, label = self.sources[position], self.label(position)
+        if isinstance(source, list):
+            return cells_of_list(source, label)
+        if isinstance(source, np.ndarray):
+            return cells_of_array(source, label)
+        read: Cells = source(label)
+        return read
+
+
+def column_label(names: Sequence[Hashable] | None, position: int) -> str:
+    """Name a column in a message."""
+    return f"column {position}" if names is None else f"column {shown(names[position])}"
+
+
+def is_ready(X: Any) -> bool:
+    """Whether X is a plain float matrix that the kernels can read as it is."""
+    if type(X) is not np.ndarray or X.ndim != MATRIX_DIMENSIONS or X.dtype not in (DOUBLE, SINGLE):
+        return False
+    flags = X.flags
+    return bool(flags.forc and flags.aligned)
+
+
+def refuse_dimensions(shape: tuple[int, ...]) -> NoReturn:
+    """Raise the refusal of a table that is not two-dimensional."""
+    if len(shape) == 1:
+        raise DataError(
+            f"Expected 2D array, got 1D array instead: shape={shape}. Reshape your data either using "
+            f"array.reshape(-1, 1) if your data has a single feature or array.reshape(1, -1) if it contains a single "
+            f"sample."
+        )
+    if not shape:
+        raise DataError("Expected 2D array, got scalar array instead. Pass a table: rows are samples.")
+    raise DataError(
+        f"Found array with dim {len(shape)}, shape={shape}: expected 2D (<= 2 dimensions). "
+        f"Reshape your data, for example with array.reshape(len(array), -1)."
+    )
+
+
+def check_unique(names: Sequence[Hashable]) -> None:
+    """Refuse two columns of one name.
+
+    Raises
+    ------
+    ColumnError
+        Lists the names that occur more than once, with their positions.
+    """
+    if len(set(names)) == len(names):
+        return
+    counts = Counter(names)
+    twice = [
+        f"{shown(name)} (positions {', '.join(str(at) for at, other in enumerate(names) if other == name)})"
+        for name in [name for name, count in counts.items() if count > 1][:10]
+    ]
+    raise ColumnError(f"duplicate column names: {'; '.join(twice)}: rename or drop all but one")
+
+
+def table_of_array(array: np.ndarray, names: tuple[Hashable, ...] | None = None) -> Table:
+    """A numpy array of any dtype and layout as a table."""
+    if array.dtype.names is not None and array.ndim == 1:
+        return table_of_records(array)
+    if array.ndim != MATRIX_DIMENSIONS:
+        refuse_dimensions(array.shape)
+    n_rows, width = array.shape
+    if isinstance(array, np.ma.MaskedArray):
+        if array.dtype.kind in "biuf":
+            return Table(names, n_rows, width, unmasked_matrix(array), whole=array.dtype.kind in "iu")
+        return Table(names, n_rows, width, sources=[array[:, at].tolist() for at in range(width)])
+    if type(array) is not np.ndarray:
+        array = np.asarray(array)  # matrix, memmap and other subclasses: their indexing differs
+    kind = array.dtype.kind
+    if kind in "biuf":
+        return Table(names, n_rows, width, float_matrix(array, names), whole=kind in "iu")
+    if kind == "c":
+        raise DataError(f"Complex data not supported: the array has dtype {array.dtype}")
+    if kind in "mM":
+        refuse_dates(column_label(names, 0), str(array.dtype))
+    if kind not in "OUST":
+        raise DataError(f"the array has dtype {array.dtype}: a table holds numbers, text or booleans")
+    return Table(names, n_rows, width, sources=[array[:, at] for at in range(width)])
+
+
+def float_matrix(array: np.ndarray, names: tuple[Hashable, ...] | None) -> np.ndarray:
+    """A real matrix as native, aligned, contiguous float64 or float32; the array itself where it is that already."""
+    if is_ready(array):
+        return array
+    check_fits(array.size * 8, f"a float64 copy of the {array.shape[0]} x {array.shape[1]} {array.dtype} array")
+    matrix = array
+    if array.dtype.newbyteorder("=") != SINGLE:
+        matrix = float_array(array, lambda at: (column_label(names, int(at[1])), int(at[0])))
+    # Layouts other than C and F would make the kernels compile once more.
+    native = matrix.dtype.newbyteorder("=")
+    return np.require(matrix, native, ["ALIGNED"] if matrix.flags.forc else ["ALIGNED", "C_CONTIGUOUS"])
+
+
+def unmasked_matrix(array: np.ma.MaskedArray[Any, Any]) -> np.ndarray:
+    """A masked real matrix as float64 with nan where the mask is set."""
+    check_fits(array.size * 8, f"a float64 copy of the {array.shape[0]} x {array.shape[1]} masked array")
+    mask = np.ma.getmaskarray(array)
+    # What lies under the mask is nobody's value: it must not trip the range check.
+    visible = np.where(mask, array.dtype.type(0), np.asarray(array.data))
+    matrix = np.array(float_matrix(visible, None), np.float64)
+    matrix[mask] = np.nan
+    return matrix
+
+
+def table_of_records(array: np.ndarray) -> Table:
+    """A structured array: its fields are the columns."""
+    names = tuple(array.dtype.names or ())
+    return Table(names, len(array), len(names), sources=[array[name] for name in names])
+
+
+def table_of_rows(rows: Sequence[Any]) -> Table:
+    """A list of rows, each a list, a tuple or a one-dimensional array."""
+    if not rows:
+        refuse_dimensions((0,))
+    for at, row in enumerate(rows):
+        if isinstance(row, np.ndarray) and row.ndim != 1:
+            refuse_dimensions((len(rows), *row.shape))
+        if isinstance(row, dict):
+            raise DataError(f"row {at} is a dict: pass a dict of columns, or build a data frame from the rows first")
+        if not isinstance(row, list | tuple | np.ndarray):
+            if at == 0:
+                refuse_dimensions((len(rows),))
+            raise DataError(f"row {at} is a {type(row).__name__}, row 0 is a {type(rows[0]).__name__}")
+        if len(row) != len(rows[0]):
+            raise DataError(f"ragged rows: row {at} has {len(row)} cells, row 0 has {len(rows[0])}")
+    if all(isinstance(row, np.ndarray) and row.dtype == rows[0].dtype for row in rows):
+        return table_of_array(np.stack(rows))
+    if any(isinstance(cell, list | np.ndarray) and len(np.shape(cell)) for cell in rows[0]):
+        refuse_dimensions((len(rows), len(rows[0]), len(rows[0][0]) if hasattr(rows[0][0], "__len__") else 1))
+    return Table(None, len(rows), len(rows[0]), sources=[list(column) for column in zip(*rows, strict=True)])
+
+
+def table_of_sparse(X: Any) -> Table:
+    """A scipy sparse matrix or array of any format: equal to its ``toarray()``."""
+    if len(X.shape) != MATRIX_DIMENSIONS:
+        refuse_dimensions(tuple(X.shape))
+    n_rows, width = X.shape
+    check_fits(
+        int(n_rows) * int(width) * 8,
+        f"the sparse {n_rows} x {width} matrix, stored densely,",
+        "keep fewer columns, or reduce them first (for example with TruncatedSVD)",
+    )
+    return table_of_array(np.asarray(X.toarray()))

@@ -1,0 +1,381 @@
+"""Targets and weights as arrays. In: whatever the user has. Out: ``Labels``, ``Numbers``, weights. Caller: estimators.
+
+Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treewright.data.cells import cells_of_array, family_of_type, is_hashable, is_missing, shown
+from treewright.data.frame import TargetColumns, target_columns
+from treewright.exceptions import DataError
+
+# A table of flags beats sorting while it is not much longer than the data.
+FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
+DOUBLE_BYTES = 8
+NUMBER_LIKE = ("number", "boolean", "missing")
+
+
+class Labels(NamedTuple):
+    """A classification target.
+
+    Attributes
+    ----------
+    codes : int32[n, n_outputs], C order
+    classes : tuple of ndarray
+        Per output the sorted labels, in the target's own dtype.
+    names : tuple of str
+        Per output its name; empty where the target had none.
+    flat : bool
+        The target was one-dimensional.
+    """
+
+    codes: np.ndarray
+    classes: tuple[np.ndarray, ...]
+    names: tuple[str, ...]
+    flat: bool
+
+
+class Numbers(NamedTuple):
+    """A regression target.
+
+    Attributes
+    ----------
+    values : float64[n, n_outputs], C order
+    names : tuple of str
+    flat : bool
+        The target was one-dimensional.
+    """
+
+    values: np.ndarray
+    names: tuple[str, ...]
+    flat: bool
+
+
+def encode_labels(y: Any) -> Labels:
+    """Labels as codes into their sorted distinct values.
+
+    Parameters
+    ----------
+    y : array, list, series or frame; one- or two-dimensional
+        Labels of any hashable, sortable type; tuples in a list are labels. Unused category levels are dropped.
+
+    Returns
+    -------
+    Labels
+
+    Raises
+    ------
+    DataError
+        y is None, empty, of more than two dimensions, complex or continuous; a label is missing; labels of types that
+        do not sort together.
+
+    Examples
+    --------
+    >>> labels = encode_labels(["yes", "no", "yes"])
+    >>> labels.codes.ravel().tolist(), labels.classes[0].tolist()
+    ([1, 0, 1], ['no', 'yes'])
+    """
+    target = checked_columns(y)
+    codes = np.empty((len(target.columns[0]), len(target.columns)), np.int32)
+    classes = []
+    for at, column in enumerate(target.columns):
+        codes[:, at], labels = label_codes(column)
+        classes.append(labels)
+    return Labels(codes, tuple(classes), target.names, target.flat)
+
+
+def encode_numbers(y: Any) -> Numbers:
+    """A regression target as float64.
+
+    Parameters
+    ----------
+    y : array, list, series or frame of real numbers; one- or two-dimensional
+
+    Raises
+    ------
+    DataError
+        y is None, empty, of more than two dimensions, complex, text or dates; holds nan, infinity, or a number beyond
+        float64.
+
+    Examples
+    --------
+    >>> encode_numbers([1, 2.5]).values.tolist()
+    [[1.0], [2.5]]
+    """
+    target = checked_columns(y)
+    values = np.empty((len(target.columns[0]), len(target.columns)), np.float64)
+    for at, column in enumerate(target.columns):
+        values[:, at] = number_column(column, "y", "use a classifier for classes, or convert y to numbers")
+    refuse_not_finite(values, "y")
+    return Numbers(values, target.names, target.flat)
+
+
+def checked_columns(y: Any) -> TargetColumns:
+    """The columns of a target.
+
+    Raises
+    ------
+    DataError
+        There is no target, or it is empty.
+    """
+    if y is None:
+        raise DataError("fit requires y to be passed, but the target y is None")
+    target = target_columns(y, "y")
+    if not target.columns:
+        raise DataError("y has 0 outputs; at least 1 is needed")
+    if not len(target.columns[0]):
+        raise DataError("y has 0 samples; at least 1 is needed")
+    return target
+
+
+def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and sorted labels of one output.
+
+    Returns
+    -------
+    codes : int[n]
+    labels : ndarray, sorted, in the column's dtype
+
+    Raises
+    ------
+    DataError
+        As ``encode_labels``.
+    """
+    kind = column.dtype.kind
+    if kind == "c":
+        raise DataError("Complex data not supported: y is complex")
+    if kind == "V":
+        raise DataError(f"Unknown label type: y has dtype {column.dtype}")
+    if kind in "fmM":
+        refuse_missing(np.flatnonzero(np.isnat(column) if kind in "mM" else np.isnan(column)), "y")
+    if kind == "f":
+        refuse_continuous(column)
+        if column.dtype.itemsize > DOUBLE_BYTES:
+            column = cells_of_array(column, "y").values
+    if not column.dtype.isnative:
+        column = column.astype(column.dtype.newbyteorder("="))
+    if kind in "biu":
+        return whole_codes(column)
+    if kind == "f":
+        labels, codes = np.unique(column + column.dtype.type(0), return_inverse=True)  # -0.0 becomes 0.0
+        return codes, labels
+    if kind in "mM":
+        labels, codes = np.unique(column, return_inverse=True)
+        return codes, labels
+    return hashed_codes(column)
+
+
+def whole_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of booleans and integers: by a table of flags where the range is small, else by sorting."""
+    kept = column.dtype
+    if kept.kind == "b":
+        column = column.view(np.uint8)
+    low, high = int(column.min()), int(column.max())
+    if high - low > max(FLAGS_PER_ROW * len(column), FLAGS_AT_LEAST):
+        labels, codes = np.unique(column, return_inverse=True)
+        return codes, labels
+    # Differences are taken in 64 bits without a sign: int8 -128..127 must not wrap.
+    place = (column.astype(np.int64) - low) if high < 2**63 else (column - column.dtype.type(low)).astype(np.int64)
+    seen = np.zeros(high - low + 1, bool)
+    seen[place] = True
+    code_of = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    found = np.flatnonzero(seen)
+    labels = np.array([low + at for at in found.tolist()], column.dtype)
+    return code_of[place], labels.view(kept) if kept.kind == "b" else labels
+
+
+def hashed_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of text, bytes and objects, by hashing: several times faster than sorting an array of strings."""
+    cells = column.tolist()
+    try:
+        distinct = list(dict.fromkeys(cells))
+    except TypeError:
+        row = next(row for row, value in enumerate(cells) if not is_hashable(value))
+        raise DataError(
+            f"Unknown label type: y row {row} holds a {type(cells[row]).__name__}, {shown(cells[row])}: "
+            f"a label is a single hashable value"
+        ) from None
+    if any(is_missing(value) for value in distinct):
+        refuse_missing(np.flatnonzero([is_missing(value) for value in cells]), "y")
+    types = {family_of_type(type(value)) for value in distinct}
+    if "complex" in types:
+        raise DataError("Complex data not supported: y is complex")
+    if types == {"number"} and any(isinstance(value, float | np.floating) for value in distinct):
+        refuse_continuous(np.array(cells, np.float64))
+    try:
+        ordered = sorted(distinct)
+    except TypeError:
+        kinds = ", ".join(sorted({type(value).__name__ for value in distinct}))
+        raise DataError(
+            f"Unknown label type: y mixes labels that do not sort together ({kinds}): convert them all to one type"
+        ) from None
+    code_of = {value: code for code, value in enumerate(ordered)}
+    codes = np.fromiter(map(code_of.__getitem__, cells), np.int32, len(cells))
+    labels = np.empty(len(ordered), column.dtype)
+    for code, value in enumerate(ordered):
+        labels[code] = value
+    return codes, labels
+
+
+def refuse_continuous(column: np.ndarray) -> None:
+    """Refuse floats that are not whole numbers as labels.
+
+    Raises
+    ------
+    DataError
+    """
+    broken = np.isinf(column) | (column != np.floor(column))
+    if not broken.any():
+        return
+    row = int(np.argmax(broken))
+    raise DataError(
+        f"Unknown label type: continuous. y has {int(broken.sum())} value(s) that are not whole numbers "
+        f"(first row {row}: {shown(column[row].item())}): use a regressor, or convert the labels to text"
+    )
+
+
+def refuse_missing(rows: np.ndarray, name: str) -> None:
+    """Refuse missing values in a target.
+
+    Raises
+    ------
+    DataError
+    """
+    if len(rows):
+        raise DataError(
+            f"{name} has {len(rows)} missing value(s) (first row {int(rows[0])}). Input {name} contains NaN. "
+            f"Drop these rows, or give them a label or value"
+        )
+
+
+def number_column(column: np.ndarray, name: str, remedy: str) -> np.ndarray:
+    """One column of real numbers as float64.
+
+    Raises
+    ------
+    DataError
+        The cells are not numbers, or a number is beyond the range of float64.
+    """
+    kind = column.dtype.kind
+    if kind == "c":
+        raise DataError(f"Complex data not supported: {name} is complex")
+    if kind in "mM":
+        raise DataError(f"{name} holds dates (dtype {column.dtype}): {remedy}")
+    if kind in "biu" or (kind == "f" and column.dtype.itemsize <= DOUBLE_BYTES):
+        return column.astype(np.float64)
+    if kind == "f":
+        return cells_of_array(column, name).values
+    cells = column.astype(object).tolist()
+    odd = next((row for row, value in enumerate(cells) if family_of_type(type(value)) not in NUMBER_LIKE), -1)
+    if odd >= 0:
+        if family_of_type(type(cells[odd])) == "complex":
+            raise DataError(f"Complex data not supported: {name} row {odd} is complex")
+        held = type(cells[odd]).__name__
+        raise DataError(f"{name} row {odd}: {shown(cells[odd])} ({held}) is not a number: {remedy}")
+    result = np.empty(len(cells))
+    for row, value in enumerate(cells):
+        try:
+            result[row] = math.nan if is_missing(value) else float(value)
+        except OverflowError:
+            result[row] = math.inf
+    return result
+
+
+def refuse_not_finite(values: np.ndarray, name: str) -> None:
+    """Refuse nan and infinity.
+
+    Raises
+    ------
+    DataError
+        Names the count and the first row.
+    """
+    if np.isfinite(values).all():
+        return
+    by_row = values.reshape(len(values), -1)
+    refuse_missing(np.flatnonzero(np.isnan(by_row).any(axis=1)), name)
+    rows = np.flatnonzero(np.isinf(by_row).any(axis=1))
+    raise DataError(
+        f"{name} has {len(rows)} infinite value(s) (first row {int(rows[0])}). Input {name} contains infinity or a "
+        f"value too large for dtype('float64'). Drop or replace them"
+    )
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
+    """Sample weights as float64[n]; None where all weigh one.
+
+    Parameters
+    ----------
+    sample_weight : None, number, or one-dimensional array, list or series of length n
+    n : int >= 1
+        Rows of the table.
+
+    Returns
+    -------
+    float64[n], never the caller's own array, or None
+
+    Raises
+    ------
+    DataError
+        Wrong shape or length; a weight is negative, nan, infinite or not a number; all are zero; their sum is infinite.
+
+    Examples
+    --------
+    >>> check_weights([1, 1], 2) is None, check_weights(3, 2).tolist()
+    (True, [3.0, 3.0])
+    """
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, numbers.Number):
+        sample_weight = [sample_weight] * n
+    shape = np.shape(sample_weight) if not isinstance(sample_weight, Sequence) else (len(sample_weight),)
+    target = target_columns(sample_weight, "sample_weight") if len(shape) == 1 else None
+    if target is None or not target.flat:
+        dimensions = len(shape) if target is None else 2
+        raise DataError(
+            f"Sample weights must be 1D array or scalar, got {dimensions}D array. Expected either a scalar value or "
+            f"a 1D array of length {n}."
+        )
+    weights = number_column(target.columns[0], "sample_weight", "a weight is a number >= 0")
+    if len(weights) != n:
+        raise DataError(f"sample_weight.shape == ({len(weights)},), expected ({n},)! One weight per row is needed.")
+    refuse_not_finite(weights, "sample_weight")
+    negative = np.flatnonzero(weights < 0)
+    if len(negative):
+        raise DataError(
+            f"sample_weight has {len(negative)} negative value(s) (first row {int(negative[0])}): weights must be >= 0"
+        )
+    if not weights.any():
+        raise DataError("Sample weights must contain at least one non-zero number: all weights are zero.")
+    with np.errstate(over="ignore"):
+        if not math.isfinite(float(weights.sum())):
+            raise DataError("the sum of sample_weight is beyond float64: divide the weights by their largest")
+    return None if (weights == 1).all() else weights
+
+
+def check_lengths(n_rows: int, y: Any) -> None:
+    """Check that the target has a row for every row of the table.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the table.
+    y : Labels, Numbers, array, list, series or frame
+
+    Raises
+    ------
+    DataError
+        Gives both numbers.
+    """
+    rows = len(y[0]) if isinstance(y, Labels | Numbers) else len(y)
+    if rows != n_rows:
+        raise DataError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {rows}]: "
+            f"X has {n_rows} rows and y has {rows}"
+        )

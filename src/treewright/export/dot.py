@@ -1,0 +1,118 @@
+"""A tree as Graphviz DOT. In: a model. Out: DOT text. Callers: ``Model``, the command line.
+
+The text stands alone: Graphviz is not needed to write it, and names cannot leave their quotes.
+"""
+
+from __future__ import annotations
+
+from treewright.tree.model import ModelData
+from treewright.tree.summary import TreeSummary, summarize
+from treewright.tree.tests import describe, threshold_digits
+from treewright.tree.walk import children
+from treewright.tree.words import shorten, written_amount, written_count
+
+MAX_COUNTS = 8
+LABEL_WIDTH = 60
+
+
+def quoted(*lines: str) -> str:
+    r"""Return lines as one quoted DOT string, a ``\n`` between them.
+
+    Examples
+    --------
+    >>> print(quoted('say "a"', "b"))
+    "say \"a\"\nb"
+    """
+    # A backslash is doubled first: in a label DOT would read \N, \G or \l as an instruction.
+    escaped = (line.replace("\\", "\\\\").replace('"', '\\"') for line in lines)
+    return '"' + "\\n".join(escaped) + '"'
+
+
+def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
+    """Return the lines of a node's label."""
+    tree = summary.tree
+    lines = []
+    if tree.is_leaf[node]:
+        for output in summary.outputs:
+            before = f"{shorten(output.name, LABEL_WIDTH)}: " if len(summary.outputs) > 1 else ""
+            if output.classes:
+                label = output.classes[summary.predicted_class(node, output)]
+            else:
+                label = written_amount(tree.value[node, output.start], digits=6)
+            lines.append(before + shorten(label, LABEL_WIDTH))
+    else:
+        test = describe(summary.model.schema, tree, node)
+        lines.append(f"{shorten(test.column, LABEL_WIDTH)} {shorten(test.answer(0, digits=digits), LABEL_WIDTH)}")
+    lines.append(f"rows {written_count(int(tree.n_samples[node]))}")
+    if summary.weighted:
+        lines.append(f"weight {written_amount(tree.weight[node], digits=6)}")
+    for output in summary.outputs:
+        if output.classes and len(output.classes) <= MAX_COUNTS:
+            lines.append(" / ".join(written_amount(count, digits=6) for count in summary.values(node, output)))
+        elif not output.classes and not tree.is_leaf[node]:
+            lines.append(f"{summary.centre} {written_amount(tree.value[node, output.start], digits=6)}")
+    lines.append(f"{summary.criterion} {written_amount(tree.impurity[node], digits=4)}")
+    return lines
+
+
+def to_dot(model: ModelData, *, tree: int = 0) -> str:
+    r"""Return one tree of a model as DOT text.
+
+    Parameters
+    ----------
+    model : ModelData
+    tree : int
+        Which of the model's trees.
+
+    Returns
+    -------
+    str
+        A ``digraph``; labels are short, tooltips hold exact questions and answers.
+
+    Raises
+    ------
+    ParameterError
+        The model has no such tree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from treewright.data.schema import Column, Schema
+    >>> from treewright.tree.arrays import Tree
+    >>> from treewright.tree.model import ModelData
+    >>> ints = lambda *v: np.array(v, np.int32)
+    >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1), np.array([4]),
+    ...             np.array([4.0]), np.array([1.2]), np.array([[7.0]]), np.zeros(0, np.uint64), np.zeros(0, np.uint64))
+    >>> model = ModelData("regression", Schema((Column("age", "numeric"),)), (leaf,))
+    >>> print(to_dot(model))  # doctest: +ELLIPSIS
+    digraph tree {
+    ...
+      n0 [label="7\nrows 4\nimpurity 1.2", tooltip="leaf 0", style="rounded,filled", fillcolor="#eef3f8"];
+    }
+    <BLANKLINE>
+    """
+    summary = summarize(model, tree)
+    arrays = summary.tree
+    digits = threshold_digits(arrays)
+    out = [
+        "digraph tree {",
+        f"  label={quoted(summary.headline())};",
+        '  labelloc="t";',
+        '  node [shape=box, fontname="Helvetica", fontsize=11, color="#68737d"];',
+        '  edge [fontname="Helvetica", fontsize=10, color="#68737d"];',
+    ]
+    for node in range(arrays.n_nodes):
+        label = quoted(*node_lines(summary, node, int(digits[node])))
+        if arrays.is_leaf[node]:
+            out.append(
+                f'  n{node} [label={label}, tooltip={quoted(f"leaf {node}")}, '
+                'style="rounded,filled", fillcolor="#eef3f8"];'
+            )
+            continue
+        test = describe(model.schema, arrays, node)
+        out.append(f"  n{node} [label={label}, tooltip={quoted(f'node {node}: {test.question(exact=True)}')}];")
+        for branch, child in enumerate(children(arrays, node)):
+            short = quoted(shorten(test.edge(branch, digits=int(digits[node])), LABEL_WIDTH))
+            exact = quoted(f"{test.column} {test.edge(branch, exact=True)}")
+            out.append(f"  n{node} -> n{child} [label={short}, tooltip={exact}, labeltooltip={exact}];")
+    return "\n".join([*out, "}", ""])

@@ -1,0 +1,106 @@
+"""The arrays that growing kernels share. In: nothing. Out: named tuples and bit masks. Callers: every module of ``grow``.
+
+An item of ``order`` is one cell of one column: the row number in the low 30 bits, ``MISSING`` where the cell is missing, and
+the sign bit (``NEW``) where the cell differs from the one before it in the same segment. Within a segment of a node the
+items are sorted by value, missing ones last.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+ROW = 0x3FFFFFFF
+MISSING = 0x40000000
+NEW = -0x80000000
+MAX_ROWS = ROW  # 2**30 - 1 rows: what an item can name
+
+BLOCK = 2048  # rows whose prefix sums and gains are held at a time: 64 KB of scratch, between L1 and L2
+
+
+class Columns(NamedTuple):
+    """The encoded table as the grower sees it.
+
+    ``order`` int32[p + t, n], C-order: the items of each column, then (absolute error only) of each target.
+    ``codes`` int32[n_nominal, n]: level codes of the nominal columns; -1 where missing.
+    ``code_row`` int32[p]: a column's row in ``codes``, -1 for numeric and ordinal columns.
+    ``n_levels`` int32[p]; ``monotone`` int8[p]: -1, 0, 1.
+    """
+
+    order: np.ndarray
+    codes: np.ndarray
+    code_row: np.ndarray
+    n_levels: np.ndarray
+    monotone: np.ndarray
+
+
+class NumericColumns(NamedTuple):
+    """``Columns`` of a table without nominal columns: a type of its own, so that no subset search is compiled for it."""
+
+    order: np.ndarray
+    codes: np.ndarray
+    code_row: np.ndarray
+    n_levels: np.ndarray
+    monotone: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """What is known of each node while the tree grows; position ``i`` of each array belongs to node ``i``.
+
+    ``lo``, ``hi`` int64: its segment in every row of ``order``. ``totals`` int64[:, t]: sums of its statistics.
+    ``weight`` int64: sum of fixed-point weights. ``score`` int64: sum of the criterion's terms (class counts only).
+    ``tolerance`` float64: gains closer than this are equal. ``loss`` float64: absolute error in steps (medians only). ``gain`` float64: of the chosen column, -1 without a split.
+    ``before``, ``after`` int64: rows on either side of the cut, -1 where there is none. ``low``, ``high`` float64: the
+    interval that monotone constraints leave to the node's prediction. ``is_open`` uint8: may be split.
+    """
+
+    lo: np.ndarray
+    hi: np.ndarray
+    depth: np.ndarray
+    weight: np.ndarray
+    score: np.ndarray
+    totals: np.ndarray
+    value: np.ndarray
+    impurity: np.ndarray
+    tolerance: np.ndarray
+    loss: np.ndarray
+    gain: np.ndarray
+    feature: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    missing_branch: np.ndarray
+    first_child: np.ndarray
+    level_set: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    key: np.ndarray
+    is_open: np.ndarray
+
+
+class Limits(NamedTuple):
+    """Where growth stops. Weights are fixed-point (``statistics.weight_scale``)."""
+
+    max_depth: int
+    min_split: int
+    min_leaf: int
+    min_leaf_weight: int
+    min_decrease: float  # in units of Nodes.gain
+    max_features: int
+    is_monotone: bool
+
+
+class Work(NamedTuple):
+    """Scratch memory of one thread."""
+
+    spare: np.ndarray  # int32[n + 1]: the right part of a segment under partition
+    sums: np.ndarray  # int64[BLOCK]
+    weights: np.ndarray  # float64[BLOCK]
+    gains: np.ndarray  # float64[2 * BLOCK]
+    left: np.ndarray  # int64[2 * t]: class counts on the left of a cut; all zero between calls
+    carry: np.ndarray  # int64[3 * t]
+    regrouped: np.ndarray  # int32[n]: a nominal segment with its levels in another order
+    group: np.ndarray  # int64[5, max levels]: start, stop, place, side, offered side of each level present
+    rank: np.ndarray  # float64[max levels]: what the levels are ordered by
+    fenwick: np.ndarray  # int64[4, n + 1] where the criterion needs medians
+    losses: np.ndarray  # float64[n] where the criterion needs medians

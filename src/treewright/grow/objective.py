@@ -1,0 +1,157 @@
+"""What a tree is grown for. In: target, weights, criterion. Out: ``Objective``: statistics and the way back. Callers: estimators, grow.grower."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from treewright.grow.layout import Nodes
+from treewright.grow.statistics import (
+    ENTROPY,
+    GINI,
+    MISCLASSIFICATION,
+    CountStats,
+    MeanStats,
+    MedianStats,
+    PoissonStats,
+    centre_of,
+    fixed_products,
+    weight_scale,
+    xlogx_table,
+)
+
+_COUNT_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "misclassification": MISCLASSIFICATION}
+
+
+@dataclass(frozen=True)
+class Objective:
+    """Integer statistics of a target, and what is needed to turn sums of them back.
+
+    Attributes
+    ----------
+    stats : MeanStats, CountStats, PoissonStats or MedianStats
+    n_totals : int
+        Sums kept per node.
+    total_weight : int
+        Fixed-point weight of all rows.
+    weight_scale : float
+        Fixed-point weight of one.
+    unit : float
+        ``gain * unit / total_weight`` is the decrease of the impurity.
+    n_classes : tuple of int
+        Empty for regression.
+    centres : float64[n_outputs]
+        What was subtracted from regression targets.
+    targets : float64[n_outputs, n]
+        Regression targets as given; empty for classification.
+    n_medians : int
+        Outputs whose median is kept per node.
+    """
+
+    stats: Any
+    n_totals: int
+    total_weight: int
+    weight_scale: float
+    unit: float
+    n_classes: tuple[int, ...] = ()
+    centres: np.ndarray = field(default_factory=lambda: np.empty(0))
+    targets: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    n_medians: int = 0
+
+    def sorted_targets(self) -> np.ndarray:
+        """float64[t, n]: targets that the grower must keep sorted (absolute error), else no row."""
+        return self.targets if self.n_medians else self.targets[:0]
+
+    def values(self, nodes: Nodes, n: int) -> np.ndarray:
+        """Predictions of the first ``n`` nodes: class counts in units of weight, or one number per output."""
+        totals = nodes.totals[:n]
+        if self.n_classes:
+            if isinstance(self.stats, CountStats):
+                return totals / self.weight_scale
+            second = (nodes.weight[:n, None] + totals) // 2
+            counts = np.stack([nodes.weight[:n, None] - second, second], axis=2)
+            return counts.reshape(n, -1) / self.weight_scale
+        if self.n_medians:
+            means = nodes.value[:n] + self.centres
+        else:
+            means = totals / nodes.weight[:n, None] * self.value_unit + self.centres
+        # A leaf of equal targets predicts that very number, and no rounding leaves the range of the targets.
+        pure = nodes.impurity[:n] == 0.0
+        exact = self.targets[:, nodes.before[:n]].T
+        means = np.where(pure[:, None] & (nodes.first_child[:n, None] < 0), exact, means)
+        return np.clip(means, self.targets.min(axis=1), self.targets.max(axis=1))
+
+    @property
+    def value_unit(self) -> float:
+        """What a quotient of totals and weight is worth in units of the target."""
+        return float(self.stats.unit)
+
+
+def classification_objective(
+    codes: np.ndarray, n_classes: Sequence[int], weights: np.ndarray | None, criterion: str
+) -> Objective:
+    """Statistics for class labels.
+
+    Parameters
+    ----------
+    codes : int32[n, n_outputs]
+    n_classes : sequence of int
+        Classes per output.
+    weights : float64[n], > 0, or None
+    criterion : {"gini", "entropy", "log_loss", "misclassification"}
+    """
+    n, n_outputs = codes.shape
+    fixed, scale = weight_scale(weights, n)
+    total_weight = int(fixed.sum()) if len(fixed) else n
+    if criterion == "gini" and max(n_classes) <= 2:
+        signs = np.where(codes.T > 0, 1, -1)
+        values = np.ascontiguousarray(signs, np.int8) if weights is None else signs * fixed
+        factor = 0.5 / n_outputs
+        stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True)
+        return Objective(stats, n_outputs, total_weight, scale, factor, tuple(n_classes))
+    table, table_scale = np.empty(0, np.int64), 1.0
+    if _COUNT_CRITERIA[criterion] == ENTROPY and weights is None:
+        table, table_scale = xlogx_table(n)
+    label_type = np.uint8 if max(n_classes) <= 256 else np.int32  # noqa: PLR2004 - what a byte can name
+    counts = CountStats(
+        labels=np.ascontiguousarray(codes.T, label_type),
+        offsets=np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int64),
+        weights=fixed,
+        table=table,
+        table_scale=table_scale,
+        criterion=_COUNT_CRITERIA[criterion],
+    )
+    return Objective(counts, int(sum(n_classes)), total_weight, scale, 1.0 / n_outputs, tuple(n_classes))
+
+
+def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criterion: str) -> Objective:
+    """Statistics for numbers.
+
+    Parameters
+    ----------
+    targets : float64[n, n_outputs], finite
+    weights : float64[n], > 0, or None
+    criterion : {"squared_error", "absolute_error", "poisson"}
+    """
+    n, n_outputs = targets.shape
+    fixed, scale = weight_scale(weights, n)
+    total_weight = int(fixed.sum()) if len(fixed) else n
+    columns = np.ascontiguousarray(targets.T)
+    centres = np.zeros(n_outputs) if criterion == "poisson" else np.array([centre_of(y, weights) for y in columns])
+    centred = columns - centres[:, None]
+    products, step = fixed_products(centred, weights)
+    unit = step * scale  # quotients of totals and weights are worth this much
+    facts = {"centres": centres, "targets": columns}
+    if criterion == "poisson":
+        poisson = PoissonStats(products, fixed, columns, unit)
+        return Objective(poisson, n_outputs, total_weight, scale, unit / n_outputs, (), **facts)
+    if criterion == "absolute_error":
+        medians = MedianStats(centred, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
+        return Objective(medians, n_outputs, total_weight, scale, unit / n_outputs, (), **facts, n_medians=n_outputs)
+    with np.errstate(over="ignore", under="ignore"):
+        factor = float(min(np.float64(unit) ** 2, np.finfo(np.float64).max) / n_outputs)
+    means = MeanStats(products, fixed, columns, factor, unit, False)
+    return Objective(means, n_outputs, total_weight, scale, factor, (), **facts)

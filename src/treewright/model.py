@@ -1,0 +1,224 @@
+"""A fitted model with its verbs. In: what fitting made, or a file. Out: predictions, pictures, files. Callers: users, estimators, cli.
+
+``Model`` is ``ModelData`` and nothing more: each method is one line of a verb's module. It needs no estimator and does not
+import scikit-learn.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treewright.data.encoder import encode, encode_row
+from treewright.tree import codec
+from treewright.tree.model import ModelData
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+    from treewright.plot.svg import SvgPicture
+
+
+class Model(ModelData):
+    """A fitted model: it predicts, shows itself and is saved; it never changes.
+
+    Made by fitting an estimator (``est.model_``) or by ``treewright.load``. The attributes are those of
+    ``treewright.tree.model.ModelData``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.DecisionTreeClassifier().fit({"sky": ["sun", "rain", "sun"], "wind": [3, 5, 9]}, ["out", "in", "in"])
+    >>> model = est.model_
+    >>> model.predict({"wind": [4], "sky": ["sun"]})
+    array(['out'], dtype='<U3')
+    >>> model.predict_one({"wind": 4, "sky": "sun"})
+    'out'
+    """
+
+    @classmethod
+    def of(cls, data: ModelData) -> Model:
+        """The same model with the verbs as methods."""
+        return cls(**{field.name: getattr(data, field.name) for field in fields(ModelData)})
+
+    def _encoded(self, X: Any, owner: str) -> np.ndarray:
+        return encode(self.schema, X, unseen=self.unseen, owner=owner)
+
+    def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Predict a class label or a number for each row.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where the model knows names.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Returns
+        -------
+        ndarray[n] or ndarray[n, n_outputs]
+            Labels in the dtype of the target; float64 for regression.
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        UnseenLevelError
+            A level that fit never saw, under ``unseen="error"``.
+        """
+        from treewright.predict import values
+
+        matrix = self._encoded(X, owner)
+        if self.task == "regression":
+            numbers = values.predict_numbers(self, matrix, n_jobs)
+            return numbers[:, 0] if self.n_outputs == 1 else numbers
+        codes = values.predict_codes(self, matrix, n_jobs)
+        if self.n_outputs == 1:
+            return self.classes[0].take(codes[:, 0])
+        columns = [labels.take(codes[:, output]) for output, labels in enumerate(self.classes)]
+        return np.stack(columns, axis=1)
+
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray | list[np.ndarray]:
+        """Predict the share of each class in the row's leaf.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes``; rows sum to one.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers.
+        """
+        from treewright.predict import values
+
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use predict")
+        shares = values.predict_shares(self, self._encoded(X, owner), n_jobs)
+        return shares[0] if self.n_outputs == 1 else shares
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row, as fast as can be.
+
+        Parameters
+        ----------
+        row : sequence of p cells, or mapping from column name to cell
+
+        Returns
+        -------
+        scalar, or ndarray[n_outputs] for several outputs
+            A label or a float, as an element of what ``predict`` returns.
+        """
+        from treewright.predict.one import leaf_of_row
+        from treewright.predict.values import leaf_table
+
+        table = leaf_table(self)
+        leaf = leaf_of_row(self.trees[0], encode_row(self.schema, row, unseen=self.unseen))
+        if self.task == "regression":
+            return table.values[leaf, 0].item() if self.n_outputs == 1 else table.values[leaf].copy()
+        if self.n_outputs == 1:
+            return self.classes[0][table.codes[leaf, 0]]
+        labels = [self.classes[output][code] for output, code in enumerate(table.codes[leaf])]
+        return np.array(labels, dtype=np.result_type(*self.classes))
+
+    def apply(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Position of the leaf that each row ends in.
+
+        Returns
+        -------
+        int64[n]
+        """
+        from treewright.predict.route import leaf_of
+
+        return leaf_of(self.trees[0], self._encoded(X, owner), n_jobs).astype(np.int64)
+
+    def decision_path(self, X: Any, *, owner: str = "Model") -> csr_matrix:
+        """Indicator of the nodes that each row passes.
+
+        Returns
+        -------
+        csr_matrix of int64[n, n_nodes]
+        """
+        from treewright.predict import paths, route
+
+        matrix = self._encoded(X, owner)
+        return paths.decision_path(self, matrix, route.leaf_of(self.trees[0], matrix))
+
+    @property
+    def feature_importances(self) -> np.ndarray:
+        """float64[p]: share of the decrease of impurity that each column brought; sums to one."""
+        from treewright.explain.importance import impurity_importances
+
+        return impurity_importances(self.trees[0], len(self.schema))
+
+    def show(self, **options: Any) -> str:
+        """Return the tree as text; options as ``treewright.explain.text.show``."""
+        from treewright.explain import text
+
+        return text.show(self, **options)
+
+    def plot(self, **options: Any) -> SvgPicture:
+        """Draw the tree as SVG; options as ``treewright.plot.svg.plot``."""
+        from treewright.plot import svg
+
+        return svg.plot(self, **options)
+
+    def rules(self) -> list[Any]:
+        """One if-then rule per leaf."""
+        from treewright.explain.leaf_rules import leaf_rules
+
+        return list(leaf_rules(self))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; an old file stays whole until the new one is.
+
+        Raises
+        ------
+        InputFileError
+            The file cannot be written there.
+        """
+        codec.save(self, path)
+
+    def _repr_html_(self) -> str:
+        return self.plot().text
+
+    def __repr__(self) -> str:
+        tree = self.trees[0]
+        return (
+            f"<treewright.Model: {self.task}, {len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}>"
+        )
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path of a file that ``save`` wrote
+
+    Returns
+    -------
+    Model
+
+    Raises
+    ------
+    ModelFileError
+        The file is not a whole model file, was tampered with, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import os, tempfile, treewright as tw
+    >>> est = tw.DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [10.0, 20.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "two.tw")
+    ...     est.save(path)
+    ...     tw.load(path).predict([[1.2]])
+    array([10.])
+    """
+    return Model.of(codec.load(path))

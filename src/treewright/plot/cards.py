@@ -1,0 +1,229 @@
+"""What stands on each card of the drawing. In: a summary, the nodes to show. Out: cards. Caller: ``plot.svg``.
+
+A card is content and size; where it goes is ``plot.layout``, how it is drawn is ``plot.svg``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from treewright.plot.measure import fitted, text_width
+from treewright.plot.style import Sizes
+from treewright.tree.conditions import Bound, bounds_below, conditions
+from treewright.tree.summary import TreeSummary, counted
+from treewright.tree.tests import SubsetTest, ThresholdTest, describe, threshold_digits
+from treewright.tree.walk import children, subtree_sizes
+from treewright.tree.words import shorten, written_amount, written_count, written_number
+
+TOOLTIP_CLASSES = 12
+TOOLTIP_WIDTH = 1000
+# A question may spend this share of its line on the answer; a longer answer is left to the edges.
+ANSWER_SHARE = 0.6
+
+
+@dataclass
+class Card:
+    """One node as drawn.
+
+    Attributes
+    ----------
+    node : int
+    role : {"test", "leaf", "folded"}
+    title : str
+        The question, or what a leaf predicts; already cut to fit.
+    notes : list of str
+        Small lines under the title.
+    shares : list of list of (int, float)
+        Classification: per output the class positions and their shares; those of 0 are left out.
+    place : float or None, 0 to 1
+        Regression: where the node's value lies between the smallest and the largest of the tree.
+    color : int or None
+        Class position that colours a leaf.
+    answer : str
+        The text on the edge that leads here.
+    tooltip : str
+    thickness : float, 0 to 1
+        Share of all rows.
+    width, height : float, pixels
+        Of the card alone; the slot it needs is at least as wide as ``answer``.
+    slot : float, pixels
+    below : list of int
+        Positions of the cards under this one.
+    """
+
+    node: int
+    role: Literal["test", "leaf", "folded"]
+    title: str
+    notes: list[str]
+    shares: list[list[tuple[int, float]]]
+    place: float | None
+    color: int | None
+    answer: str
+    tooltip: str
+    thickness: float
+    width: float = 0.0
+    height: float = 0.0
+    slot: float = 0.0
+    below: list[int] = field(default_factory=list)
+
+
+def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compact: bool) -> list[Card]:
+    """Return the cards of the visible nodes, parents before children."""
+    tree = summary.tree
+    hidden = subtree_sizes(tree)
+    digits = threshold_digits(tree)
+    place_of = places_in_range(summary)
+    position: dict[int, int] = {}
+    tests = {node: describe(summary.model.schema, tree, node) for node in shown}
+    cards: list[Card] = []
+    for node, bounds in bounds_below(summary.model.schema, tree, shown):
+        position[node] = len(cards)
+        above = int(tree.parent[node]) if node else -1
+        answer = ""
+        if node:
+            test = tests[above]
+            branch = node - int(tree.first_child[above])
+            answer = typographic(test, test.edge(branch, digits=int(digits[above]), max_levels=2 if compact else 4))
+            answer = fitted(answer, sizes.label, sizes.most)
+        folded = int(hidden[node]) - 1 if node not in shown and len(children(tree, node)) else 0
+        card = Card(
+            node=node,
+            role="folded" if folded else "test" if node in shown else "leaf",
+            title=(
+                question_title(tests[node], sizes, int(digits[node]), compact=compact)
+                if node in shown
+                else prediction_title(summary, node, sizes, compact=compact)
+            ),
+            notes=notes_of(summary, node, folded, compact=compact),
+            shares=shares_of(summary, node),
+            place=place_of[node] if place_of is not None else None,
+            color=summary.predicted_class(node, summary.outputs[0]) if summary.counts_classes else None,
+            answer=answer,
+            tooltip=tooltip_of(summary, node, bounds, tests.get(node)),
+            thickness=float(tree.n_samples[node] / max(1, tree.n_samples[0])),
+        )
+        set_size(card, sizes, n_bars=max(1, len(card.shares)))
+        cards.append(card)
+        if node:
+            cards[position[above]].below.append(position[node])
+    return cards
+
+
+def typographic(test: ThresholdTest | SubsetTest, text: str) -> str:
+    """Return an answer with the sign of a picture in place of ``<=``; a level's own text is never touched."""
+    if isinstance(test, ThresholdTest):
+        return f"\u2264{text[2:]}" if text.startswith("<=") else f"\u2265{text[2:]}" if text.startswith(">=") else text
+    return text
+
+
+def question_title(test: ThresholdTest | SubsetTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
+    """Return the question of an open node; the column alone where the answers on the edges have to complete it."""
+    room = sizes.most - 2 * sizes.pad_x
+    answer = typographic(test, test.answer(0, digits=digits, max_levels=2))
+    taken = text_width(" " + answer, sizes.title, bold=True)
+    if compact or taken > room * ANSWER_SHARE:
+        return fitted(test.column, sizes.title, room, bold=True)
+    return f"{fitted(test.column, sizes.title, room - taken, bold=True)} {answer}"
+
+
+def prediction_title(summary: TreeSummary, node: int, sizes: Sizes, *, compact: bool) -> str:
+    """Return what a leaf, or a folded node, predicts."""
+    room = sizes.most - 2 * sizes.pad_x
+    texts = []
+    for output in summary.outputs:
+        if output.classes:
+            texts.append(output.classes[summary.predicted_class(node, output)])
+        else:
+            texts.append(written_amount(summary.tree.value[node, output.start], digits=3))
+    return fitted(", ".join(texts), sizes.title, room - (0 if compact else sizes.title), bold=True)
+
+
+def notes_of(summary: TreeSummary, node: int, folded: int, *, compact: bool) -> list[str]:
+    """Return the small lines: rows, weight or mean, impurity, and what is folded away."""
+    tree = summary.tree
+    rows = written_count(int(tree.n_samples[node]))
+    more = [f"+{counted(folded, 'node')}"] if folded else []
+    if compact:
+        return [rows, *more] if not more else [f"{rows} \u00b7 {more[0]}"]
+    impurity = f"{summary.criterion} {written_amount(tree.impurity[node], digits=3)}"
+    parts = [f"{rows} rows" if rows != "1" else "1 row"]
+    if summary.weighted:
+        parts.append(f"weight {written_amount(tree.weight[node])}")
+    if not summary.counts_classes and not tree.is_leaf[node] and not folded:
+        means = ", ".join(written_amount(tree.value[node, output.start]) for output in summary.outputs)
+        parts.append(f"{summary.centre} {means}")
+    if summary.counts_classes:
+        parts.append(impurity)
+    return [" \u00b7 ".join(parts), *more]
+
+
+def shares_of(summary: TreeSummary, node: int) -> list[list[tuple[int, float]]]:
+    """Return per output the classes in the node with their shares; empty for regression."""
+    if not summary.counts_classes:
+        return []
+    shares = []
+    for output in summary.outputs:
+        counts = summary.values(node, output)
+        total = float(counts.sum())
+        held = np.flatnonzero(counts > 0)
+        shares.append([(int(code), float(counts[code]) / total) for code in held] if total > 0 else [])
+    return shares
+
+
+def places_in_range(summary: TreeSummary) -> list[float] | None:
+    """Return where each node's first value lies between the smallest and the largest; None for classification."""
+    if summary.counts_classes:
+        return None
+    values = summary.tree.value[:, summary.outputs[0].start].astype(np.float64)
+    finite = np.where(np.isfinite(values), values, 0.0)
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        return [0.5] * len(values)
+    # Halves: the range of values near the ends of float64 would overflow.
+    return list(np.clip((finite / 2 - low / 2) / (high / 2 - low / 2), 0.0, 1.0))
+
+
+def tooltip_of(
+    summary: TreeSummary, node: int, bounds: Mapping[int, Bound], test: ThresholdTest | SubsetTest | None
+) -> str:
+    """Return the whole story of a node: the conditions that lead to it and its exact numbers."""
+    tree = summary.tree
+    texts = conditions(summary.model.schema, bounds, max_levels=40) or ("every row",)
+    lines = [f"node {node}", *(shorten(text, TOOLTIP_WIDTH) for text in texts)]
+    if test is not None:
+        lines.append(f"asks: {shorten(test.question(exact=True), TOOLTIP_WIDTH)}")
+    lines.append(f"rows: {int(tree.n_samples[node])}")
+    if summary.weighted:
+        lines.append(f"weight: {written_number(tree.weight[node], exact=True)}")
+    for output in summary.outputs:
+        what = f" of {shorten(output.name, TOOLTIP_WIDTH)}" if len(summary.outputs) > 1 else ""
+        counts = summary.values(node, output)
+        if not output.classes:
+            lines.append(f"{summary.centre}{what}: {written_number(counts[0], exact=True)}")
+            continue
+        order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code] > 0]
+        held = [
+            f"{shorten(output.classes[code], TOOLTIP_WIDTH)} {written_number(counts[code], digits=12)}"
+            for code in order[:TOOLTIP_CLASSES]
+        ]
+        more = [f"{counted(len(order) - TOOLTIP_CLASSES, 'more class', 'more classes')}"]
+        lines.append(f"classes{what}: {', '.join(held + (more if len(order) > TOOLTIP_CLASSES else []))}")
+    lines.append(f"{summary.criterion}: {written_number(tree.impurity[node], exact=True)}")
+    return "\n".join(lines)
+
+
+def set_size(card: Card, sizes: Sizes, n_bars: int) -> None:
+    """Set the width, the height and the slot of a card from its texts."""
+    swatch = sizes.title if card.role != "test" and card.color is not None else 0.0
+    widest = max(
+        text_width(card.title, sizes.title, bold=True) + swatch,
+        *(text_width(note, sizes.small) for note in card.notes),
+    )
+    card.width = round(min(max(widest + 2 * sizes.pad_x, sizes.least), sizes.most + 2 * sizes.pad_x), 1)
+    bars = n_bars * (sizes.bar + 3) - 3
+    card.height = round(2 * sizes.pad_y + sizes.line * (1 + len(card.notes)) + 4 + bars, 1)
+    card.slot = max(card.width, text_width(card.answer, sizes.label) + 8)

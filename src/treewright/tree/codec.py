@@ -1,0 +1,271 @@
+"""The model file. In: ``ModelData``. Out: bytes or a file, and back. Callers: ``treewright.model``, the command.
+
+A model file holds data only (``container`` has the layout): nothing in it runs. Any bytes give a valid model or one
+``ModelFileError``; the same model gives the same bytes. The arrays of all trees stand one after another, so that a
+forest of 1,000 trees has no longer a header than one tree.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treewright.core.files import NotRegularError, open_regular, write_whole
+from treewright.data.categories import array_from_json, array_to_json, schema_from_json, schema_to_json
+from treewright.data.memory import check_fits
+from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
+from treewright.tree.arrays import Tree
+from treewright.tree.check import NODE_FIELDS, WORD_FIELDS, check_model
+from treewright.tree.container import (
+    NESTING_CAP,
+    PREFIX,
+    check_canonical,
+    check_digest,
+    compose,
+    header_length,
+    read_arrays,
+    read_header,
+    read_places,
+)
+from treewright.tree.model import ModelData
+from treewright.version import __version__
+
+FILE_FORMAT = 1
+FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
+LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
+_METADATA = {
+    "classes": list,
+    "combine": str,
+    "digest": str,
+    "facts": dict,
+    "format": int,
+    "library": str,
+    "n_outputs": int,
+    "schema": dict,
+    "target_names": list,
+    "task": str,
+    "unseen": str,
+}
+
+
+def save(model: ModelData, path: str | os.PathLike[str]) -> None:
+    """Write a model file in one step: a crash, a full disk or Ctrl-C leave the old file as it was.
+
+    Parameters
+    ----------
+    model : ModelData
+    path : str or path-like
+        An existing file is replaced and keeps its permissions; a symbolic link stays, its target is replaced.
+
+    Raises
+    ------
+    InputFileError
+        The path cannot be written: no such folder, a folder itself, read-only, disk full.
+    ModelFileError
+        The model breaks an invariant: it could not be loaded again.
+    ParameterError
+        ``model.facts`` is not plain JSON.
+    TooLargeError
+        Names, levels and labels take more than 64 MB.
+    """
+    write_whole(path, dumps(model))
+
+
+def load(path: str | os.PathLike[str]) -> ModelData:
+    """Read a model file. Nothing in it is ever run; every byte is checked.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    ModelData
+
+    Raises
+    ------
+    InputFileError
+        The file does not exist or may not be read.
+    ModelFileError
+        Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself; also a
+        folder, pipe or device.
+    TooLargeError
+        The file does not fit in memory.
+    """
+    name = os.fsdecode(os.fspath(path))
+    try:
+        with open_regular(path) as (file, size):
+            beginning = file.read(PREFIX.size + 1)
+            header = beginning[PREFIX.size :] + file.read(header_length(beginning, size) - 1)
+            body_size = size - PREFIX.size - len(header)
+            # The header is judged before memory is asked for.
+            metadata, places = read_header(header, FILE_FORMAT)
+            shapes = read_places(places, body_size)
+            check_fits(body_size, f"the model file {name!r}", "load it on a machine with more memory")
+            body = file.read(body_size)
+            if len(body) != body_size or file.read(1):
+                raise ModelFileError("not a whole model file: it changed while it was read; try again")
+        return _decode(header, body, metadata, shapes)
+    except (NotRegularError, ModelFileError) as error:
+        raise ModelFileError(f"{name!r}: {error}") from None
+    except MemoryError:
+        raise TooLargeError(f"{name!r} does not fit in memory: {Path(name).stat().st_size:,} bytes") from None
+
+
+def dumps(model: ModelData) -> bytes:
+    """The bytes of a model file: the same model gives the same bytes, always.
+
+    Parameters
+    ----------
+    model : ModelData
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    ModelFileError
+        The model breaks an invariant: it could not be loaded again.
+    ParameterError
+        ``model.facts`` is not plain JSON.
+    TooLargeError
+        Names, levels and labels take more than 64 MB.
+    """
+    check_model(model)
+    _check_facts(model.facts)
+    metadata = {
+        "classes": [array_to_json(labels) for labels in model.classes],
+        "combine": model.combine,
+        "facts": model.facts,
+        "format": FILE_FORMAT,
+        "library": __version__,
+        "n_outputs": model.n_outputs,
+        "schema": schema_to_json(model.schema),
+        "target_names": list(model.target_names),
+        "task": model.task,
+        "unseen": model.unseen,
+    }
+    trees = model.trees
+    arrays = {
+        f"trees.{field}": np.concatenate([getattr(tree, field) for tree in trees])
+        for field in (*NODE_FIELDS, *WORD_FIELDS)
+    }
+    arrays["tree_offsets"] = np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64)
+    arrays["word_offsets"] = np.cumsum([0, *(len(tree.levels_left) for tree in trees)], dtype=np.int64)
+    return compose(metadata, arrays)
+
+
+def loads(data: bytes | bytearray | memoryview) -> ModelData:
+    """The model in the bytes of a model file.
+
+    Parameters
+    ----------
+    data : bytes-like
+        The arrays of the model are views of it where it is ``bytes``, else of a copy.
+
+    Returns
+    -------
+    ModelData
+
+    Raises
+    ------
+    ModelFileError
+        Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself.
+    """
+    data = bytes(data)
+    begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
+    header, body = data[PREFIX.size : begin], memoryview(data)[begin:]
+    metadata, places = read_header(header, FILE_FORMAT)
+    return _decode(header, body, metadata, read_places(places, len(body)))
+
+
+def _decode(
+    header: bytes, body: bytes | memoryview, metadata: dict[str, Any], shapes: dict[str, tuple[int, ...]]
+) -> ModelData:
+    """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
+    digest = check_digest(header, body)
+    if set(metadata) != set(_METADATA) or any(type(metadata[key]) is not kind for key, kind in _METADATA.items()):
+        raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
+    if metadata["digest"] != digest:
+        raise ModelFileError("damaged model file: the metadata state another digest than the header")
+    check_canonical(header, metadata, shapes)
+    model = _assemble(metadata, _split(read_arrays(body, shapes)))
+    check_model(model)
+    return model
+
+
+def _split(arrays: dict[str, np.ndarray]) -> tuple[Tree, ...]:
+    """The trees, as views of the arrays that hold all of them."""
+    for field, lengths in (("trees.kind", NODE_FIELDS), ("trees.levels_left", WORD_FIELDS)):
+        for name in lengths:
+            if len(arrays[f"trees.{name}"]) != len(arrays[field]):
+                raise ModelFileError(f"damaged model file: {name} is not as long as {field.removeprefix('trees.')}")
+    bounds = {"tree_offsets": "trees.kind", "word_offsets": "trees.levels_left"}
+    for offsets, cells in bounds.items():
+        steps, n_cells = arrays[offsets], len(arrays[cells])
+        whole = len(steps) > 1 and steps[0] == 0 and steps[-1] == n_cells
+        # Compared, not subtracted: a difference of hostile numbers may overflow.
+        if not whole or (steps[1:] < steps[:-1]).any() or len(steps) != len(arrays["tree_offsets"]):
+            raise ModelFileError(f"damaged model file: {offsets} do not divide {n_cells:,} cells")
+    nodes = pairwise(arrays["tree_offsets"].tolist())
+    words = pairwise(arrays["word_offsets"].tolist())
+    return tuple(
+        Tree(
+            **{field: arrays[f"trees.{field}"][first:end] for field in NODE_FIELDS},
+            **{field: arrays[f"trees.{field}"][first_word:end_word] for field in WORD_FIELDS},
+        )
+        for (first, end), (first_word, end_word) in zip(nodes, words, strict=True)
+    )
+
+
+def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
+    """The model, from parts that ``check_model`` has still to look at."""
+    names = metadata["target_names"]
+    if not all(isinstance(name, str) for name in names):
+        raise ModelFileError("damaged model file: a target name is not text")
+    try:
+        schema = schema_from_json(metadata["schema"])
+        classes = tuple(array_from_json(labels) for labels in metadata["classes"])
+    except (ValueError, TypeError, KeyError, OverflowError) as error:
+        raise ModelFileError(f"damaged model file: {error}") from None
+    return ModelData(
+        task=metadata["task"],
+        schema=schema,
+        trees=trees,
+        classes=classes,
+        n_outputs=metadata["n_outputs"],
+        combine=metadata["combine"],
+        unseen=metadata["unseen"],
+        target_names=tuple(names),
+        facts=metadata["facts"],
+    )
+
+
+def _check_facts(facts: dict[str, Any]) -> None:
+    """Facts must come back as they went in: plain JSON, so that a tuple does not return as a list."""
+    waiting: list[tuple[str, Any]] = [("facts", facts)]
+    seen = 0
+    while waiting:
+        place, value = waiting.pop()
+        seen += 1
+        if place.count("[") > NESTING_CAP or seen > FACTS_CAP:
+            raise ParameterError(f"{place[:80]} is nested too deep, too long, or contains itself")
+        if isinstance(value, dict):
+            odd = next((key for key in value if not isinstance(key, str)), None)
+            if odd is not None:
+                raise ParameterError(f"{place}: key {odd!r} is not text; a model file can keep only text keys")
+            waiting.extend((f"{place}[{key!r}]", item) for key, item in value.items())
+        elif isinstance(value, list):
+            waiting.extend((f"{place}[{position}]", item) for position, item in enumerate(value))
+        elif isinstance(value, int) and value.bit_length() > LARGEST_BITS:
+            raise ParameterError(f"{place} is a whole number of more than {LARGEST_BITS} bits; write it as text")
+        elif isinstance(value, float) and not math.isfinite(value):
+            raise ParameterError(f"{place} is {value}; write it as text or None: JSON has no such number")
+        elif not isinstance(value, str | int | float | bool | None):
+            raise ParameterError(f"{place} is a {type(value).__name__}; facts must be plain JSON")

@@ -1,0 +1,54 @@
+"""What a fitted model is. In: schema, trees, target facts. Out: ``ModelData``. Callers: codec, every verb, ``treewright.model``.
+
+``ModelData`` is data only. ``treewright.model.Model`` is the same thing with the verbs as methods.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.tree.arrays import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class ModelData:
+    """A fitted model: it stands alone and never changes.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    schema : Schema
+        The columns, in the order of the encoded matrix.
+    trees : tuple of Tree
+    classes : tuple of ndarray
+        Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
+    n_outputs : int
+        How many targets are predicted at once.
+    combine : {"single", "mean", "sum"}
+        How the trees' outputs become one.
+    unseen : {"missing", "error", "majority"}
+        What a level that fit never saw is taken for.
+    target_names : tuple of str
+        A name per output; empty where the target had none.
+    facts : dict
+        Training facts that are plain JSON: algorithm, criterion, parameters, rows, version. Never thread counts.
+    """
+
+    task: Literal["classification", "regression"]
+    schema: Schema
+    trees: tuple[Tree, ...]
+    classes: tuple[np.ndarray, ...] = ()
+    n_outputs: int = 1
+    combine: Literal["single", "mean", "sum"] = "single"
+    unseen: Literal["missing", "error", "majority"] = "missing"
+    target_names: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Classes per output; empty for regression."""
+        return tuple(len(labels) for labels in self.classes)

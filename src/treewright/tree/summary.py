@@ -1,0 +1,165 @@
+"""What a node says, ready to be written. In: a model and a tree. Out: ``TreeSummary``. Callers: the readers of trees.
+
+Text, picture and JSON read the same summary, so they cannot disagree about a count or a prediction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+from treewright.tree.arrays import Tree
+from treewright.tree.model import ModelData
+from treewright.tree.walk import depth_of_tree
+from treewright.tree.words import escape_controls, shorten, written_level, written_name
+
+NAME_WIDTH = 60
+# What the stored value of a regression node is, by criterion.
+CENTRES = {"absolute_error": "median"}
+
+
+@dataclass(frozen=True)
+class Output:
+    """One target of the model.
+
+    Attributes
+    ----------
+    name : str
+        Its name, ready to be read; empty where the target had none.
+    start, stop : int
+        Its columns in ``Tree.value``.
+    classes : tuple of str
+        Class labels, ready to be read; empty where the value is a number.
+    """
+
+    name: str
+    start: int
+    stop: int
+    classes: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TreeSummary:
+    """A tree with everything that a reader of it wants to know.
+
+    Attributes
+    ----------
+    model : ModelData
+    tree : Tree
+    position : int
+        Which of the model's trees it is.
+    outputs : tuple of Output
+    weighted : bool
+        Whether some node's weight differs from its number of samples.
+    criterion : str
+        Name of the impurity; ``"impurity"`` where the model does not say.
+    centre : str
+        ``"mean"`` or ``"median"``: what the value of a regression node is.
+    """
+
+    model: ModelData
+    tree: Tree
+    position: int
+    outputs: tuple[Output, ...]
+    weighted: bool
+    criterion: str
+    centre: str
+
+    @property
+    def counts_classes(self) -> bool:
+        """Whether the values are class counts."""
+        return bool(self.outputs[0].classes)
+
+    @property
+    def algorithm(self) -> str:
+        """Name of the algorithm that grew the tree; empty where the model does not say."""
+        return escape_controls(str(self.model.facts.get("algorithm", "")))
+
+    def values(self, node: int, output: Output) -> np.ndarray:
+        """Return float64[n]: the weighted class counts of an output, or its one number."""
+        return np.asarray(self.tree.value[node, output.start : output.stop])
+
+    def predicted_class(self, node: int, output: Output) -> int:
+        """Return the position of the class with the most weight; the first of several equals."""
+        return int(np.argmax(self.values(node, output)))
+
+    def headline(self) -> str:
+        """Return one line: what kind of tree, of what target, and how large."""
+        names = shorten(", ".join(shorten(output.name, NAME_WIDTH) for output in self.outputs), 2 * NAME_WIDTH)
+        what = f"{self.model.task} tree" + (f" for {names}" if names else "")
+        if len(self.model.trees) > 1:
+            what += f" ({self.position + 1} of {len(self.model.trees)} trees)"
+        tree = self.tree
+        sizes = (
+            counted(int(tree.n_samples[0]), "row"),
+            counted(tree.n_nodes, "node"),
+            counted(tree.n_leaves, "leaf", "leaves"),
+            f"depth {depth_of_tree(tree)}",
+        )
+        return f"{what[0].upper()}{what[1:]}: {', '.join(sizes)}"
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "leaf", "leaves"), counted(20000, "row")
+    ('1 leaf', '20,000 rows')
+    """
+    grouped = f"{number:,}" if number >= 10_000 else str(number)
+    return f"{grouped} {one if number == 1 else many or one + 's'}"
+
+
+def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
+    """Return the summary of one of a model's trees.
+
+    Parameters
+    ----------
+    model : ModelData
+    tree : int, 0 to len(model.trees) - 1
+
+    Raises
+    ------
+    ParameterError
+        The model has no such tree.
+    """
+    if not 0 <= tree < len(model.trees):
+        raise ParameterError(f"tree is {tree}; the model has {counted(len(model.trees), 'tree')}, counted from 0")
+    arrays = model.trees[tree]
+    criterion = escape_controls(str(model.facts.get("criterion", "impurity")))
+    return TreeSummary(
+        model=model,
+        tree=arrays,
+        position=tree,
+        outputs=outputs_of(model, arrays),
+        weighted=not np.array_equal(arrays.weight, arrays.n_samples),
+        criterion=criterion,
+        centre=CENTRES.get(criterion, "mean"),
+    )
+
+
+def outputs_of(model: ModelData, tree: Tree) -> tuple[Output, ...]:
+    """Return the outputs and where their values lie.
+
+    The trees of a boosted classifier hold numbers, not counts: there the values do not fit the classes.
+    """
+    n_values = tree.value.shape[1]
+    counts = model.task == "classification" and n_values == sum(model.n_classes)
+    widths = model.n_classes if counts else (1,) * n_values
+    outputs = []
+    start = 0
+    for position, width in enumerate(widths):
+        if position < len(model.target_names):
+            name = written_name(model.target_names[position])
+        else:
+            name = f"y{position}" if len(widths) > 1 else ""
+        labels = tuple(written_level(label) for label in model.classes[position].tolist()) if counts else ()
+        if counts and model.classes[position].dtype.kind in "mM":
+            # tolist() turns nanoseconds into bare integers.
+            labels = tuple(written_level(str(label)) for label in model.classes[position])
+        outputs.append(Output(name, start, start + width, labels))
+        start += width
+    return tuple(outputs)

@@ -1,0 +1,124 @@
+"""Walks over a tree, none of them recursive. In: a ``Tree``. Out: orders, paths, sizes. Callers: the verbs.
+
+Every walk is a loop over an explicit stack or over the arrays themselves: parents stand before children, so a pass
+backwards over the positions sees children first. A tree of depth 20,000 is an ordinary tree here.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+from treewright.tree.arrays import Tree
+
+
+def children(tree: Tree, node: int) -> range:
+    """Return the positions of a node's branches, in order; empty for a leaf."""
+    first = int(tree.first_child[node])
+    return range(first, first + int(tree.n_branches[node]))
+
+
+def preorder(tree: Tree, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Yield ``(node, depth)`` of a subtree: a node, then its branches from left to right.
+
+    Parameters
+    ----------
+    tree : Tree
+    start : int
+        Root of the subtree; its depth counts as 0.
+    """
+    stack = [(start, 0)]
+    while stack:
+        node, depth = stack.pop()
+        yield node, depth
+        stack.extend((child, depth + 1) for child in reversed(children(tree, node)))
+
+
+def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
+    """Return the steps from the root to a node as ``(node on the way, branch taken there)``.
+
+    Raises
+    ------
+    ParameterError
+        ``node`` is not a node of the tree.
+    """
+    if not 0 <= node < tree.n_nodes:
+        raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
+    parent = tree.parent
+    steps: list[tuple[int, int]] = []
+    while node > 0:
+        above = int(parent[node])
+        steps.append((above, node - int(tree.first_child[above])))
+        node = above
+    steps.reverse()
+    return steps
+
+
+def subtree_sizes(tree: Tree) -> np.ndarray:
+    """Return how many nodes hang at and below each node.
+
+    Returns
+    -------
+    int64[n_nodes]
+        1 at a leaf, ``n_nodes`` at the root.
+    """
+    sizes = [1] * tree.n_nodes
+    parents = tree.parent.tolist()
+    for node in range(tree.n_nodes - 1, 0, -1):
+        sizes[parents[node]] += sizes[node]
+    return np.array(sizes, np.int64)
+
+
+def depth_of_tree(tree: Tree) -> int:
+    """Return the edges from the root to the deepest leaf, in one pass over the nodes."""
+    depths = [0] * tree.n_nodes
+    parents = tree.parent.tolist()
+    for node in range(1, tree.n_nodes):
+        depths[node] = depths[parents[node]] + 1
+    return max(depths)
+
+
+def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None = None) -> frozenset[int]:
+    """Return the inner nodes to show with their branches, those with the most samples first.
+
+    Parameters
+    ----------
+    tree : Tree
+    max_depth : int >= 0, optional
+        Nodes deeper than this stay hidden.
+    max_nodes : int >= 1, optional
+        At most this many nodes are visible; whole families of siblings only.
+
+    Returns
+    -------
+    frozenset of int
+        A visible inner node outside this set is shown folded. Every visible node but the root has its parent in it.
+
+    Raises
+    ------
+    ParameterError
+        ``max_depth`` is negative or ``max_nodes`` is below 1.
+    """
+    if max_depth is not None and max_depth < 0:
+        raise ParameterError(f"max_depth is {max_depth}; give 0 or more, or None for every level")
+    if max_nodes is not None and max_nodes < 1:
+        raise ParameterError(f"max_nodes is {max_nodes}; give 1 or more, or None for every node")
+    open_nodes: set[int] = set()
+    visible = 1
+    # Ties go to the node nearer the root, then to the left: the picture never depends on the heap.
+    heap = [(-int(tree.n_samples[0]), 0, 0)]
+    while heap:
+        _, depth, node = heapq.heappop(heap)
+        below = children(tree, node)
+        if not below or (max_depth is not None and depth >= max_depth):
+            continue
+        if max_nodes is not None and visible + len(below) > max_nodes:
+            continue
+        open_nodes.add(node)
+        visible += len(below)
+        for child in below:
+            heapq.heappush(heap, (-int(tree.n_samples[child]), depth + 1, child))
+    return frozenset(open_nodes)

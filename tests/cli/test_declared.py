@@ -1,0 +1,79 @@
+"""Words of the command line as mappings: columns, parameters, tokens."""
+
+from __future__ import annotations
+
+import pytest
+
+from treewright.cli.declared import Declared, declare, one_separator, parse_settings, parse_value, split_tokens
+from treewright.cli.terminal import UsageRefusal, printable
+
+KNOWN = {"max_depth": None, "criterion": "gini", "n_jobs": None, "random_state": None}
+
+
+@pytest.mark.parametrize(
+    ("word", "value"),
+    [
+        ("4", 4),
+        ("-1", -1),
+        ("0.5", 0.5),
+        ("1e-3", 0.001),
+        ("true", True),
+        ("False", False),
+        ("none", None),
+        ("sqrt", "sqrt"),
+        ("", ""),
+        ("1_000", 1000),
+    ],
+)
+def test_values_get_the_type_they_look_like(word, value):
+    parsed = parse_value(word)
+
+    assert parsed == value
+    assert type(parsed) is type(value)
+
+
+def test_settings_are_split_at_the_first_equals_sign():
+    assert parse_settings(["criterion=a=b", " max_depth = 3 "], KNOWN) == {"criterion": "a=b", "max_depth": 3}
+
+
+@pytest.mark.parametrize(
+    ("word", "message"), [("max_dept=1", "did you mean max_depth"), ("zzz=1", "there are: criterion")]
+)
+def test_an_unknown_setting_lists_the_known_ones(word, message):
+    with pytest.raises(UsageRefusal, match=message):
+        parse_settings([word], KNOWN)
+
+
+def test_columns_are_declared_in_any_of_the_ways():
+    declared = declare(["a"], ["p=$,$$,$$$", 'q="x,y",z'], ["b"], ["c=nominal,d=numeric", "e=boolean", "a=nominal"])
+
+    assert declared == Declared(("a", "c"), ("b", "d"), ("e",), {"p": ["$", "$$", "$$$"], "q": ["x,y", "z"]})
+    assert declared.cell_types == {
+        "a": "text",
+        "c": "text",
+        "p": "text",
+        "q": "text",
+        "b": "number",
+        "d": "number",
+        "e": "boolean",
+    }
+
+
+@pytest.mark.parametrize("word", ["p", "p=", "p=a", "p=a,a", "=a,b"])
+def test_an_order_without_two_different_levels_is_refused(word):
+    with pytest.raises(UsageRefusal, match="lowest"):
+        declare([], [word], [], [])
+
+
+def test_tokens_may_come_together_or_apart():
+    assert split_tokens(["NA,n/a", "?", "NA"]) == ("NA", "n/a", "?")
+
+
+def test_tab_can_be_said_in_words():
+    assert [one_separator(word) for word in (None, ";", "tab", "\\t")] == [None, ";", "\t", "\t"]
+    with pytest.raises(UsageRefusal):
+        one_separator('"')
+
+
+def test_control_characters_are_shown_not_obeyed():
+    assert printable("a\x1b[0m\u202e\nb é 😀") == "a\\x1b[0m\\u202e\\nb é 😀"

@@ -1,0 +1,69 @@
+"""The README's commands and programs do what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
+SETS_UP = re.compile(r"^(python -m venv|pip install|pytest)\b")
+
+
+def program(kind, text):
+    """The block as a command line, less the lines that set an environment up; None when nothing is left."""
+    if kind == "python":
+        return [[sys.executable, "-W", "error", "-c", text]]
+    lines = [line for line in text.splitlines() if line.strip() and not SETS_UP.match(line)]
+    return [[sys.executable, "-m", *shlex.split(line)] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("readme")
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    return folder
+
+
+def test_every_block_runs_in_order_and_says_what_the_readme_promises(folder):
+    said = []
+    for kind, text in BLOCKS:
+        for words in program(kind, text):
+            done = subprocess.run(
+                words,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                encoding="utf-8",
+                timeout=110,
+                check=False,
+                env=os.environ,
+            )
+            assert done.returncode == 0, (words, done.stderr)
+            said.append(done.stdout)
+
+    assert len(said) >= 6
+    assert "held-out accuracy" in said[0]
+    assert {path.name for path in folder.iterdir()} >= {"penguins.tw", "penguins.svg", "predictions.csv"}
+
+
+def test_the_first_screen_installs_and_runs_the_main_job_and_the_tests():
+    first_screen = "\n".join(README.splitlines()[:24])
+
+    assert "pip install .\ntreewright fit examples/penguins.csv --target species" in first_screen
+    assert 'pip install -e ".[dev]"\npytest' in first_screen
+
+
+def test_every_link_leads_to_a_file():
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
+
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []

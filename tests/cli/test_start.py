@@ -1,0 +1,83 @@
+"""Starting, and being wrong: quick, one line, the right exit code."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from treewright.version import __version__
+
+
+def test_help_starts_at_once_and_loads_nothing_heavy():
+    script = (
+        "import sys\n"
+        "sys.argv = ['treewright', '--help']\n"
+        "from treewright.cli.app import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    heavy = {'numpy', 'numba', 'polars', 'sklearn', 'pandas', 'scipy', 'narwhals'} & set(sys.modules)\n"
+        "    print('HEAVY', sorted(heavy))\n"
+    )
+    start = time.perf_counter()
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert "HEAVY []" in done.stdout
+    assert time.perf_counter() - start < 2.0  # usually 0.2; the rest is for a busy machine
+
+
+def test_version_is_the_packages(command):
+    done = command("--version")
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"treewright {__version__}\n", "")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--set", "max_dept=3"], "no parameter 'max_dept'; did you mean max_depth?"),
+        (["--set", "max_depth"], "write it as name=value"),
+        (["--set", "n_jobs=3"], "use --jobs instead"),
+        (["--set", "max_depth=3", "--set", "max_depth=4"], "given twice"),
+        (["--algorithm", "magic"], "there are: cart"),
+        (["--test-size", "1"], "give a share from 0 to below 1"),
+        (["--cv", "1"], "give 2 folds or more"),
+        (["--types", "sex=colour"], "where kind is one of numeric, nominal, boolean"),
+        (["--nominal", "sex", "--numeric", "sex"], "declared nominal and numeric"),
+        (["--ordinal", "sex=male"], "each of two levels or more once"),
+        (["--drop", "species"], "cannot be the target and be dropped"),
+        (["--out", "same", "--svg", "same"], "name the same file"),
+        (["--separator", "abc"], "give one character"),
+    ],
+)
+def test_wrong_usage_is_one_line_and_exit_code_2(command, penguins, tmp_path, words, message):
+    done = command("fit", penguins, "--target", "species", *words, folder=tmp_path)
+
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("treewright: error: ")
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["fit"], ["no-such-command"], ["fit", "x.csv", "--no-such-option"], ["show"]])
+def test_words_that_no_command_knows_are_exit_code_2(command, words):
+    assert command(*words).returncode == 2
+
+
+def test_a_parameter_out_of_range_is_exit_code_2(command, penguins):
+    done = command("fit", penguins, "--target", "species", "--set", "max_depth=-1")
+
+    assert done.returncode == 2
+    assert "max_depth" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_the_package_runs_as_a_module(command):
+    done = command("show", "absent.tw")
+
+    assert done.returncode == 1
+    assert "absent.tw" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,92 @@
+"""Claims about a tree as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright.data.schema import Column, Schema
+from treewright.export.structure import to_structure
+from treewright.tree.arrays import Tree
+from treewright.tree.model import ModelData
+
+
+def nodes_of(model: ModelData) -> list[dict[str, Any]]:
+    """The nodes of the first tree, after a trip through strict JSON."""
+    text = json.dumps(to_structure(model), allow_nan=False)
+    return json.loads(text)["trees"][0]["nodes"]  # type: ignore[no-any-return]
+
+
+def test_nodes_are_a_flat_list_by_number(penguin_model: ModelData) -> None:
+    nodes = nodes_of(penguin_model)
+
+    assert [node["node"] for node in nodes] == list(range(11))
+    assert [node["parent"] for node in nodes] == [None, 0, 0, 1, 1, 2, 2, 4, 4, 8, 8]
+    assert [node["depth"] for node in nodes] == [0, 1, 1, 2, 2, 2, 2, 3, 3, 4, 4]
+    assert nodes[8]["branches"] == [9, 10]
+    assert "branches" not in nodes[9]
+
+
+def test_every_kind_of_test_says_how_to_answer(penguin_model: ModelData) -> None:
+    nodes = nodes_of(penguin_model)
+
+    kinds = [nodes[node]["test"]["type"] for node in (0, 1, 2, 4, 8)]
+    assert kinds == ["subset", "threshold", "present", "subset", "rank"]
+    assert nodes[0]["test"]["levels"] == [["Biscoe"], ["Dream", "Torgersen"]]
+    assert (nodes[0]["test"]["missing_branch"], nodes[0]["test"]["unseen_branch"]) == (0, 1)
+    assert nodes[8]["test"]["threshold"] == 0.5
+
+
+def test_numbers_are_exact(mean_model: ModelData) -> None:
+    nodes = nodes_of(mean_model)
+
+    assert nodes[0]["test"]["threshold"] == 0.1 + 0.2
+    assert (nodes[1]["prediction"], nodes[1]["samples"], nodes[1]["impurity"]) == ([2.0], 4, 1.0)
+
+
+def test_a_reader_of_the_structure_routes_rows_like_the_tree(iris_model: ModelData) -> None:
+    nodes = nodes_of(iris_model)
+
+    def leaf_of(row: tuple[float, ...]) -> int:
+        node = nodes[0]
+        while "test" in node:
+            test = node["test"]
+            node = nodes[node["branches"][0 if row[test["column"]] <= test["threshold"] else 1]]
+        return int(node["node"])
+
+    assert [leaf_of(row) for row in ((2.45, 9.0), (2.46, 1.75), (2.46, 1.76))] == [1, 3, 4]
+
+
+def test_labels_keep_their_json_types(build_tree: Callable[..., Tree]) -> None:
+    tree = build_tree([None], [-1], [[1, 2]])
+    schema = Schema((Column(("a", 1), "nominal", (True, 2, "x", None)),))
+    for labels, shown in (
+        (np.array([False, True]), [False, True]),
+        (np.array([3, 5]), [3, 5]),
+        (np.array(["2024-01-01", "2024-01-02"], "M8[D]"), ["2024-01-01", "2024-01-02"]),
+        (np.array(["b", 7], object), ["b", 7]),
+    ):
+        structure = to_structure(ModelData("classification", schema, (tree,), (labels,)))
+        assert structure["targets"][0]["classes"] == shown
+        assert structure["trees"][0]["nodes"][0]["prediction"] == [shown[1]]
+    assert structure["columns"][0]["name"] == "('a', 1)"
+    assert structure["columns"][0]["levels"] == [True, 2, "x", None]
+
+
+def test_what_json_cannot_hold_becomes_text(mean_model: ModelData) -> None:
+    facts = {"limit": float("inf"), "deep": {"a": [1, (2, float("nan"))]}, "other": {3, 3}}
+    model = replace(mean_model, facts=facts)
+
+    written = json.loads(json.dumps(to_structure(model), allow_nan=False))["facts"]
+
+    assert written == {"limit": "inf", "deep": {"a": [1, [2, "nan"]]}, "other": "{3}"}
+
+
+def test_hostile_names_pass_through_json(hostile_model: ModelData) -> None:
+    columns = json.loads(json.dumps(to_structure(hostile_model), allow_nan=False))["columns"]
+
+    assert columns[1]["name"] == "a\nb\u202ec\x1b[31m"

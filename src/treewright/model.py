@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.data.encoder import encode, encode_row
+from treewright.data.rows import encode_plain_row
+from treewright.predict import route, values
+from treewright.predict.one import leaf_of_row
+from treewright.predict.values import leaf_table
 from treewright.tree import codec
 from treewright.tree.model import ModelData
 
@@ -71,8 +75,6 @@ class Model(ModelData):
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         """
-        from treewright.predict import values
-
         matrix = self._encoded(X, owner)
         if self.task == "regression":
             numbers = values.predict_numbers(self, matrix, n_jobs)
@@ -96,8 +98,6 @@ class Model(ModelData):
         AttributeError
             The model predicts numbers.
         """
-        from treewright.predict import values
-
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict")
         shares = values.predict_shares(self, self._encoded(X, owner), n_jobs)
@@ -115,11 +115,11 @@ class Model(ModelData):
         scalar, or ndarray[n_outputs] for several outputs
             A label or a float, as an element of what ``predict`` returns.
         """
-        from treewright.predict.one import leaf_of_row
-        from treewright.predict.values import leaf_table
-
         table = leaf_table(self)
-        leaf = leaf_of_row(self.trees[0], encode_row(self.schema, row, unseen=self.unseen))
+        cells = encode_plain_row(self.schema, row)
+        if cells is None:
+            cells = encode_row(self.schema, row, unseen=self.unseen).tolist()
+        leaf = leaf_of_row(self.trees[0], cells)
         if self.task == "regression":
             return table.values[leaf, 0].item() if self.n_outputs == 1 else table.values[leaf].copy()
         if self.n_outputs == 1:
@@ -134,9 +134,7 @@ class Model(ModelData):
         -------
         int64[n]
         """
-        from treewright.predict.route import leaf_of
-
-        return leaf_of(self.trees[0], self._encoded(X, owner), n_jobs).astype(np.int64)
+        return route.leaf_of(self.trees[0], self._encoded(X, owner), n_jobs).astype(np.int64)
 
     def decision_path(self, X: Any, *, owner: str = "Model") -> csr_matrix:
         """Indicator of the nodes that each row passes.
@@ -145,7 +143,7 @@ class Model(ModelData):
         -------
         csr_matrix of int64[n, n_nodes]
         """
-        from treewright.predict import paths, route
+        from treewright.predict import paths
 
         matrix = self._encoded(X, owner)
         return paths.decision_path(self, matrix, route.leaf_of(self.trees[0], matrix))

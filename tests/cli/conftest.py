@@ -1,17 +1,26 @@
-"""Running the command the way a person does: as a process of its own."""
+"""Running the command: as a process of its own, as a person does, or within the test's process, which is quicker."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from typer.testing import CliRunner
 
+import treewright
+from treewright.cli.app import app
+
+# The processes run the package under test, also where it is not installed and the folder is another.
+SURROUNDINGS = {**os.environ, "PYTHONPATH": str(Path(treewright.__file__).parents[1])}
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 
 
-def run_command(*words, folder=None, **options):
+def run_process(*words, folder=None, surroundings=None):
     """Run ``treewright`` with these words; text in, text out."""
     return subprocess.run(
         [sys.executable, "-m", "treewright", *map(str, words)],
@@ -19,15 +28,29 @@ def run_command(*words, folder=None, **options):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=110,
+        timeout=500,
         check=False,
-        **options,
+        env={**SURROUNDINGS, **(surroundings or {})},
     )
+
+
+def run_here(*words, folder="."):
+    """Run the command within this process; what it does not expect is raised."""
+    with contextlib.chdir(folder):
+        done = CliRunner().invoke(app, [str(word) for word in words])
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    return SimpleNamespace(returncode=done.exit_code, stdout=done.stdout, stderr=done.stderr)
 
 
 @pytest.fixture(scope="session")
 def command():
-    return run_command
+    return run_here
+
+
+@pytest.fixture(scope="session")
+def process():
+    return run_process
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +74,12 @@ def fitted(tmp_path_factory):
         "--svg",
         "penguins.svg",
     ]
-    said = run_command(*words, folder=folder)
+    said = run_process(*words, folder=folder)
     assert said.returncode == 0, said.stderr
     return folder, said
+
+
+@pytest.fixture(scope="session")
+def surroundings():
+    """Environment variables for processes that are started in another way."""
+    return SURROUNDINGS

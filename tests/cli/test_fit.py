@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -48,11 +47,11 @@ def test_the_score_is_that_of_the_saved_model_on_rows_it_did_not_see(fitted, pen
     assert all_right - right <= 258  # what it gets right outside the held-out rows are rows it has seen
 
 
-def test_the_same_command_gives_the_same_bytes(command, fitted, penguins, tmp_path):
+def test_the_same_command_gives_the_same_bytes(process, fitted, penguins, tmp_path):
     folder, said = fitted
     words = ["--set", "max_depth=3", "--out", "penguins.tw", "--svg", "penguins.svg", "--jobs", "1"]
 
-    again = command("fit", penguins, "--target", "species", *words, folder=tmp_path)
+    again = process("fit", penguins, "--target", "species", *words, folder=tmp_path)
 
     assert again.stdout == said.stdout
     for name in ("penguins.tw", "penguins.svg"):
@@ -206,11 +205,11 @@ def test_an_output_that_cannot_be_is_refused_before_the_work(command, penguins, 
     assert (tmp_path / "target.tw").read_text() == "precious"
 
 
-def test_names_that_begin_with_a_dash_work_after_two_dashes(command, penguins, tmp_path):
+def test_names_that_begin_with_a_dash_work_after_two_dashes(process, penguins, tmp_path):
     (tmp_path / "-rows.csv").write_bytes(penguins.read_bytes())
 
-    done = command("fit", "--target", "species", "--out=-m.tw", "--", "-rows.csv", folder=tmp_path)
-    shown = command("show", "--", "-m.tw", folder=tmp_path)
+    done = process("fit", "--target", "species", "--out=-m.tw", "--", "-rows.csv", folder=tmp_path)
+    shown = process("show", "--", "-m.tw", folder=tmp_path)
 
     assert done.returncode == 0, done.stderr
     assert shown.returncode == 0, shown.stderr
@@ -227,7 +226,7 @@ def test_a_name_with_control_characters_cannot_steer_the_terminal(command, tmp_p
     assert "x1b" in done.stdout
 
 
-def test_ctrl_c_is_one_line_exit_code_130_and_no_files(tmp_path):
+def test_ctrl_c_is_one_line_exit_code_130_and_no_files(tmp_path, surroundings):
     rows = "".join(f"{row},{(row * 7919) % 1009},{(row * row) % 97}\n" for row in range(400_000))
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows)
     words = ["fit", "t.csv", "--target", "y", "--task", "regression", "--cv", "50", "--out", "m.tw"]
@@ -237,7 +236,7 @@ def test_ctrl_c_is_one_line_exit_code_130_and_no_files(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        env=surroundings,
     )
     time.sleep(4)
     process.send_signal(signal.SIGINT)

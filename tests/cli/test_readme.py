@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import shutil
@@ -33,7 +32,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_every_block_runs_in_order_and_says_what_the_readme_promises(folder):
+def test_every_block_runs_in_order_and_says_what_the_readme_promises(folder, surroundings):
     said = []
     for kind, text in BLOCKS:
         for words in program(kind, text):
@@ -43,9 +42,9 @@ def test_every_block_runs_in_order_and_says_what_the_readme_promises(folder):
                 capture_output=True,
                 text=True,
                 encoding="utf-8",
-                timeout=110,
+                timeout=500,
                 check=False,
-                env=os.environ,
+                env=surroundings,
             )
             assert done.returncode == 0, (words, done.stderr)
             said.append(done.stdout)

@@ -11,7 +11,7 @@ import pytest
 from treewright.version import __version__
 
 
-def test_help_starts_at_once_and_loads_nothing_heavy():
+def test_help_starts_at_once_and_loads_nothing_heavy(surroundings):
     script = (
         "import sys\n"
         "sys.argv = ['treewright', '--help']\n"
@@ -21,14 +21,14 @@ def test_help_starts_at_once_and_loads_nothing_heavy():
         "    print('HEAVY', sorted(heavy))\n"
     )
     start = time.perf_counter()
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=surroundings)
 
     assert "HEAVY []" in done.stdout
     assert time.perf_counter() - start < 2.0  # usually 0.2; the rest is for a busy machine
 
 
-def test_version_is_the_packages(command):
-    done = command("--version")
+def test_version_is_the_packages(process):
+    done = process("--version")
 
     assert (done.returncode, done.stdout, done.stderr) == (0, f"treewright {__version__}\n", "")
 
@@ -75,8 +75,8 @@ def test_a_parameter_out_of_range_is_exit_code_2(command, penguins):
     assert "Traceback" not in done.stderr
 
 
-def test_the_package_runs_as_a_module(command):
-    done = command("show", "absent.tw")
+def test_the_package_runs_as_a_module(process):
+    done = process("show", "absent.tw")
 
     assert done.returncode == 1
     assert "absent.tw" in done.stderr

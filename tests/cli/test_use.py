@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import xml.dom.minidom
@@ -13,6 +12,7 @@ import polars as pl
 import pytest
 
 import treewright
+from treewright.core.jit import cache_directory
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +20,8 @@ def model(fitted):
     return fitted[0] / "penguins.tw"
 
 
-def test_predictions_are_the_models_own_one_per_row(command, model, penguins):
-    done = command("predict", model, penguins)
+def test_predictions_are_the_models_own_one_per_row(process, model, penguins):
+    done = process("predict", model, penguins)
     expected = treewright.load(model).predict(pl.read_csv(penguins).drop("species"))
 
     assert done.returncode == 0, done.stderr
@@ -112,7 +112,17 @@ def test_probabilities_of_numbers_are_wrong_usage(command, tmp_path):
     assert "predicts numbers" in done.stderr
 
 
-def test_a_long_file_is_streamed(model, penguins, tmp_path):
+MEASURED = """
+import resource, sys
+from treewright.cli.app import main
+try:
+    main()
+finally:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
+"""
+
+
+def test_a_long_file_is_streamed(model, penguins, tmp_path, surroundings):
     header, *rows = penguins.read_text().splitlines(keepends=True)
     with (tmp_path / "long.csv").open("w") as file:
         file.write(header)
@@ -121,21 +131,16 @@ def test_a_long_file_is_streamed(model, penguins, tmp_path):
 
     peaks = []
     for name in (penguins, tmp_path / "long.csv"):
-        script = (
-            "import resource, sys; sys.argv[0] = 'treewright'; from treewright.cli.app import main\n"
-            "try:\n    main()\nfinally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
-        )
-        words = ["predict", str(model), str(name), "--out", str(tmp_path / "p.csv"), "--force"]
-        done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=True)
+        words = [sys.executable, "-c", MEASURED, "predict", model, name, "--out", tmp_path / "p.csv", "--force"]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, env=surroundings)
         peaks.append(int(done.stderr.splitlines()[-1]) / 1024)
 
-    n_lines = sum(1 for _ in (tmp_path / "p.csv").open())
-    assert n_lines == 1 + 4000 * 344
     assert (tmp_path / "long.csv").stat().st_size > 50e6
+    assert (tmp_path / "p.csv").read_bytes().count(b"\n") == 1 + 4000 * 344
     assert peaks[1] - peaks[0] < 150  # megabytes; all rows at once would take far more
 
 
-def test_a_closed_pipe_is_no_error(model, penguins):
+def test_a_closed_pipe_is_no_error(model, penguins, surroundings):
     done = subprocess.run(
         f"{sys.executable} -m treewright predict {model} {penguins} | head -1; echo ${{PIPESTATUS[0]}}",
         shell=True,
@@ -143,6 +148,7 @@ def test_a_closed_pipe_is_no_error(model, penguins):
         capture_output=True,
         text=True,
         check=True,
+        env=surroundings,
     )
 
     assert done.stdout == "prediction\n0\n"
@@ -237,14 +243,16 @@ def test_what_is_no_model_is_refused_by_every_command(command, penguins, tmp_pat
         assert done.stderr.count("\n") == 1
 
 
-def test_warmup_compiles_once(command, tmp_path):
-    place = {**os.environ, "TREEWRIGHT_CACHE_DIR": str(tmp_path)}
-    (tmp_path / "t.csv").write_text("x,y\n" + "1,a\n2,b\n" * 5)
+@pytest.mark.timeout(600)
+def test_after_warmup_no_fit_compiles_anything(process, penguins, tmp_path):
+    warm = process("warmup")
+    kept = sorted(cache_directory().iterdir())
 
-    warm = command("warmup", env=place)
-    after = command("fit", tmp_path / "t.csv", "--target", "y", env=place)
+    classes = process("fit", penguins, "--target", "species", "--out", "m.tw", folder=tmp_path)
+    used = process("predict", "m.tw", penguins, "--proba", folder=tmp_path)
+    numbers = process("fit", penguins, "--target", "bill_length_mm", "--skip-missing-target", folder=tmp_path)
 
-    assert warm.returncode == 0, warm.stderr
     assert "kernels are compiled and kept" in warm.stdout
-    assert after.returncode == 0
-    assert "compiling kernels" not in after.stderr
+    assert [done.returncode for done in (warm, classes, used, numbers)] == [0, 0, 0, 0]
+    assert "compiling kernels" not in classes.stderr + used.stderr + numbers.stderr
+    assert sorted(cache_directory().iterdir()) == kept

@@ -57,14 +57,14 @@ def run_predict(
         is_first = True
         for rows in rows_for(model, data, options):
             table = pl.DataFrame(_columns(model, rows.features, proba, guard))
-            table.write_csv(file, include_header=is_first)
+            file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
 
 
 def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.Series]:
     """What is written for some rows: a prediction per output, and the probabilities asked for."""
     predicted = np.asarray(model.predict(features))
-    outputs = predicted.reshape(len(predicted), -1)
+    outputs = predicted[:, None] if predicted.ndim == 1 else predicted
     names = _output_names(model, outputs.shape[1])
     written = []
     for output, name in enumerate(names):

@@ -68,7 +68,7 @@ def _rendered(model: Model, form: str, max_depth: int | None) -> str:
         case "rules":
             from treewright.explain.leaf_rules import leaf_rules
 
-            return "\n".join(rule.text for rule in leaf_rules(model))
+            return "\n\n".join(rule.text for rule in leaf_rules(model))
         case _:
             return str(model.show(max_depth=max_depth))
 
@@ -78,17 +78,19 @@ def run_warmup() -> None:
     import numpy as np
 
     import treewright
+    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 
     start = time.perf_counter()
     numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
     words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
     weights = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
-    for criterion in ("gini", "entropy"):
-        for table in (numbers, words):
-            for labels in (["x", "y", "x", "y", "y", "x"], ["x", "y", "z", "x", "y", "z"]):
-                classifier = treewright.DecisionTreeClassifier(criterion=criterion, random_state=0)
-                classifier.fit(table, labels, sample_weight=weights).predict(table)
     for table in (numbers, words):
-        regressor = treewright.DecisionTreeRegressor(random_state=0)
-        regressor.fit(table, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]).predict(table)
+        for weight in (None, weights):
+            for criterion in CLASSIFICATION_CRITERIA:
+                for labels in (["x", "y", "x", "y", "y", "x"], ["x", "y", "z", "x", "y", "z"]):
+                    classifier = treewright.DecisionTreeClassifier(criterion=criterion)
+                    classifier.fit(table, labels, sample_weight=weight).predict(table)
+            for criterion in REGRESSION_CRITERIA:
+                regressor = treewright.DecisionTreeRegressor(criterion=criterion)
+                regressor.fit(table, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0], sample_weight=weight).predict(table)
     say(f"kernels are compiled and kept; it took {time.perf_counter() - start:.1f} s")

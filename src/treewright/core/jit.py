@@ -9,7 +9,9 @@ ever read; where there is none, kernels are compiled in memory for this process 
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import pickle
 import stat
 from collections.abc import Callable
 from functools import cache
@@ -25,6 +27,8 @@ __all__ = ["cache_directory", "inner_kernel", "is_warm", "kernel", "prefetch"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_log = logging.getLogger(__name__)
+_DIGEST_BYTES = 16
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -49,6 +53,15 @@ def _is_private(path: Path) -> bool:
     return info.st_uid == os.getuid() and not info.st_mode & 0o022
 
 
+def _keeps_names(path: Path) -> bool:
+    """Whether nobody else can exchange a folder inside ``path`` for another (always true without POSIX owners)."""
+    info = path.stat()
+    if not hasattr(os, "getuid"):
+        return True
+    is_sticky = bool(info.st_mode & stat.S_ISVTX)
+    return info.st_uid in (os.getuid(), 0) and (is_sticky or not info.st_mode & 0o022)
+
+
 @cache
 def cache_directory() -> Path | None:
     """Folder that holds the compiled kernels, or None where there is no safe place.
@@ -60,11 +73,13 @@ def cache_directory() -> Path | None:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         root = Path(named) if named else home / "treewright"
         place = root / f"kernels-{_sources_digest()}"
-        place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _is_private(place) and os.access(place, os.W_OK | os.X_OK):
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        if _keeps_names(root) and _is_private(place) and os.access(place, os.W_OK | os.X_OK):
             return place
-    except (OSError, RuntimeError):  # read-only disk, no home folder, sources inside a zip file
-        return None
+    except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder, sources inside a zip file
+        pass
+    _log.info("no private folder for compiled kernels: they are compiled anew in every process")
     return None
 
 
@@ -100,6 +115,46 @@ class _Implementation(caching.CompileResultCacheImpl):
         self._filename_base = self.get_filename_base(py_func.__qualname__, "")
 
 
+class _CheckedFiles(caching.IndexDataCacheFile):
+    """Numba's cache files, each behind a digest of itself: a damaged file is refused before it is read as code."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            stamp, overloads = pickle.loads(_checked(Path(self._index_path)))  # noqa: S301 - a private folder, checked
+        except FileNotFoundError:
+            return {}
+        return overloads if stamp == self._source_stamp else {}  # type: ignore[no-any-return]
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._save_checked(self._index_path, self._dump((self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        return pickle.loads(_checked(Path(self._data_path(name))))  # noqa: S301 - a private folder, checked
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._save_checked(self._data_path(name), self._dump(data))
+
+    def _save_checked(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest())
+            file.write(content)
+
+
+def _checked(path: Path) -> bytes:
+    """What stands behind the digest at the start of a cache file.
+
+    Raises
+    ------
+    ValueError
+        The digest is another one.
+    """
+    content = path.read_bytes()
+    digest, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+    if hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() != digest:
+        raise ValueError(f"{path} is damaged")
+    return content
+
+
 class _KernelCache(caching.FunctionCache):
     """Numba's function cache that takes a damaged file for a missing one."""
 
@@ -108,7 +163,7 @@ class _KernelCache(caching.FunctionCache):
         self._py_func = py_func
         self._impl = _Implementation(py_func, place)
         self._cache_path = str(place)
-        self._cache_file = caching.IndexDataCacheFile(
+        self._cache_file = _CheckedFiles(
             cache_path=self._cache_path,
             filename_base=self._impl.filename_base,
             source_stamp=self._impl.locator.get_source_stamp(),

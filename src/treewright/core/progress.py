@@ -10,11 +10,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "listen", "report"]
+__all__ = ["Listener", "is_heard", "listen", "report"]
 
 Listener = Callable[[float, str], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listener", default=None)
+
+
+def is_heard() -> bool:
+    """Whether anybody listens: what is told need not be worked out for nobody."""
+    return _listener.get() is not None
 
 
 def report(done: float, what: str) -> None:

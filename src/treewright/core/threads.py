@@ -11,9 +11,12 @@ import itertools
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 
 from treewright.exceptions import ParameterError
+
+# More than any machine can use at once; each thread of a fit has scratch memory of its own.
+_MOST_THREADS = 256
 
 _lock = threading.Lock()
 _pool: ThreadPoolExecutor | None = None
@@ -43,7 +46,7 @@ def available_processors() -> int:
         found = os.cpu_count() or 1
     for variable in ("TREEWRIGHT_NUM_THREADS", "OMP_NUM_THREADS"):
         text = os.environ.get(variable, "")
-        if text.isdigit() and int(text) > 0:
+        if text.isdecimal() and len(text) < 10 and int(text) > 0:
             return min(found, int(text))
     return found
 
@@ -66,7 +69,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or int(n_jobs) == 0:
         raise ParameterError(f"n_jobs={n_jobs!r}: give a number of threads >= 1, or -1 for every processor, or None")
     n_jobs = int(n_jobs)
-    return n_jobs if n_jobs > 0 else max(1, available_processors() + 1 + n_jobs)
+    return min(n_jobs, _MOST_THREADS) if n_jobs > 0 else max(1, available_processors() + 1 + n_jobs)
 
 
 def _pool_of(size: int) -> ThreadPoolExecutor:
@@ -103,59 +106,80 @@ def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> 
         for task in range(n_tasks):
             work(task, 0)
         return
-    tickets = itertools.count()  # next() on it is atomic
-    stopped = threading.Event()
+    crew = _Crew(work, n_tasks)
+    try:
+        _submit(crew, n_threads)
+        crew.take(0)
+    except BaseException:
+        crew.stopped.set()
+        raise
+    finally:
+        crew.dismiss()
+    if crew.error is not None:
+        # Let go of it: its traceback refers to the crew, and a circle would keep every array alive.
+        error, crew.error = crew.error, None
+        raise error
 
-    def take(thread: int) -> None:
-        while not stopped.is_set():
-            task = next(tickets)
-            if task >= n_tasks:
+
+class _Crew:
+    """Threads at work on the same tasks. Who is inside counts, not which futures are known: one may get lost."""
+
+    def __init__(self, work: Callable[[int, int], None], n_tasks: int) -> None:
+        self.work, self.n_tasks = work, n_tasks
+        self.tickets = itertools.count()  # next() on it is atomic
+        self.stopped = threading.Event()
+        self.error: BaseException | None = None
+        self.door = threading.Condition()
+        self.n_inside = 0
+        self.is_closed = False
+
+    def take(self, thread: int) -> None:
+        """Do tasks until there are none left, or until somebody stops."""
+        while not self.stopped.is_set():
+            task = next(self.tickets)
+            if task >= self.n_tasks:
                 return
-            work(task, thread)
+            self.work(task, thread)
 
-    def take_as_worker(thread: int) -> None:
+    def join_in(self, thread: int) -> None:
+        """What a thread of the pool runs: as ``take``, unless the crew was dismissed before it came."""
+        with self.door:
+            if self.is_closed:
+                return
+            self.n_inside += 1
         _here.is_worker = True
         try:
-            take(thread)
-        except BaseException:
-            stopped.set()
-            raise
+            self.take(thread)
+        except BaseException as error:
+            self.stopped.set()
+            if self.error is None:
+                self.error = error
+        finally:
+            with self.door:
+                self.n_inside -= 1
+                self.door.notify_all()
 
-    helpers = _submit(take_as_worker, n_threads)
-    try:
-        take(0)
-    finally:
-        stopped_early = n_tasks > 0 and next(tickets) < n_tasks
-        if stopped_early:
-            stopped.set()
-        _wait_for(helpers, stopped)
-    for helper in helpers:
-        if not helper.cancelled():
-            helper.result()
+    def dismiss(self) -> None:
+        """Let nobody in any more and wait for who is inside; an interrupt stops them first and is raised afterwards."""
+        interrupt: BaseException | None = None
+        while True:
+            try:
+                with self.door:
+                    self.is_closed = True
+                    while self.n_inside:
+                        self.door.wait()
+                break
+            except KeyboardInterrupt as error:
+                self.stopped.set()
+                interrupt = error
+        if interrupt is not None:
+            raise interrupt
 
 
-def _submit(worker: Callable[[int], None], n_threads: int) -> list[Future[None]]:
-    """Start threads 1 to ``n_threads - 1``; fewer where the process may not start more (then the others do the work)."""
-    helpers: list[Future[None]] = []
+def _submit(crew: _Crew, n_threads: int) -> None:
+    """Call threads 1 to ``n_threads - 1``; fewer where the process may not start more (then the others do the work)."""
     for thread in range(1, n_threads):
         try:
-            helpers.append(_pool_of(n_threads - 1).submit(worker, thread))
+            _pool_of(n_threads - 1).submit(crew.join_in, thread)
         except RuntimeError:  # the pool was outgrown by another caller in between, or no thread can be started
             continue
-    return helpers
-
-
-def _wait_for(helpers: list[Future[None]], stopped: threading.Event) -> None:
-    """Wait until no helper runs any more; an interrupt in the meantime stops them first and is raised afterwards."""
-    interrupt: BaseException | None = None
-    while True:
-        try:
-            for helper in helpers:
-                helper.cancel()
-            wait(helpers)
-            break
-        except KeyboardInterrupt as error:
-            stopped.set()
-            interrupt = error
-    if interrupt is not None:
-        raise interrupt

@@ -16,6 +16,7 @@ from treewright.data.table import Table, check_unique
 from treewright.exceptions import ColumnError, DataWarning
 
 MAX_NAMED = 10
+_MAX_LISTED = 5
 
 
 def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
@@ -57,10 +58,7 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
     extra = [name for name in names if name not in schema.positions]
     if lost:
         told = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
-        raise ColumnError(
-            f"missing {len(lost)} column(s): {told}{and_more(lost)}. "
-            f"The feature names should match those that were passed during fit."
-        )
+        raise ColumnError(f"{_differing(extra, lost)}missing {len(lost)} column(s): {told}{and_more(lost)}")
     if extra:
         told = ", ".join(shown(name) for name in extra[:MAX_NAMED])
         warnings.warn(
@@ -69,6 +67,21 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
             stacklevel=5,
         )
     return [where[name] for name in schema.names]
+
+
+def _differing(extra: Sequence[Hashable], lost: Sequence[Hashable]) -> str:
+    """Which names differ, in scikit-learn's words: other programs look for them."""
+    lines = ["The feature names should match those that were passed during fit."]
+    for title, names in (
+        ("Feature names unseen at fit time:", extra),
+        ("Feature names seen at fit time, yet now missing:", lost),
+    ):
+        if names:
+            listed = sorted(str(name) if repr(name) == f"'{name}'" == shown(name) else shown(name) for name in names)
+            lines += [title, *(f"- {name}" for name in listed[:_MAX_LISTED])]
+            if len(listed) > _MAX_LISTED:
+                lines.append("- ...")
+    return "\n".join(lines) + "\n"
 
 
 def and_more(names: Sequence[Hashable]) -> str:

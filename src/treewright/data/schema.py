@@ -7,9 +7,9 @@ turns into plain JSON (``schema_to_json`` / ``schema_from_json`` in ``categories
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["numeric", "ordinal", "nominal"]
 
@@ -41,6 +41,10 @@ class Column:
     missing_seen: bool = False
     family: str = "number"
 
+    def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
+        # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
     @cached_property
     def codes(self) -> dict[Hashable, int]:
         """Level to code."""
@@ -60,6 +64,10 @@ class Schema:
 
     columns: tuple[Column, ...]
     named: bool = True
+
+    def __reduce__(self) -> tuple[type[Schema], tuple[Any, ...]]:
+        # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
     @property
     def names(self) -> tuple[Hashable, ...]:

@@ -334,6 +334,8 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
         return None
     if isinstance(sample_weight, numbers.Number):
         sample_weight = [sample_weight] * n
+    if not isinstance(sample_weight, Sequence) and not hasattr(sample_weight, "shape"):
+        sample_weight = np.asarray(sample_weight)
     shape = np.shape(sample_weight) if not isinstance(sample_weight, Sequence) else (len(sample_weight),)
     target = target_columns(sample_weight, "sample_weight") if len(shape) == 1 else None
     if target is None or not target.flat:

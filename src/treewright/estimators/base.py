@@ -16,7 +16,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, InvalidParameterError, StrOptions
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.threads import resolve_jobs
@@ -24,7 +30,8 @@ from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.target import check_lengths, check_weights
 from treewright.estimators import resolve
-from treewright.exceptions import DataError, ParameterError
+from treewright.estimators.suspicions import warn_of_suspicions
+from treewright.exceptions import ParameterError
 from treewright.grow.grower import grow
 from treewright.grow.objective import Objective
 from treewright.grow.settings import GrowSettings
@@ -51,16 +58,16 @@ class TreeEstimator(BaseEstimator):
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_split": [
             Interval(Integral, 2, None, closed="left"),
-            Interval(Real, 0.0, 1.0, closed="right"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
         ],
         "min_samples_leaf": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0.0, 1.0, closed="neither"),
+            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
         ],
         "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
         "max_features": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0.0, 1.0, closed="right"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
             StrOptions({"sqrt", "log2"}),
             None,
         ],
@@ -90,7 +97,8 @@ class TreeEstimator(BaseEstimator):
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
         try:
-            self._validate_params()
+            # As BaseEstimator._validate_params, which takes 120 us to find the names of the parameters.
+            validate_parameter_constraints(self._parameter_constraints, self._parameters(), type(self).__name__)
         except InvalidParameterError as error:
             raise _ParameterError(str(error)) from None
 
@@ -99,16 +107,21 @@ class TreeEstimator(BaseEstimator):
         self._check_parameters()
         n_threads = resolve_jobs(self.n_jobs)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
-        check_lengths(len(matrix), y)
         target = self._encode_target(y)
+        check_lengths(len(matrix), target)
         weights = self._weights(check_weights(sample_weight, len(matrix)), target, y)
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
         settings = self._settings(matrix, schema, target, n_threads)
         tree = grow(matrix, schema, self._objective(target, weights), settings)
+        warn_of_suspicions(schema, matrix, target, tree)
         self._store(schema, prune_at(tree, float(self.ccp_alpha)), target, len(matrix))
         return self
+
+    def _parameters(self) -> dict[str, Any]:
+        """As ``get_params``, without looking at the signature of ``__init__``."""
+        return {name: getattr(self, name) for name in self._parameter_constraints}
 
     def _settings(self, matrix: np.ndarray, schema: Schema, target: Any, n_threads: int) -> GrowSettings:
         """Parameters as numbers."""
@@ -145,7 +158,7 @@ class TreeEstimator(BaseEstimator):
             "algorithm": "cart",
             "criterion": self.criterion,
             "n_samples": n_rows,
-            "parameters": resolve.plain_parameters(self.get_params(deep=False)),
+            "parameters": resolve.plain_parameters(self._parameters()),
             "version": __version__,
         }
         self.model_ = self._make_model(schema, tree, target, facts)

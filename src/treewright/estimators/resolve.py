@@ -16,7 +16,8 @@ from treewright.exceptions import ParameterError
 
 def count_of(value: int | float, n: int) -> int:
     """A number of rows, or that share of ``n`` rows, rounded up."""
-    return int(value) if isinstance(value, Integral) else math.ceil(value * n)
+    # More than any table has rows is as good as any other such number, and fits a machine word.
+    return min(int(value), 2**31 - 1) if isinstance(value, Integral) else math.ceil(value * n)
 
 
 def max_features(value: int | float | str | None, p: int) -> int:

@@ -41,7 +41,7 @@ def json_label(label: object) -> str | int | float | bool | None:
     """Return a class label, a NumPy scalar or an object, as JSON's own type where it has one, else as text."""
     # item() would turn a date in nanoseconds into a bare integer.
     is_plain = isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64))
-    return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined, arg-type]
+    return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined]
 
 
 def json_fact(value: object) -> Any:  # noqa: ANN401 - JSON is any of its types

@@ -26,7 +26,6 @@ def count_present(items):  # type: ignore[no-untyped-def]
     return n
 
 
-@inner_kernel
 def scan_numeric(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
     """The largest gain of any cut of a node in a numeric or ordinal column; -1 where there is none."""
     items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
@@ -37,13 +36,15 @@ def scan_numeric(stats, column, node, nodes, columns, limits, work):  # type: ig
     return gain
 
 
-@inner_kernel
 def scan_any(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
     """As ``scan_numeric``, for a column of any kind."""
-    if columns.code_row[column] < 0:
-        return scan_numeric(stats, column, node, nodes, columns, limits, work)
     items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
-    return scan_nominal(stats, node, nodes, items, count_present(items), limits, work)
+    n_present = count_present(items)
+    if columns.code_row[column] >= 0:
+        return scan_nominal(stats, node, nodes, items, n_present, limits, work)
+    direction = np.int64(columns.monotone[column])
+    gain, _, _ = scan_cuts(stats, node, nodes, items, n_present, limits, direction, -1.0, -1, 2, work)
+    return gain
 
 
 def scan_column(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
@@ -54,15 +55,10 @@ def scan_column(stats, column, node, nodes, columns, limits, work):  # type: ign
 
 @overload(scan_column)
 def _scan_column(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
-    scan = scan_any if columns.instance_class is Columns else scan_numeric
-
-    def call(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
-        return scan(stats, column, node, nodes, columns, limits, work)
-
-    return call
+    return scan_any if columns.instance_class is Columns else scan_numeric
 
 
-@kernel
+@inner_kernel
 def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):  # type: ignore[no-untyped-def]
     """Partition the segments of the parents in some columns, then scan their open children there.
 
@@ -101,7 +97,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
                     gains[column, slot] = scan_column(stats, column, node, nodes, columns, limits, work)
 
 
-@kernel
+@inner_kernel
 def choose(nodes, parents, gains, limits):  # type: ignore[no-untyped-def]
     """Pick each open child's best column; a child without one keeps ``feature`` -1.
 

@@ -1,41 +1,15 @@
-"""Which leaf is split next. In: leaves that have a split, with their gains. Out: the nodes of the next step. Caller: grow.grower.
+"""Which leaf is split next when leaves are few. In: leaves that have a split, with their gains. Out: the best. Caller: grow.grower.
 
-A node's best split depends on its rows alone, so the order of growth decides only which splits are made before a limit on the number
-of leaves, and how the nodes are numbered.
+A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the leaves are used up,
+and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no queue.
 """
 
 from __future__ import annotations
 
 import heapq
-from typing import Protocol
+from bisect import bisect_left
 
 import numpy as np
-
-
-class Frontier(Protocol):
-    """The leaves that have a split but were not split yet."""
-
-    def offer(self, nodes: np.ndarray, gains: np.ndarray) -> None:
-        """Add leaves: int32[k], and the gain of each one's split."""
-
-    def take(self) -> np.ndarray:
-        """Nodes to split now, int32[k]; empty when growth is over."""
-
-
-class LevelOrder:
-    """Everything on a level at once."""
-
-    def __init__(self) -> None:
-        self._nodes = np.empty(0, np.int32)
-
-    def offer(self, nodes: np.ndarray, gains: np.ndarray) -> None:
-        """Keep the next level."""
-        self._nodes = nodes
-
-    def take(self) -> np.ndarray:
-        """The whole level."""
-        nodes, self._nodes = self._nodes, np.empty(0, np.int32)
-        return nodes
 
 
 class BestFirst:
@@ -43,16 +17,30 @@ class BestFirst:
 
     def __init__(self, max_leaves: int) -> None:
         self._heap: list[tuple[float, int]] = []
-        self._left = max_leaves - 1
+        self._gains = [0.0]  # those met so far, ascending; equal ones once
+        self._max_splits = max_leaves - 1
+        self._n_splits = 0
 
-    def offer(self, nodes: np.ndarray, gains: np.ndarray) -> None:
-        """Add leaves to the queue."""
-        for node, gain in zip(nodes.tolist(), gains.tolist(), strict=True):
-            heapq.heappush(self._heap, (-gain, node))
+    @property
+    def share_done(self) -> float:
+        """Splits made of the splits allowed."""
+        return self._n_splits / self._max_splits if self._heap else 1.0
+
+    def offer(self, nodes: np.ndarray, gains: np.ndarray, tolerances: np.ndarray) -> None:
+        """Add leaves: int32[k], the gain of each one's split, and how close to another gain it counts as equal."""
+        for node, gain, tolerance in zip(nodes.tolist(), gains.tolist(), tolerances.tolist(), strict=True):
+            heapq.heappush(self._heap, (-self._shared(gain, tolerance), node))
+
+    def _shared(self, gain: float, tolerance: float) -> float:
+        """One number for all gains that are equal up to rounding, or the lowest node among them would not come first."""
+        at = bisect_left(self._gains, gain - tolerance)
+        if at == len(self._gains) or self._gains[at] > gain + tolerance:
+            self._gains.insert(at, gain)
+        return self._gains[at]
 
     def take(self) -> np.ndarray:
-        """The best leaf, or nothing when the leaves are used up."""
-        if not self._heap or self._left == 0:
+        """The best leaf as int32[1]; empty when there is none or the leaves are used up."""
+        if not self._heap or self._n_splits == self._max_splits:
             return np.empty(0, np.int32)
-        self._left -= 1
+        self._n_splits += 1
         return np.array([heapq.heappop(self._heap)[1]], np.int32)

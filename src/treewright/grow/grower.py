@@ -1,6 +1,6 @@
 """Growing one tree exactly. In: encoded matrix, schema, target, weights, settings. Out: ``Tree``. Callers: estimators.
 
-    sort the columns -> open the root -> scan -> [frontier takes -> split -> partition and scan -> choose -> frontier is offered] -> Tree
+    sort the columns -> open the root -> scan -> [split -> partition and scan -> choose] -> Tree
 """
 
 from __future__ import annotations
@@ -13,18 +13,23 @@ from treewright.core import progress, threads
 from treewright.data.schema import Schema
 from treewright.exceptions import TooLargeError
 from treewright.grow import storage
-from treewright.grow.exact import advance, choose, draw_columns
-from treewright.grow.frontier import BestFirst, Frontier, LevelOrder
+from treewright.grow.exact import draw_columns
+from treewright.grow.frontier import BestFirst
 from treewright.grow.layout import MAX_ROWS, Columns, Limits, Nodes, Work
+from treewright.grow.levels import advance_some, choose_some, grow_levels, split_some
 from treewright.grow.objective import Objective
 from treewright.grow.presort import presort
 from treewright.grow.settings import GrowSettings
-from treewright.grow.split import open_root, split_nodes
 
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
 # Below this many cells a step runs inline: handing work to a thread and waiting for it costs about 50 us, a cell about 4 ns.
 _INLINE_CELLS = 60_000
+# Cells a kernel may look at before it returns to Python, where Ctrl-C is answered: about a tenth of a second.
+_CALL_CELLS = 20_000_000
+_NODES_AT_ONCE = 2048  # of a level: bounds the scratch for gains at 32 KB a column
+_EVERY_COLUMN = np.empty((0, 0), np.uint8)
+_ROOT = np.full(1, -1, np.int32)  # stands for "scan the root"
 
 
 def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: GrowSettings) -> Tree:
@@ -55,27 +60,27 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
         raise TooLargeError(f"{n} rows: exact growth holds at most {MAX_ROWS}; fit on a sample of the rows")
     columns = presort(matrix, schema, objective.sorted_targets(), settings)
     growth = _Growth(columns, objective, _limits(objective, settings, p), settings)
-    frontier: Frontier = LevelOrder() if settings.max_leaf_nodes is None else BestFirst(settings.max_leaf_nodes)
-    splitting = np.array([-1], np.int32)
-    while len(splitting):
-        growth.step(splitting)
-        frontier.offer(*growth.splittable(splitting))
-        splitting = frontier.take()
-        growth.split(splitting)
-        progress.report(growth.share_done(splitting), "growing")
+    if settings.max_leaf_nodes is None:
+        growth.level_by_level()
+    else:
+        growth.best_first(BestFirst(settings.max_leaf_nodes))
     return growth.finish(matrix)
 
 
 def _limits(objective: Objective, settings: GrowSettings, p: int) -> Limits:
     """The settings in the units of the kernels."""
-    min_leaf_weight = math.ceil(settings.min_weight_fraction_leaf * objective.total_weight - 0.5)
+    # A share is stated in decimals: 7 of 100 rows are 0.07, though 0.07 * 100 is a little more than 7.
+    min_leaf_weight = math.ceil(settings.min_weight_fraction_leaf * objective.total_weight * (1.0 - 1e-12))
+    min_decrease = settings.min_impurity_decrease * objective.total_weight
+    for unit in objective.units:
+        min_decrease /= unit
     max_features = p if settings.max_features is None else min(settings.max_features, p)
     return Limits(
         max_depth=2**31 - 1 if settings.max_depth is None else settings.max_depth,
         min_split=settings.min_samples_split,
         min_leaf=settings.min_samples_leaf,
-        min_leaf_weight=max(min_leaf_weight, 0),
-        min_decrease=settings.min_impurity_decrease * objective.total_weight / objective.unit,
+        min_leaf_weight=min_leaf_weight,
+        min_decrease=min_decrease,
         max_features=max_features,
         is_monotone=settings.monotone is not None and any(settings.monotone),
     )
@@ -90,80 +95,104 @@ class _Growth:
         n = columns.order.shape[1]
         self.n_threads = min(settings.n_threads, self.p) if n * self.p > _INLINE_CELLS else 1
         self.work = [storage.make_work(n, columns, objective) for _ in range(self.n_threads)]
-        self.max_leaves = settings.max_leaf_nodes
         self.side = np.zeros(n, np.uint8)
         self.words = np.zeros((2, 64), np.uint64)
         self.n_words = 0
         self.nodes = storage.make_nodes(64, objective)
-        self.n_nodes = 1
-        open_root(objective.stats, columns, self.nodes, limits, np.uint64(settings.seed % 2**64))
+        self.n_nodes = 0
+        self.seed = np.uint64(settings.seed % 2**64)
 
-    def split(self, splitting: np.ndarray) -> None:
-        """Give each of these nodes two children."""
+    def level_by_level(self) -> None:
+        """Split every leaf of a level at once: large levels on the threads, the rest in one kernel."""
+        splitting = self._grow_levels(_ROOT, 0)
+        while len(splitting):
+            is_small = self.n_threads == 1 or self._rows_in(splitting) * self.p < _INLINE_CELLS
+            if is_small and self.limits.max_features >= self.p:
+                splitting = self._grow_levels(splitting, _CALL_CELLS)
+            else:
+                some = range(0, len(splitting), _NODES_AT_ONCE)
+                splitting = np.concatenate([self.step(splitting[at : at + _NODES_AT_ONCE]) for at in some])
+            if progress.is_heard():
+                progress.report(1.0 - self._rows_in(splitting) / self.columns.order.shape[1], "growing")
+
+    def best_first(self, frontier: BestFirst) -> None:
+        """Split the leaf whose split gains most, until the leaves are used up."""
+        splitting = self._grow_levels(_ROOT, 0)
+        while len(splitting):
+            children = self.step(splitting)
+            frontier.offer(children, self.nodes.gain[children], self.nodes.tolerance[children])
+            splitting = frontier.take()
+            progress.report(frontier.share_done, "growing")
+
+    def _grow_levels(self, splitting: np.ndarray, cells: int) -> np.ndarray:
+        """Open the root if there is none, and go on in compiled code for about so many cells; returns what is still to be split."""
+        self._make_room(splitting)
+        buffer = np.empty((2, max(64, 4 * len(splitting))), np.int32)
+        buffer[0, : len(splitting)] = splitting
+        gains = np.empty((self.p, min(buffer.shape[1], 2 * _NODES_AT_ONCE)))
+        n_splitting, self.n_nodes, self.n_words = grow_levels(
+            self.objective.stats, self.columns, self.nodes, buffer, len(splitting), self.n_nodes, self.words,
+            self.n_words, self.limits, self.side, _EVERY_COLUMN, gains, self.work[0], cells, self.seed,
+        )  # fmt: skip
+        return buffer[0, :n_splitting]
+
+    def _make_room(self, splitting: np.ndarray) -> None:
+        """Room for the children and the level sets of these splits."""
         self.nodes = storage.with_room(self.nodes, self.n_nodes + 2 * len(splitting))
+        if not len(self.columns.codes) or splitting[0] < 0:
+            return
         levels = self.columns.n_levels[self.nodes.feature[splitting]]
         needed = self.n_words + int((levels // 64 + 1)[levels > 0].sum())
         if needed > self.words.shape[1]:
             self.words = np.concatenate([self.words, np.zeros((2, needed), np.uint64)], axis=1)
-        self.n_nodes, self.n_words = split_nodes(
-            self.objective.stats, self.columns, self.nodes, splitting, self.n_nodes, self.words, self.n_words,
-            self.limits, self.side, self.work[0],
-        )  # fmt: skip
 
-    def step(self, parents: np.ndarray) -> None:
-        """Partition the parents' segments, scan their children, and pick each child's best column."""
+    def step(self, parents: np.ndarray) -> np.ndarray:
+        """Split these nodes, scan their children, pick each child's best column; returns the children that have one."""
+        if parents[0] >= 0:
+            self._make_room(parents)
+            self.n_nodes, self.n_words = split_some(
+                self.objective.stats, self.columns, self.nodes, parents, self.n_nodes, self.words, self.n_words,
+                self.limits, self.side, self.work[0],
+            )  # fmt: skip
         gains = np.empty((self.p, 2 * len(parents)))
+        splitting = np.empty(2 * len(parents), np.int32)
         if self.limits.max_features >= self.p:
-            everything = np.empty((0, 0), np.uint8)
-            self._advance(parents, everything, gains)
-            choose(self.nodes, parents, gains, self.limits)
-            return
+            self._advance(parents, _EVERY_COLUMN, gains)
+            _, n_splitting = choose_some(self.nodes, parents, gains, self.limits, splitting)
+            return splitting[:n_splitting]
         drawn = np.empty((2 * len(parents), self.p), np.uint8)
         draw_columns(self.nodes, parents, self.limits.max_features, gains, drawn, False)
         self._advance(parents, drawn, gains)
-        if choose(self.nodes, parents, gains, self.limits):
+        n_without, n_splitting = choose_some(self.nodes, parents, gains, self.limits, splitting)
+        if n_without:
             # As scikit-learn: the search goes on until a column is found that splits the node at all.
             drawn[:] = 1
             self._advance(parents, drawn, gains)
             draw_columns(self.nodes, parents, 1, gains, drawn, True)
-            choose(self.nodes, parents, gains, self.limits)
+            _, n_splitting = choose_some(self.nodes, parents, gains, self.limits, splitting)
+        return splitting[:n_splitting]
 
     def _advance(self, parents: np.ndarray, drawn: np.ndarray, gains: np.ndarray) -> None:
-        """Run ``advance`` over the columns: inline for few cells, else a few columns at a time on the threads."""
+        """Partition and scan: inline for few cells, else a few columns at a time on the threads."""
         arguments = (
             self.objective.stats, self.columns, self.nodes, parents, self.limits, self.side, drawn, gains,
         )  # fmt: skip
-        cells = self._rows_in(parents) * self.p
-        if self.n_threads == 1 or cells < _INLINE_CELLS:
-            advance(*arguments, 0, self.p, self.work[0])
+        cells = 0 if self.n_threads == 1 else self._rows_in(parents) * self.p
+        if cells < _INLINE_CELLS:
+            advance_some(*arguments, 0, self.p, self.work[0])
             return
         width = max(1, min(self.p // (2 * self.n_threads), _INLINE_CELLS * self.p // cells))
 
-        def advance_some(task: int, thread: int) -> None:
-            advance(*arguments, task * width, min((task + 1) * width, self.p), self.work[thread])
+        def advance_columns(task: int, thread: int) -> None:
+            advance_some(*arguments, task * width, min((task + 1) * width, self.p), self.work[thread])
 
-        threads.run_each(advance_some, -(-self.p // width), self.n_threads)
+        threads.run_each(advance_columns, -(-self.p // width), self.n_threads)
 
     def _rows_in(self, parents: np.ndarray) -> int:
         """Rows of the nodes that a step works on."""
         if parents[0] < 0:
             return self.columns.order.shape[1]
         return int((self.nodes.hi[parents] - self.nodes.lo[parents]).sum())
-
-    def splittable(self, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Children of these parents that have a split, in order, and its gain."""
-        if parents[0] < 0:
-            children = np.zeros(1, np.int32)
-        else:
-            children = (self.nodes.first_child[parents][:, None] + np.arange(2, dtype=np.int32)).ravel()
-        children = children[self.nodes.feature[children] >= 0]
-        return children, self.nodes.gain[children]
-
-    def share_done(self, splitting: np.ndarray) -> float:
-        """Roughly how much of the growth is over: leaves of the leaves allowed, or rows that are in leaves."""
-        if self.max_leaves is not None:
-            return (self.n_nodes + 1) / 2 / self.max_leaves
-        return 1.0 - self._rows_in(splitting) / self.columns.order.shape[1] if len(splitting) else 1.0
 
     def finish(self, matrix: np.ndarray) -> Tree:
         """The arrays of the grown tree."""
@@ -181,7 +210,7 @@ class _Growth:
             missing_branch=nodes.missing_branch[:n].copy(),
             level_set=nodes.level_set[:n].copy(),
             n_samples=nodes.hi[:n] - nodes.lo[:n],
-            weight=nodes.weight[:n] / self.objective.weight_scale,
+            weight=np.ldexp(nodes.weight[:n].astype(np.float64), -self.objective.weight_exponent),
             impurity=np.minimum(nodes.impurity[:n], np.finfo(np.float64).max),
             value=self.objective.values(nodes, n),
             levels_left=self.words[0, : self.n_words].copy(),

@@ -16,6 +16,7 @@ MISSING = 0x40000000
 NEW = -0x80000000
 MAX_ROWS = ROW  # 2**30 - 1 rows: what an item can name
 
+SMALLEST = 5e-324  # impurity of a node whose targets differ by less than float64 can square
 BLOCK = 2048  # rows whose prefix sums and gains are held at a time: 64 KB of scratch, between L1 and L2
 
 
@@ -52,7 +53,7 @@ class Nodes(NamedTuple):
     ``weight`` int64: sum of fixed-point weights. ``score`` int64: sum of the criterion's terms (class counts only).
     ``tolerance`` float64: gains closer than this are equal. ``loss`` float64: absolute error in steps (medians only). ``gain`` float64: of the chosen column, -1 without a split.
     ``before``, ``after`` int64: rows on either side of the cut, -1 where there is none. ``low``, ``high`` float64: the
-    interval that monotone constraints leave to the node's prediction. ``is_open`` uint8: may be split.
+    interval that monotone constraints leave to the node's prediction. ``is_open`` uint8: may be split. ``impurity`` float64: 0 only where all targets are equal.
     """
 
     lo: np.ndarray
@@ -79,7 +80,7 @@ class Nodes(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Where growth stops. Weights are fixed-point (``statistics.weight_scale``)."""
+    """Where growth stops. Weights are fixed-point (``statistics.fixed_weights``)."""
 
     max_depth: int
     min_split: int

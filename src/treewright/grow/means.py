@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import inner_kernel
-from treewright.grow.layout import BLOCK, ROW
+from treewright.grow.layout import BLOCK, ROW, SMALLEST
 
 
 @inner_kernel
@@ -29,67 +29,62 @@ def cut_range(n_present, n_missing, missing_left, min_leaf, after):  # type: ign
 
 
 @inner_kernel
-def missing_sums(stats, node, nodes, items, n_present, carry):  # type: ignore[no-untyped-def]
+def missing_sums(values, weights, totals, node_weight, items, n_present, carry):  # type: ignore[no-untyped-def]
     """Clear the running sums (``carry[:t]``), put those of the missing rows into ``carry[t:2t]``; their weight is returned."""
-    n_stats = stats.values.shape[0]
-    has_weights = stats.weights.shape[0] > 0
-    carry[: 2 * n_stats] = 0
+    n_stats = values.shape[0]
+    has_weights = weights.shape[0] > 0
+    for t in range(2 * n_stats):
+        carry[t] = 0
     weight = 0
     for i in range(n_present, items.shape[0]):
         row = items[i] & ROW
-        w = stats.weights[row] if has_weights else 1
+        w = weights[row] if has_weights else 1
         weight += w
         for t in range(n_stats):
-            carry[n_stats + t] += np.int64(stats.values[t, row]) - (nodes.totals[node, t] // nodes.weight[node]) * w
+            carry[n_stats + t] += np.int64(values[t, row]) - (totals[t] // node_weight) * w
     return weight
 
 
 @inner_kernel
-def accumulate_block(stats, node, nodes, items, start, stop, weight_before, missing, missing_weight, work):  # type: ignore[no-untyped-def]
-    """Prefix sums of one block, and from them the squared deviation of the left side for either way of the missing rows."""
-    n_stats = stats.values.shape[0]
-    has_weights = stats.weights.shape[0] > 0
-    node_weight = nodes.weight[node]
-    size = stop - start
-    sums = work.sums
-    weights = work.weights
-    gains = work.gains
-    if has_weights:
-        w = weight_before
-        for j in range(size):
-            w += stats.weights[items[start + j] & ROW]
-            weights[j] = w
-        weight_before = w
-    else:
-        for j in range(size):
+def sum_weights(fixed, items, start, weight_before, weights):  # type: ignore[no-untyped-def]
+    """Weight up to each item of a block; returns the weight up to its end."""
+    if fixed.shape[0] == 0:
+        for j in range(weights.shape[0]):
             weights[j] = start + j + 1
-    for t in range(n_stats):
-        # Measured from the whole part of the node's mean the sums stay small, so that the one rounding left (the rest of the mean)
-        # does not swallow small gains.
-        centre = nodes.totals[node, t] // node_weight
-        rest = float(nodes.totals[node, t] - centre * node_weight) / float(node_weight)
-        running = work.carry[t]
-        values = stats.values[t]
-        if has_weights:
-            for j in range(size):
-                row = items[start + j] & ROW
-                running += np.int64(values[row]) - centre * stats.weights[row]
-                sums[j] = running
-        else:
-            for j in range(size):
-                running += np.int64(values[items[start + j] & ROW]) - centre
-                sums[j] = running
-        work.carry[t] = running
-        keep = 0.0 if t == 0 else 1.0
-        for j in range(size):
-            deviation = float(sums[j]) - weights[j] * rest
-            gains[j] = deviation * deviation + (gains[j] if keep > 0.0 else 0.0)
-        if missing > 0:
-            shift = float(work.carry[n_stats + t]) - missing_weight * rest
-            for j in range(size):
-                deviation = float(sums[j]) - weights[j] * rest + shift
-                gains[BLOCK + j] = deviation * deviation + (gains[BLOCK + j] if keep > 0.0 else 0.0)
-    return weight_before
+        return weight_before
+    w = weight_before
+    for j in range(weights.shape[0]):
+        w += fixed[items[j] & ROW]
+        weights[j] = w
+    return w
+
+
+@inner_kernel
+def sum_deviations(values, fixed, centre, items, running, sums):  # type: ignore[no-untyped-def]
+    """Sum of ``values - centre * weight`` up to each item of a block; returns the sum up to its end."""
+    if fixed.shape[0] > 0:
+        for j in range(items.shape[0]):
+            row = items[j] & ROW
+            running += np.int64(values[row]) - centre * fixed[row]
+            sums[j] = running
+    else:
+        for j in range(items.shape[0]):
+            running += np.int64(values[items[j] & ROW]) - centre
+            sums[j] = running
+    return running
+
+
+@inner_kernel
+def add_squares(sums, weights, rest, shift, is_first, squares):  # type: ignore[no-untyped-def]
+    """Square the deviation of the left side, and add it to what other outputs left there."""
+    if is_first:
+        for j in range(sums.shape[0]):
+            deviation = float(sums[j]) - weights[j] * rest + shift
+            squares[j] = deviation * deviation
+    else:
+        for j in range(sums.shape[0]):
+            deviation = float(sums[j]) - weights[j] * rest + shift
+            squares[j] += deviation * deviation
 
 
 @inner_kernel
@@ -131,19 +126,16 @@ def largest(gains):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def forbid_unordered(gains, weights, sums, shift, extra, node, nodes, direction, centre):  # type: ignore[no-untyped-def]
+def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high):  # type: ignore[no-untyped-def]
     """Withdraw cuts whose branches break a monotone constraint or leave the node's interval (one output)."""
-    total = float(nodes.totals[node, 0])
-    total_weight = float(nodes.weight[node])
+    centre = float(total // total_weight)
     for j in range(gains.shape[0]):
         left = weights[j] + extra
         left_sum = float(sums[j]) + shift + centre * left
         left_mean = left_sum / left
-        right_mean = (total - left_sum) / (total_weight - left)
-        ordered = (left_mean - right_mean) * direction <= 0.0
-        low = min(left_mean, right_mean) >= nodes.low[node]
-        high = max(left_mean, right_mean) <= nodes.high[node]
-        if not (ordered and low and high):
+        right_mean = (float(total) - left_sum) / (float(total_weight) - left)
+        is_ordered = (left_mean - right_mean) * direction <= 0.0
+        if not (is_ordered and min(left_mean, right_mean) >= low and max(left_mean, right_mean) <= high):
             gains[j] = -1.0
 
 
@@ -180,17 +172,32 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
         With a target: 1 where missing rows go left. At equal gain the earlier cut, then right.
     """
     n_missing = items.shape[0] - n_present
-    n_stats = stats.values.shape[0]
-    missing_weight = float(missing_sums(stats, node, nodes, items, n_present, work.carry))
-    total = float(nodes.weight[node])
-    centre = float(nodes.totals[node, 0] // nodes.weight[node])
+    values = stats.values
+    fixed = stats.weights
+    n_stats = values.shape[0]
+    totals = nodes.totals[node]
+    node_weight = nodes.weight[node]
+    carry = work.carry
+    missing_weight = float(missing_sums(values, fixed, totals, node_weight, items, n_present, carry))
+    total = float(node_weight)
     best = -1.0
     weight_before = 0
     for start in range(0, n_present, BLOCK):
         stop = min(start + BLOCK, n_present)
-        weight_before = accumulate_block(
-            stats, node, nodes, items, start, stop, weight_before, n_missing, missing_weight, work
-        )
+        block = items[start:stop]
+        sums = work.sums[: stop - start]
+        weights = work.weights[: stop - start]
+        weight_before = sum_weights(fixed, block, start, weight_before, weights)
+        for t in range(n_stats):
+            # Measured from the whole part of the node's mean the sums stay small, so that the one rounding left (the rest of
+            # the mean) does not swallow small gains.
+            centre = totals[t] // node_weight
+            rest = float(totals[t] - centre * node_weight) / total
+            carry[t] = sum_deviations(values[t], fixed, centre, block, carry[t], sums)
+            add_squares(sums, weights, rest, 0.0, t == 0, work.gains[: stop - start])
+            if n_missing > 0:
+                shift = float(carry[n_stats + t]) - missing_weight * rest
+                add_squares(sums, weights, rest, shift, t == 0, work.gains[BLOCK : BLOCK + stop - start])
         found = -1
         found_left = 0
         for missing_left in range(2 if n_missing > 0 else 1):
@@ -202,13 +209,15 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
             if first >= last:
                 continue
             gains = work.gains[missing_left * BLOCK + first - start : missing_left * BLOCK + last - start]
-            weights = work.weights[first - start : last - start]
+            here = weights[first - start : last - start]
             extra = missing_weight if missing_left else 0.0
-            finish_block(gains, weights, items[first + 1 : last + 1], extra, total, float(limits.min_leaf_weight))
+            finish_block(gains, here, items[first + 1 : last + 1], extra, total, float(limits.min_leaf_weight))
             if limits.is_monotone:
-                shift = float(work.carry[n_stats]) if missing_left else 0.0
-                sums = work.sums[first - start : last - start]
-                forbid_unordered(gains, weights, sums, shift, extra, node, nodes, direction, centre)
+                shift = float(carry[n_stats]) if missing_left else 0.0
+                forbid_unordered(
+                    gains, here, sums[first - start : last - start], shift, extra, totals[0], node_weight, direction,
+                    nodes.low[node], nodes.high[node],
+                )  # fmt: skip
             block_best = largest(gains)
             best = max(best, block_best)
             if target < 0.0 or block_best < target:
@@ -263,7 +272,7 @@ def summarise_means(stats, node, nodes, items):  # type: ignore[no-untyped-def]
             deviation = float(np.int64(values[row]) - centre * w) - rest * w
             squares += deviation * deviation / w
             pure = pure and targets[row] == first
-    nodes.impurity[node] = 0.0 if pure else squares * stats.factor / weight
+    nodes.impurity[node] = 0.0 if pure else max(squares / weight * stats.unit * stats.unit * stats.factor, SMALLEST)
     nodes.tolerance[node] = squares * 1e-12
     return pure
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import inner_kernel
-from treewright.grow.layout import ROW
+from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import cut_range
 
 # Rows of work.fenwick.
@@ -57,7 +57,7 @@ def prefix(tree, n_places):  # type: ignore[no-untyped-def]
 
 @inner_kernel
 def absolute_error(weights, products, total_weight, total_product, ranked, values, unit):  # type: ignore[no-untyped-def]
-    """Sum of weighted distances to the median, in steps, and the median.
+    """Sum of weighted distances to the median, in steps.
 
     Parameters
     ----------
@@ -71,7 +71,16 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
     below_weight = prefix(weights, place + 1)
     below = prefix(products, place + 1)
     error = float(total_product - 2 * below) + median / unit * float(2 * below_weight - total_weight)
-    return max(error, 0.0), median
+    return max(error, 0.0)
+
+
+@inner_kernel
+def median_of(weights, total_weight, ranked, values):  # type: ignore[no-untyped-def]
+    """The median of the rows in a tree, as ``summarise_medians`` has it; parameters as ``absolute_error``."""
+    lower = values[ranked[median_place(weights, total_weight)]]
+    # The place where more than half weighs: another one only if the half falls between two rows.
+    upper = values[ranked[median_place(weights, total_weight + 1)]]
+    return 0.5 * lower + 0.5 * upper
 
 
 @inner_kernel
@@ -125,12 +134,14 @@ def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_lef
         if not allowed:
             work.losses[i] = np.inf
             continue
-        left_error, left_median = absolute_error(left_w, left_p, left_weight, left, ranked, values, stats.unit)
-        right_error, right_median = absolute_error(
+        left_error = absolute_error(left_w, left_p, left_weight, left, ranked, values, stats.unit)
+        right_error = absolute_error(
             right_w, right_p, total_weight - left_weight, total - left, ranked, values, stats.unit
         )
         work.losses[i] += left_error + right_error
         if limits.is_monotone:
+            left_median = median_of(left_w, left_weight, ranked, values)
+            right_median = median_of(right_w, total_weight - left_weight, ranked, values)
             inside = min(left_median, right_median) >= nodes.low[node]
             inside = inside and max(left_median, right_median) <= nodes.high[node]
             if not inside or (left_median - right_median) * direction > 0.0:
@@ -207,7 +218,7 @@ def summarise_medians(stats, node, nodes, items):  # type: ignore[no-untyped-def
         distance = float(total - 2 * below) + values[ranked[lower]] / stats.unit * float(2 * below_weight - weight)
         loss += max(distance, 0.0)
         pure = pure and values[ranked[0]] == values[ranked[m - 1]]
-    nodes.impurity[node] = 0.0 if pure else loss * stats.unit / (float(weight) * stats.values.shape[0])
+    nodes.impurity[node] = 0.0 if pure else max(loss / (float(weight) * stats.values.shape[0]) * stats.unit, SMALLEST)
     nodes.loss[node] = loss
     nodes.tolerance[node] = loss * 1e-12
     return pure

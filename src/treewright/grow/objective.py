@@ -19,7 +19,7 @@ from treewright.grow.statistics import (
     PoissonStats,
     centre_of,
     fixed_products,
-    weight_scale,
+    fixed_weights,
     xlogx_table,
 )
 
@@ -37,10 +37,11 @@ class Objective:
         Sums kept per node.
     total_weight : int
         Fixed-point weight of all rows.
-    weight_scale : float
-        Fixed-point weight of one.
-    unit : float
-        ``gain * unit / total_weight`` is the decrease of the impurity.
+    weight_exponent : int
+        ``2**weight_exponent`` is the fixed-point weight of one.
+    units : tuple of float
+        ``gain`` times all of them over ``total_weight`` is the decrease of the impurity. Apart, because the square of a
+        small or large unit is beyond float64.
     n_classes : tuple of int
         Empty for regression.
     centres : float64[n_outputs]
@@ -54,8 +55,8 @@ class Objective:
     stats: Any
     n_totals: int
     total_weight: int
-    weight_scale: float
-    unit: float
+    weight_exponent: int
+    units: tuple[float, ...]
     n_classes: tuple[int, ...] = ()
     centres: np.ndarray = field(default_factory=lambda: np.empty(0))
     targets: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
@@ -69,25 +70,22 @@ class Objective:
         """Predictions of the first ``n`` nodes: class counts in units of weight, or one number per output."""
         totals = nodes.totals[:n]
         if self.n_classes:
-            if isinstance(self.stats, CountStats):
-                return totals / self.weight_scale
-            second = (nodes.weight[:n, None] + totals) // 2
-            counts = np.stack([nodes.weight[:n, None] - second, second], axis=2)
-            return counts.reshape(n, -1) / self.weight_scale
+            counts = totals
+            if not isinstance(self.stats, CountStats):
+                second = (nodes.weight[:n, None] + totals) // 2
+                counts = np.stack([nodes.weight[:n, None] - second, second], axis=2).reshape(n, -1)
+                counts = counts[:, [k < n_here for n_here in self.n_classes for k in range(2)]]
+            return np.ldexp(counts.astype(np.float64), -self.weight_exponent)
         if self.n_medians:
             means = nodes.value[:n] + self.centres
         else:
-            means = totals / nodes.weight[:n, None] * self.value_unit + self.centres
-        # A leaf of equal targets predicts that very number, and no rounding leaves the range of the targets.
+            means = totals / nodes.weight[:n, None] * self.stats.unit + self.centres
+        # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets' range.
         pure = nodes.impurity[:n] == 0.0
         exact = self.targets[:, nodes.before[:n]].T
         means = np.where(pure[:, None] & (nodes.first_child[:n, None] < 0), exact, means)
         return np.clip(means, self.targets.min(axis=1), self.targets.max(axis=1))
 
-    @property
-    def value_unit(self) -> float:
-        """What a quotient of totals and weight is worth in units of the target."""
-        return float(self.stats.unit)
 
 
 def classification_objective(
@@ -104,14 +102,14 @@ def classification_objective(
     criterion : {"gini", "entropy", "log_loss", "misclassification"}
     """
     n, n_outputs = codes.shape
-    fixed, scale = weight_scale(weights, n)
+    fixed, exponent = fixed_weights(weights, n)
     total_weight = int(fixed.sum()) if len(fixed) else n
     if criterion == "gini" and max(n_classes) <= 2:
         signs = np.where(codes.T > 0, 1, -1)
         values = np.ascontiguousarray(signs, np.int8) if weights is None else signs * fixed
         factor = 0.5 / n_outputs
         stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True)
-        return Objective(stats, n_outputs, total_weight, scale, factor, tuple(n_classes))
+        return Objective(stats, n_outputs, total_weight, exponent, (factor,), tuple(n_classes))
     table, table_scale = np.empty(0, np.int64), 1.0
     if _COUNT_CRITERIA[criterion] == ENTROPY and weights is None:
         table, table_scale = xlogx_table(n)
@@ -124,7 +122,7 @@ def classification_objective(
         table_scale=table_scale,
         criterion=_COUNT_CRITERIA[criterion],
     )
-    return Objective(counts, int(sum(n_classes)), total_weight, scale, 1.0 / n_outputs, tuple(n_classes))
+    return Objective(counts, int(sum(n_classes)), total_weight, exponent, (1.0 / n_outputs,), tuple(n_classes))
 
 
 def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criterion: str) -> Objective:
@@ -137,21 +135,19 @@ def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criter
     criterion : {"squared_error", "absolute_error", "poisson"}
     """
     n, n_outputs = targets.shape
-    fixed, scale = weight_scale(weights, n)
+    fixed, exponent = fixed_weights(weights, n)
     total_weight = int(fixed.sum()) if len(fixed) else n
     columns = np.ascontiguousarray(targets.T)
     centres = np.zeros(n_outputs) if criterion == "poisson" else np.array([centre_of(y, weights) for y in columns])
     centred = columns - centres[:, None]
-    products, step = fixed_products(centred, weights)
-    unit = step * scale  # quotients of totals and weights are worth this much
+    products, unit = fixed_products(centred, weights, fixed, exponent)
     facts = {"centres": centres, "targets": columns}
     if criterion == "poisson":
         poisson = PoissonStats(products, fixed, columns, unit)
-        return Objective(poisson, n_outputs, total_weight, scale, unit / n_outputs, (), **facts)
+        return Objective(poisson, n_outputs, total_weight, exponent, (unit, 1.0 / n_outputs), (), **facts)
     if criterion == "absolute_error":
         medians = MedianStats(centred, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
-        return Objective(medians, n_outputs, total_weight, scale, unit / n_outputs, (), **facts, n_medians=n_outputs)
-    with np.errstate(over="ignore", under="ignore"):
-        factor = float(min(np.float64(unit) ** 2, np.finfo(np.float64).max) / n_outputs)
-    means = MeanStats(products, fixed, columns, factor, unit, False)
-    return Objective(means, n_outputs, total_weight, scale, factor, (), **facts)
+        units = (unit, 1.0 / n_outputs)
+        return Objective(medians, n_outputs, total_weight, exponent, units, (), **facts, n_medians=n_outputs)
+    means = MeanStats(products, fixed, columns, 1.0 / n_outputs, unit, False)
+    return Objective(means, n_outputs, total_weight, exponent, (unit, unit, 1.0 / n_outputs), (), **facts)

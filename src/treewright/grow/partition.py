@@ -5,6 +5,8 @@ Stable and without branches: 50/50 splits would cost a mispredicted jump for eve
 
 from __future__ import annotations
 
+import numpy as np
+
 from treewright.core.jit import inner_kernel
 from treewright.grow.layout import NEW, ROW
 
@@ -36,7 +38,8 @@ def partition_items(items, side, spare):  # type: ignore[no-untyped-def]
     waiting_right = 0
     for i in range(items.shape[0]):
         item = items[i]
-        goes_left = int(side[item & ROW])
+        # int64, or Numba negates in uint8: -1 would be 255 and lose the waiting mark.
+        goes_left = np.int64(side[item & ROW])
         waiting_left |= item & NEW
         waiting_right |= item & NEW
         items[left] = item | waiting_left

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from treewright.core.jit import inner_kernel
-from treewright.grow.layout import ROW
+from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import (
     add_mean_rows,
     cut_range,
@@ -33,38 +33,37 @@ def information(total, weight):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def poisson_gain(node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
+def poisson_gain(totals, weight, left, left_weight):  # type: ignore[no-untyped-def]
     """Gain of a split with these sums on the left; -1 where a side has no event."""
     gain = 0.0
-    weight = nodes.weight[node]
     for t in range(left.shape[0]):
-        total = nodes.totals[node, t]
-        gain += information(left[t], left_weight) + information(total - left[t], weight - left_weight)
-        gain -= information(total, weight)
+        gain += information(left[t], left_weight) + information(totals[t] - left[t], weight - left_weight)
+        gain -= information(totals[t], weight)
     return max(gain, 0.0) if gain > -np.inf and gain == gain else -1.0
 
 
 @inner_kernel
-def means_are_ordered(node, nodes, left, left_weight, direction):  # type: ignore[no-untyped-def]
+def means_are_ordered(total, weight, left, left_weight, direction, low, high):  # type: ignore[no-untyped-def]
     """Whether the means obey the column's direction and stay in the node's interval."""
-    left_mean = float(left[0]) / float(left_weight)
-    right_mean = float(nodes.totals[node, 0] - left[0]) / float(nodes.weight[node] - left_weight)
-    inside = min(left_mean, right_mean) >= nodes.low[node] and max(left_mean, right_mean) <= nodes.high[node]
+    left_mean = float(left) / float(left_weight)
+    right_mean = float(total - left) / float(weight - left_weight)
+    inside = min(left_mean, right_mean) >= low and max(left_mean, right_mean) <= high
     return inside and (left_mean - right_mean) * direction <= 0.0
 
 
 @inner_kernel
-def add_row(stats, row, left):  # type: ignore[no-untyped-def]
+def add_row(values, weights, row, left):  # type: ignore[no-untyped-def]
     """Add a row to the sums; returns its weight."""
     for t in range(left.shape[0]):
-        left[t] += stats.values[t, row]
-    return stats.weights[row] if stats.weights.shape[0] > 0 else 1
+        left[t] += values[t, row]
+    return weights[row] if weights.shape[0] > 0 else 1
 
 
 def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):  # type: ignore[no-untyped-def]
     """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
     n_missing = items.shape[0] - n_present
     weight = nodes.weight[node]
+    totals = nodes.totals[node]
     left = work.left[: stats.values.shape[0]]
     best = -1.0
     found = -1
@@ -77,16 +76,18 @@ def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target
         left_weight = 0
         if missing_left:
             for i in range(n_present, items.shape[0]):
-                left_weight += add_row(stats, items[i] & ROW, left)
+                left_weight += add_row(stats.values, stats.weights, items[i] & ROW, left)
         for i in range(last):
-            left_weight += add_row(stats, items[i] & ROW, left)
+            left_weight += add_row(stats.values, stats.weights, items[i] & ROW, left)
             if i < first or items[i + 1] >= 0:
                 continue
             if min(left_weight, weight - left_weight) < limits.min_leaf_weight:
                 continue
-            if limits.is_monotone and not means_are_ordered(node, nodes, left, left_weight, direction):
+            if limits.is_monotone and not means_are_ordered(
+                totals[0], weight, left[0], left_weight, direction, nodes.low[node], nodes.high[node]
+            ):
                 continue
-            gain = poisson_gain(node, nodes, left, left_weight)
+            gain = poisson_gain(totals, weight, left, left_weight)
             best = max(best, gain)
             if target >= 0.0 and gain >= target:
                 if found < 0 or i < found:
@@ -103,7 +104,7 @@ def summarise_poisson(stats, node, nodes, items):  # type: ignore[no-untyped-def
     totals[:] = 0
     weight = 0
     for i in range(items.shape[0]):
-        weight += add_row(stats, items[i] & ROW, totals)
+        weight += add_row(stats.values, stats.weights, items[i] & ROW, totals)
     nodes.weight[node] = weight
     deviance = 0.0
     size = 0.0
@@ -121,14 +122,14 @@ def summarise_poisson(stats, node, nodes, items):  # type: ignore[no-untyped-def
         if totals[t] > 0:
             deviance -= information(totals[t], weight)
         size += float(totals[t])
-    nodes.impurity[node] = 0.0 if pure else max(deviance, 0.0) * stats.unit / (float(weight) * totals.shape[0])
+    nodes.impurity[node] = 0.0 if pure else max(deviance / (float(weight) * totals.shape[0]) * stats.unit, SMALLEST)
     nodes.tolerance[node] = max(deviance, size) * 1e-12
     return pure
 
 
 def gain_of_poisson(stats, node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
     """Gain of sending rows with these sums and this weight to the left."""
-    return poisson_gain(node, nodes, left, left_weight)
+    return poisson_gain(nodes.totals[node], nodes.weight[node], left, left_weight)
 
 
 KERNELS = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import inner_kernel
 from treewright.core.random import mix
 from treewright.grow.exact import count_present
 from treewright.grow.families import place_rows, prediction_of, scan_cuts, summarise
@@ -41,21 +41,7 @@ def open_node(stats, node, nodes, items, limits):  # type: ignore[no-untyped-def
         nodes.is_open[node] = 1
 
 
-@kernel
-def open_root(stats, columns, nodes, limits, seed):  # type: ignore[no-untyped-def]
-    """Put every row into node 0."""
-    nodes.lo[0] = 0
-    nodes.hi[0] = columns.order.shape[1]
-    nodes.depth[0] = 0
-    nodes.key[0] = mix(seed, np.uint64(0))
-    nodes.low[0] = -np.inf
-    nodes.high[0] = np.inf
-    place_rows(stats, columns, nodes.lo[0], nodes.hi[0])
-    open_node(stats, 0, nodes, columns.order[0], limits)
-
-
-@inner_kernel
-def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, work):  # type: ignore[no-untyped-def]
+def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
     """Find the cut of a numeric column again and mark each row's side; returns where missing rows go."""
     column = nodes.feature[node]
     target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
@@ -96,30 +82,25 @@ def mark_levels(stats, node, nodes, columns, items, n_present, limits, side, wor
     return missing_left
 
 
-@inner_kernel
+mark_numeric = inner_kernel(mark_cut)
+
+
 def mark_any(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
     """``mark_cut`` or ``mark_levels``, by the kind of the column."""
     if columns.code_row[nodes.feature[node]] >= 0:
         return mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
-    return mark_cut(stats, node, nodes, columns, items, n_present, limits, side, work)
+    return mark_numeric(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
 
 
 def mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
     """Mark the side of each present row; a subset search is compiled only for tables that need it."""
-    if isinstance(columns, Columns):
-        return mark_any(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
-    return mark_cut(stats, node, nodes, columns, items, n_present, limits, side, work)
+    mark = mark_any if isinstance(columns, Columns) else mark_cut
+    return mark(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
 
 
 @overload(mark_sides)
 def _mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
-    if columns.instance_class is Columns:
-        return lambda stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work: mark_any(
-            stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work
-        )
-    return lambda stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work: mark_cut(
-        stats, node, nodes, columns, items, n_present, limits, side, work
-    )
+    return mark_any if columns.instance_class is Columns else mark_cut
 
 
 @inner_kernel
@@ -148,7 +129,7 @@ def bound_children(stats, node, nodes, direction):  # type: ignore[no-untyped-de
     nodes.low[upper] = middle
 
 
-@kernel
+@inner_kernel
 def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):  # type: ignore[no-untyped-def]
     """Give each node of ``splitting`` its two children.
 

@@ -14,6 +14,7 @@ import numpy as np
 
 GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
 
+_LARGEST = float(np.finfo(np.float64).max)
 _MAX_WHOLE = 2**31  # whole-number weights beyond are treated as any other
 
 
@@ -23,7 +24,7 @@ class MeanStats(NamedTuple):
     values: np.ndarray  # int8 or int64 [t, n]: weight times centred target
     weights: np.ndarray  # int64[n], or empty where every weight is one
     targets: np.ndarray  # float64[t, n] as given; empty for Gini
-    factor: float  # what a squared deviation is worth in impurity
+    factor: float  # what a squared deviation, in target units, is worth in impurity
     unit: float  # target units of a quotient of sums and weights
     is_gini: bool
 
@@ -59,7 +60,7 @@ class MedianStats(NamedTuple):
     place: np.ndarray  # int32[t, n]: a row's place in its segment of ``ranked``
 
 
-def weight_scale(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, float]:
+def fixed_weights(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
     """Weights in fixed point.
 
     Parameters
@@ -72,15 +73,17 @@ def weight_scale(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, float]
     -------
     fixed : int64[n]
         Empty for None. Their sum is below 2**53, so that every partial sum is exact in float64 too.
-    scale : float
-        A power of two: ``fixed = round(weights * scale)``.
+    exponent : int
+        ``fixed = round(weights * 2**exponent)``. An exponent, because the power itself is beyond float64 for weights of
+        1e-300 and less.
     """
     if weights is None:
-        return np.empty(0, np.int64), 1.0
-    exponent = 52 - math.frexp(float(weights.max()) * n)[1]
-    # Two steps: the scale itself may be beyond float64 for weights of 1e-300 and less.
+        return np.empty(0, np.int64), 0
+    # Mantissa and exponent apart: the sum itself may be beyond float64.
+    share, largest = math.frexp(float(weights.max()))
+    exponent = 52 - largest - math.frexp(share * n)[1]
     fixed = np.rint(np.ldexp(weights, exponent)).astype(np.int64)
-    return np.maximum(fixed, 1), math.ldexp(1.0, max(min(exponent, 1000), -1000))
+    return np.maximum(fixed, 1), exponent
 
 
 def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
@@ -92,14 +95,20 @@ def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
     lowest, highest = float(values.min()), float(values.max())
     if lowest == highest:
         return lowest
-    half = values * 0.5  # the sum of two halves cannot overflow
-    middle = float(np.average(half, weights=weights)) * 2.0
+    if highest * 0.5 - lowest * 0.5 > _LARGEST * 0.5:
+        return 0.0  # from anywhere else the farthest value would be beyond float64
+    # Numbers below 1: the sum of large ones would be infinite.
+    lift = math.frexp(max(-lowest, highest))[1]
+    shares = None if weights is None else np.ldexp(weights, -math.frexp(float(weights.max()))[1])
+    middle = math.ldexp(float(np.average(np.ldexp(values, -lift), weights=shares)), lift)
     middle = min(max(middle, lowest), highest)
     grid = math.frexp(max(highest - middle, middle - lowest))[1] - 4
     return math.ldexp(round(math.ldexp(middle, -grid)), grid)
 
 
-def fixed_products(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, float]:
+def fixed_products(
+    values: np.ndarray, weights: np.ndarray | None, fixed: np.ndarray, exponent: int
+) -> tuple[np.ndarray, float]:
     """Weight times value in fixed point, with one power-of-two scale so that no sum of absolute values passes 2**62.
 
     Parameters
@@ -107,13 +116,15 @@ def fixed_products(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.n
     values : float64[t, n]
         Centred targets, an output a row.
     weights : float64[n] or None
+    fixed : int64[n], exponent : int
+        The weights in fixed point, as ``fixed_weights`` gives them.
 
     Returns
     -------
     products : int64[t, n]
         Whole-number weights multiply the rounded value: a row of weight 2 counts exactly as two rows.
     unit : float
-        ``products * unit`` is weight times value.
+        A power of two: ``products * unit`` is fixed-point weight times value.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
@@ -121,24 +132,21 @@ def fixed_products(values: np.ndarray, weights: np.ndarray | None) -> tuple[np.n
     whole = weights is None or bool((weights == np.rint(weights)).all() and weights.sum() < _MAX_WHOLE)
     # Numbers below 1 first: the sum of 1e308-sized targets would be infinite.
     lift = math.frexp(largest)[1]
-    lift_weights = 0 if weights is None or whole else math.frexp(float(weights.max()))[1]
     small = np.ldexp(values, -lift)
-    scaled_weights = 1.0 if weights is None else np.ldexp(weights, -lift_weights)
-    total = float((np.abs(small) * scaled_weights).sum(axis=1).max())
+    # Fixed-point weights, not those they were rounded from: a quotient of sums must be a mean for the smallest weights too.
+    factors = 1.0 if weights is None else weights if whole else fixed.astype(np.float64)
+    step = exponent if whole else 0
+    total = float((np.abs(small) * factors).sum(axis=1).max())
     # sum |round(x)| <= sum |x| + n / 2: between 2**61 and 2**62 there is room for the rounding of 2**61 rows.
-    shift = 61 - math.frexp(total)[1]
-    unit = _power(lift + lift_weights - shift)
+    # No finer than the smallest number of float64, which divides every other one.
+    shift = min(61 - math.frexp(total)[1], lift + step + 1074)
+    unit = math.ldexp(1.0, lift + step - shift)
     if not whole:
-        return np.rint(np.ldexp(small * scaled_weights, shift)).astype(np.int64), unit
+        return np.rint(np.ldexp(small * factors, shift)).astype(np.int64), unit
     products = np.rint(np.ldexp(small, shift)).astype(np.int64)
     if weights is not None:
         products *= weights.astype(np.int64)
     return products, unit
-
-
-def _power(exponent: int) -> float:
-    """Two to an exponent, kept within float64."""
-    return math.ldexp(1.0, max(min(exponent, 1023), -1074))
 
 
 def xlogx_table(n: int) -> tuple[np.ndarray, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -172,8 +173,6 @@ def test_no_name_can_break_a_line_or_reach_the_terminal(hostile_model: ModelData
 
 
 def test_color_changes_nothing_but_the_colour(iris_model: ModelData) -> None:
-    import re
-
     colored = show(iris_model, color=True)
 
     assert "\x1b[1;38;5;" in colored

@@ -78,7 +78,7 @@ def test_labels_keep_their_json_types(build_tree: Callable[..., Tree]) -> None:
 
 
 def test_what_json_cannot_hold_becomes_text(mean_model: ModelData) -> None:
-    facts = {"limit": float("inf"), "deep": {"a": [1, (2, float("nan"))]}, "other": {3, 3}}
+    facts = {"limit": float("inf"), "deep": {"a": [1, (2, float("nan"))]}, "other": {3}}
     model = replace(mean_model, facts=facts)
 
     written = json.loads(json.dumps(to_structure(model), allow_nan=False))["facts"]

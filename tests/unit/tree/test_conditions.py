@@ -46,6 +46,15 @@ def test_missing_comes_along_only_where_every_test_lets_it(build_tree: Callable[
     assert (texts[3], texts[4], texts[2]) == (("x <= 2",), ("2 < x <= 5 or missing",), ("x > 5",))
 
 
+def test_missing_that_left_earlier_does_not_come_back(build_tree: Callable[..., Tree]) -> None:
+    schema = Schema((Column("x", "numeric", missing_seen=True),))
+    tree = build_tree([(0, 5.0), (0, 2.0), None, None, None], [1, 3, -1, -1, -1], [[1]] * 5, missing=[1, 0, 0, 0, 0])
+
+    texts = texts_of(schema, tree)
+
+    assert (texts[3], texts[2]) == (("x <= 2",), ("x > 5 or missing",))
+
+
 def test_a_presence_test_gives_present_and_missing(penguin_model: ModelData) -> None:
     texts = texts_of(penguin_model.schema, penguin_model.trees[0])
 
@@ -73,6 +82,16 @@ def test_nominal_sets_are_intersected_and_name_what_was_seen(build_tree: Callabl
     texts = texts_of(schema, tree)
 
     assert (texts[1], texts[2], texts[3], texts[4]) == (("c in {a, b, c}",), ("c = d",), ("c = a",), ("c = b",))
+
+
+def test_what_an_earlier_set_refused_stays_refused(build_tree: Callable[..., Tree]) -> None:
+    schema = Schema((Column("c", "nominal", tuple("abcdef"), family="string"),))
+    # Root: f goes right. Below: e goes right; f, absent there, has the bit of the left side.
+    tree = build_tree(
+        [(0, (0b0011111, 0b0111111)), (0, (0b0101111, 0b0011111)), None, None, None], [1, 3, -1, -1, -1], [[1]] * 5
+    )
+
+    assert texts_of(schema, tree, max_levels=3)[3] == ("c not in {e, f}",)
 
 
 def test_a_long_list_says_what_is_left_out_and_counts_absent_levels(penguin_model: ModelData) -> None:

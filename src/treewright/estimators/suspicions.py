@@ -1,0 +1,91 @@
+"""What looks wrong about a table that could be fitted. In: schema, matrix, target, tree. Out: warnings. Caller: estimators.base.
+
+Only what the root of the grown tree points at is looked at, so that a fit does not become slower.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from treewright.data.cells import shown
+from treewright.data.schema import Column, Schema
+from treewright.data.target import Labels, Numbers
+from treewright.exceptions import DataWarning
+from treewright.tree.arrays import Tree
+
+# In a table of a few rows a column equals the target by chance, or for the sake of an example.
+_FEWEST_ROWS = 25
+_FIRST_ROWS = 1000
+
+
+def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, tree: Tree) -> None:
+    """Warn where no column says anything, or one says everything.
+
+    Parameters
+    ----------
+    schema : Schema
+    matrix : float[n, p]
+    target : Labels or Numbers of n rows
+    tree : Tree
+
+    Warns
+    -----
+    DataWarning
+        Every column is constant though the target is not; the column of the root's test equals the target.
+    """
+    if tree.n_nodes == 1:
+        if tree.impurity[0] > 0 and is_constant(matrix):
+            warnings.warn(
+                f"every column is constant ({len(schema)} of them): the model says the same for every row",
+                DataWarning,
+                stacklevel=4,
+            )
+        return
+    at = int(tree.feature[0])
+    if len(matrix) >= _FEWEST_ROWS and equals_target(schema.columns[at], matrix[:, at], target):
+        warnings.warn(
+            f"column {shown(schema.columns[at].name)} equals y in every row: was the target left in the table?",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def is_constant(matrix: np.ndarray) -> bool:
+    """Whether every column holds one value, or none."""
+    first = matrix[0]
+    return all(bool(((column == value) | (np.isnan(column) & np.isnan(value))).all())
+               for column, value in zip(matrix.T, first, strict=True))  # fmt: skip
+
+
+def equals_target(column: Column, cells: np.ndarray, target: Labels | Numbers) -> bool:
+    """Whether a column holds the target (its first output): the same numbers, or the same labels.
+
+    Parameters
+    ----------
+    column : Column
+    cells : float[n], encoded
+    target : Labels or Numbers
+    """
+    if isinstance(target, Numbers):
+        # Codes are no numbers: an ordinal or nominal column is never the same as numbers.
+        return column.kind == "numeric" and _are_equal(cells, target.values[:, 0], None)
+    labels = target.classes[0]
+    if column.kind != "numeric":
+        codes_of = {level: code for code, level in enumerate(column.levels)}
+        values = np.array([codes_of.get(label, -1) for label in labels.tolist()], np.float64)
+    elif labels.dtype.kind in "biuf":
+        values = labels.astype(np.float64)
+    else:
+        return False
+    return _are_equal(cells, target.codes[:, 0], values)
+
+
+def _are_equal(cells: np.ndarray, target: np.ndarray, values: np.ndarray | None) -> bool:
+    """Compare the first rows, and the rest only if these are equal."""
+    for rows in (slice(0, _FIRST_ROWS), slice(_FIRST_ROWS, None)):
+        expected = target[rows] if values is None else values.take(target[rows])
+        if not np.array_equal(cells[rows], expected):
+            return False
+    return True

@@ -1,0 +1,85 @@
+"""The benchmark scripts run, on small tables, and write what they measured."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import treewright
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "benchmarks" / "versus"
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+def run(script, folder, *words):
+    """A script's output and what it wrote as JSON."""
+    out = folder / "out.json"
+    done = subprocess.run(
+        [sys.executable, str(SCRIPTS / script), *words, "--out", str(out)],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=590,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(treewright.__file__).parents[1]), "PYTHONUTF8": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout, json.loads(out.read_text(encoding="utf-8"))
+
+
+@pytest.fixture
+def data(tmp_path):
+    """A folder of two data sets: the penguins, and one whose file is gone."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    text = (ROOT / "examples" / "penguins.csv").read_bytes()
+    (folder / "penguins.csv.gz").write_bytes(gzip.compress(text))
+    facts = {"name": "penguins", "file": "penguins.csv.gz", "task": "multiclass", "target": "species"}
+    (folder / "penguins.json").write_text(json.dumps({**facts, "nominal": ["island", "sex"]}), encoding="utf-8")
+    (folder / "gone.json").write_text(json.dumps({**facts, "name": "gone", "file": "gone.csv.gz"}), encoding="utf-8")
+    return folder
+
+
+def test_one_tree_is_measured_in_every_job(tmp_path):
+    said, written = run("single_tree.py", tmp_path, "--quick")
+
+    jobs = [result["job"] for result in written["results"]]
+    beginnings = ("memory of fit", "fit gini", "fit entropy", "fit squared_error", "fit gini iris", "predict")
+    assert [start for start in beginnings if not any(job.startswith(start) for job in jobs)] == []
+    assert all(result["ours"] > 0 and result["theirs"] > 0 for result in written["results"] if result["unit"] == "s")
+    assert all(job in said for job in jobs)
+    assert "one thread" in said
+
+
+def test_a_ratio_is_theirs_over_ours(tmp_path):
+    _, written = run("single_tree.py", tmp_path, "--quick", "--jobs", "iris")
+
+    (iris,) = written["results"]
+    assert iris["pairs"] == 1
+    assert iris["ratio"] == pytest.approx(iris["theirs"] / iris["ours"])
+
+
+def test_starting_is_measured(tmp_path):
+    said, written = run("startup.py", tmp_path, "--quick")
+
+    assert written["seconds"]["import treewright"] > written["seconds"]["python alone"] / 2
+    assert "fit iris, later process" in said
+
+
+def test_real_tables_are_measured_and_absent_ones_skipped(tmp_path, data):
+    said, written = run("real_data.py", tmp_path, "--data", str(data), "--repeats", "1")
+
+    (penguins,) = written["results"]
+    assert penguins["job"] == "penguins 344 x 6"
+    assert penguins["pairs"] == 5
+    assert "gone: not there, skipped" in said
+    ours = float(penguins["note"].split()[2].rstrip(","))
+    assert 0.9 < ours <= 1.0

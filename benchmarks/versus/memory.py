@@ -1,7 +1,7 @@
 """Peak memory of a fit. In: a table's size. Out: ``Pair`` in multiples of the table. Caller: single_tree.
 
-The largest resident memory of a whole process that fits, less that of one that does everything but the fit: allocators and
-compiled code count, numpy's own books would not show them.
+The largest resident memory of a whole process that fits, less that of one that does everything but the fit: allocators
+and compiled code count, numpy's own books would not show them.
 """
 
 from __future__ import annotations

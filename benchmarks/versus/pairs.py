@@ -1,7 +1,7 @@
-"""Timing two programs against each other. In: two functions. Out: ``Pair``, a table, JSON. Callers: the scripts of this folder.
+"""Timing two programs against each other. In: two functions. Out: ``Pair``, a table, JSON. Callers: the other scripts.
 
-Ours and theirs run in turn, A B A B, in one process, so that a machine that slows down slows both; the ratio is the median of the
-ratios of neighbours, not the ratio of two medians taken minutes apart.
+Ours and theirs run in turn, A B A B, in one process, so that a machine that slows down slows both; the ratio is the
+median of the ratios of neighbours, not the ratio of two medians taken minutes apart.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def table_of(pairs: list[Pair]) -> str:
         amounts = (written(pair.ours, pair.unit), written(pair.theirs, pair.unit))
         rows.append((pair.job, *amounts, ratio, str(pair.pairs), pair.note))
     widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
-    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows]
+    lines = [
+        "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |" for row in rows
+    ]
     lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
     return "\n".join(lines)
 

@@ -1,7 +1,8 @@
-"""Real tables: Treewright against scikit-learn. In: a folder of data sets. Out: a table and JSON. Caller: a person, or the tests.
+"""Real tables: Treewright against scikit-learn. In: a folder of data sets. Out: a table, JSON. Callers: people, tests.
 
-A data set is NAME.json beside NAME.csv.gz: the JSON names the ``task``, the ``target``, the ``nominal`` columns and the ``file``; an empty cell is
-missing. scikit-learn gets its nominal columns one-hot encoded, ours takes them as they are. Five folds, both on the same rows, trees of full depth.
+A data set is NAME.json beside NAME.csv.gz: the JSON names the ``task``, the ``target``, the ``nominal`` columns and the
+``file``; an empty cell is missing. scikit-learn gets its nominal columns one-hot encoded, ours takes them as they are.
+Five folds, both on the same rows, trees of full depth.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One tree: Treewright against scikit-learn. In: made-up tables. Out: a table and JSON. Caller: a person, or the tests (``--quick``).
+"""One tree: Treewright against scikit-learn. In: made-up tables. Out: a table, JSON. Callers: people, tests.
 
-scikit-learn's trees use one thread; ours are measured with one and with two. Both get the same float32 array, so scikit-learn copies
-nothing. Kernels are compiled before the clock runs.
+scikit-learn's trees use one thread; ours are measured with one and with two. Both get the same float32 array, so
+scikit-learn copies nothing. Kernels are compiled before the clock runs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from memory import memory_pair
+from memory import memory_pair, peak_bytes
 from pairs import Pair, machine, table_of, time_pairs, write_json
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -146,7 +146,7 @@ def run_child(*words: str) -> str:
 
 
 def fit_once(whose: str, criterion: str, size: tuple[int, int]) -> None:
-    """What a process does whose memory is measured: the table, a small fit of both (libraries and kernels are then loaded), the fit."""
+    """What a process does whose memory is measured: a table, small fits (they load what a fit needs), the fit."""
     X, label, number = make_table(*size)
     y = number if criterion == "squared_error" else label
     chosen = dict(zip(("ours", "theirs"), estimators(criterion, 1), strict=True))
@@ -175,8 +175,6 @@ def main() -> None:
     parser.add_argument("--measured-fit", nargs=4, metavar="WORD", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measured_fit:
-        from memory import peak_bytes
-
         whose, criterion, n, p = arguments.measured_fit
         fit_once(whose, criterion, (int(n), int(p)))
         print(peak_bytes())

@@ -1,6 +1,7 @@
 """How long it takes to begin. In: nothing. Out: a table and JSON. Caller: a person, or the tests (``--quick``).
 
-Whole processes, from start to end. The first fit ever compiles kernels and keeps them; the later one finds them in the cache.
+Whole processes, from start to end. The first fit ever compiles kernels and keeps them; the later one finds them in the
+cache.
 """
 
 from __future__ import annotations

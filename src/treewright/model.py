@@ -1,7 +1,9 @@
-"""A fitted model with its verbs. In: what fitting made, or a file. Out: predictions, pictures, files. Callers: users, estimators, cli.
+"""A fitted model with its verbs. In: what fitting made, or a file. Out: predictions, pictures, files.
 
-``Model`` is ``ModelData`` and nothing more: each method is one line of a verb's module. It needs no estimator and does not
-import scikit-learn.
+Callers: users, estimators, cli.
+
+``Model`` is ``ModelData`` and nothing more: each method is one line of a verb's module. It needs no estimator and does
+not import scikit-learn.
 """
 
 from __future__ import annotations
@@ -85,7 +87,9 @@ class Model(ModelData):
         columns = [labels.take(codes[:, output]) for output, labels in enumerate(self.classes)]
         return np.stack(columns, axis=1)
 
-    def predict_proba(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray | list[np.ndarray]:
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray | list[np.ndarray]:
         """Predict the share of each class in the row's leaf.
 
         Returns
@@ -188,9 +192,8 @@ class Model(ModelData):
 
     def __repr__(self) -> str:
         tree = self.trees[0]
-        return (
-            f"<treewright.Model: {self.task}, {len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}>"
-        )
+        size = f"{len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}"
+        return f"<treewright.Model: {self.task}, {size}>"
 
 
 def load(path: str | os.PathLike[str]) -> Model:

@@ -1,11 +1,11 @@
 """What the pages under docs/ say is what happens: every block of code runs, and the page shows what it prints.
 
-A page is one program: its ``python`` blocks share their names, its ``sh`` blocks are commands in the same folder, and a ``text`` block
-right below shows exactly what was printed. A block that prints nothing has none. A command that is to be refused
-ends in ``# exit code 1``; then the page shows the refusal as well.
+A page is one program: its ``python`` blocks share their names, its ``sh`` blocks are commands in the same folder, and a
+``text`` block right below shows exactly what was printed. A block that prints nothing has none. A command that is to be
+refused ends in ``# exit code 1``; then the page shows the refusal as well.
 
-``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before keeping it.
-Records (``decisions``) quote code without running it and are left alone.
+``TREEWRIGHT_WRITE_DOCS=1 pytest tests/docs`` writes what is printed into the pages: read the difference before keeping
+it. Records (``decisions``) quote code without running it and are left alone.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def blocks_of(text):
 
 
 def program_of(text):
-    """A page as one program, each line of code on the line it has in the page, so that a traceback names the right one."""
+    """A page as one program, each line of code on the line it has in the page: a traceback then names the right one."""
     lines = [""] * (text.count("\n") + 1)
     lines[0] = "from run_command import run_command"
     for number, block in enumerate(blocks_of(text)):

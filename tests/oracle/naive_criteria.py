@@ -1,8 +1,10 @@
-"""Exact arithmetic of the criteria. In: rows of a node as plain numbers. Out: scores, gains, impurities. Caller: naive_tree.
+"""Exact arithmetic of the criteria. In: rows of a node as plain numbers. Out: scores, gains, impurities.
 
-A score says how good a side of a split is; the gain is what two sides score above their node. Scores are fractions. Where the
-criterion is made of logarithms the score is kept as its antilogarithm, a product of powers of whole numbers: such scores multiply
-instead of adding up, and compare as exactly as the others.
+Caller: naive_tree.
+
+A score says how good a side of a split is; the gain is what two sides score above their node. Scores are fractions.
+Where the criterion is made of logarithms the score is kept as its antilogarithm, a product of powers of whole numbers:
+such scores multiply instead of adding up, and compare as exactly as the others.
 """
 
 from __future__ import annotations
@@ -94,7 +96,9 @@ class Criterion:
             return float(Fraction(self.distance(rows, o), weight))
         if self.name == "poisson":
             mean = Fraction(self.total(rows, o), weight)
-            terms = (self.weights[row] * self.y[row][o] * math.log(self.y[row][o] / mean) for row in rows if self.y[row][o])
+            terms = (
+                self.weights[row] * self.y[row][o] * math.log(self.y[row][o] / mean) for row in rows if self.y[row][o]
+            )
             return math.fsum(terms) / weight
         shares = [Fraction(c, weight) for c in self.counts(rows, o)]
         if self.name == "gini":

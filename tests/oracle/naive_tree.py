@@ -1,7 +1,9 @@
-"""The slow, obvious twin of the grower. In: a table of plain numbers. Out: ``TwinTree``. Caller: test_grower_against_twin.
+"""The slow, obvious twin of the grower. In: a table of plain numbers. Out: ``TwinTree``.
 
-Written from the stated rules and not from the kernels: every candidate split of every node is listed, its gain is an exact
-fraction, and the first of the best ones in the stated order wins.
+Caller: test_grower_against_twin.
+
+Written from the stated rules and not from the kernels: every candidate split of every node is listed, its gain is an
+exact fraction, and the first of the best ones in the stated order wins.
 """
 
 from __future__ import annotations
@@ -125,9 +127,13 @@ class Twin:
         best = None
         for column in range(len(self.table.columns)):
             for candidate in self.candidates(node, column):
-                if best is None or candidate.gain > best.gain:
-                    best = candidate
-                elif candidate.gain == best.gain and candidate.column == best.column and candidate.order < best.order:
+                if (
+                    best is None
+                    or candidate.gain > best.gain
+                    or (
+                        candidate.gain == best.gain and candidate.column == best.column and candidate.order < best.order
+                    )
+                ):
                     best = candidate
         if best is None:
             return None
@@ -141,7 +147,9 @@ class Twin:
         for candidate in listed:
             if not self.is_allowed(node, candidate):
                 continue
-            gain = self.criterion.gain(parent, self.criterion.score(candidate.left), self.criterion.score(candidate.right))
+            gain = self.criterion.gain(
+                parent, self.criterion.score(candidate.left), self.criterion.score(candidate.right)
+            )
             if gain is not None:
                 candidate.gain = gain
                 yield candidate
@@ -216,8 +224,12 @@ class Twin:
         others = set(groups) - levels
         if len(levels) > len(others) or (len(levels) == len(others) and min(groups) not in levels):
             levels, others, missing_left = others, levels, not missing_left
-        left = [row for level in groups if level in levels for row in groups[level]] + list(missing if missing_left else ())
-        right = [row for level in groups if level in others for row in groups[level]] + list(() if missing_left else missing)
+        left = [row for level in groups if level in levels for row in groups[level]] + list(
+            missing if missing_left else ()
+        )
+        right = [row for level in groups if level in others for row in groups[level]] + list(
+            () if missing_left else missing
+        )
         # Of two sets the one that holds the lowest code in which they differ comes first.
         order = (len(levels), tuple(level not in levels for level in groups), missing_left)
         return Candidate(Fraction(0), column, order, left, right, levels=frozenset(levels), missing_left=missing_left)

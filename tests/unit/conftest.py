@@ -116,9 +116,7 @@ def penguin_model() -> ModelData:
         *((0, (bits(0), bits(0, 1, 2))), (1, 206.5), (1, np.inf), None, (2, (bits(*range(15)), bits(*range(18))))),
         *(None, None, None, (3, 0.5), None, None),
     ]
-    tree = make_tree(
-        tests, [1, 3, 5, -1, 7, -1, -1, -1, 9, -1, -1], counts, missing=[0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0]
-    )
+    tree = make_tree(tests, [1, 3, 5, -1, 7, -1, -1, -1, 9, -1, -1], counts, missing=[0, 1, 1, 0, 0, 0, 0, 0, 1, 0, 0])
     schema = Schema(
         (
             Column("island", "nominal", ("Biscoe", "Dream", "Torgersen"), missing_seen=True, family="string"),

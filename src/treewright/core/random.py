@@ -1,7 +1,7 @@
 """Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever. Callers: grow, engines.
 
-A number depends on the seed and on where it is used (tree, node, column), never on when: so neither the number of threads nor
-the order of growth can change a model.
+A number depends on the seed and on where it is used (tree, node, column), never on when: so neither the number of
+threads nor the order of growth can change a model.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from treewright.core.jit import inner_kernel
 
 
 @inner_kernel
-def mix(state, position):  # type: ignore[no-untyped-def]
+def mix(state, position):
     """64 well-mixed bits from a state and a position.
 
-    The finaliser of splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", figure 9).
+    The finaliser of splitmix64 (Steele, Lea and Flood 2014, "Fast splittable pseudorandom number generators", figure
+    9).
 
     Parameters
     ----------

@@ -1,8 +1,11 @@
-"""One small pool of threads. In: a function and a number of tasks. Out: all of them done. Callers: grow, predict, engines.
+"""One small pool of threads. In: a function and a number of tasks. Out: all of them done.
 
-Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the process when
-two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works too, takes Ctrl-C
-between two tasks, and waits for the others before it lets the interrupt through. After a fork the pool is built anew.
+Callers: grow, predict, engines.
+
+Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
+process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
+too, takes Ctrl-C between two tasks, and waits for the others before it lets the interrupt through. After a fork the
+pool is built anew.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ _here = threading.local()
 
 def _forget_pool() -> None:
     """Let go of the pool (its threads do not exist in a forked child)."""
-    global _lock, _pool, _pool_size  # noqa: PLW0603 - the pool is the process's one piece of state
+    global _lock, _pool, _pool_size
     _lock, _pool, _pool_size = threading.Lock(), None, 0
     _here.is_worker = False
 
@@ -74,7 +77,7 @@ def resolve_jobs(n_jobs: int | None) -> int:
 
 def _pool_of(size: int) -> ThreadPoolExecutor:
     """The pool, grown to at least ``size`` threads."""
-    global _pool, _pool_size  # noqa: PLW0603
+    global _pool, _pool_size
     with _lock:
         if _pool is None or _pool_size < size:
             # An outgrown pool is left to finish what other callers gave it; its idle threads end with it.

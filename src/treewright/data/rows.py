@@ -1,7 +1,8 @@
 """One row in a hurry. In: ``Schema``, one row of raw values. Out: its codes, or None. Caller: model.
 
-The common cells (floats, whole numbers, text and booleans of known levels, None) are encoded here in a tenth of a microsecond each. Whatever else
-a row may hold is left to ``encoder.encode_row``, which knows every rule and every error.
+The common cells (floats, whole numbers, text and booleans of known levels, None) are encoded here in a tenth of a
+microsecond each. Whatever else a row may hold is left to ``encoder.encode_row``, which knows every rule and every
+error.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def encode_plain_row(schema: Schema, row: Any) -> list[float] | None:
         except KeyError:
             return None
     elif type(row) is np.ndarray:
-        if row.ndim != 1 or row.dtype.kind != "f" or row.dtype.itemsize > 8:  # noqa: PLR2004 - a float64's bytes
+        if row.ndim != 1 or row.dtype.kind != "f" or row.dtype.itemsize > 8:
             return None
         cells = row.tolist()
     elif type(row) is list or type(row) is tuple:
@@ -60,14 +61,14 @@ def _plain_code(column: Column, cell: Any) -> float | None:
     """Code of an ordinary cell; None for any other."""
     kind = type(cell)
     if column.kind == "numeric":
-        if column.family != "number" or not column.missing_seen and cell != cell:
+        if column.family != "number" or (not column.missing_seen and cell != cell):  # noqa: PLR0124 - nan
             return None
         if kind is float:
-            return cell  # type: ignore[no-any-return]
+            return cell
         if kind is int and -_EXACT <= cell <= _EXACT:
             return float(cell)
         return None
-    if kind is str and column.family == "string" or kind is bool and column.family == "boolean":
+    if (kind is str and column.family == "string") or (kind is bool and column.family == "boolean"):
         code = column.codes.get(cell)
         return None if code is None else float(code)
     if cell is None and column.missing_seen:

@@ -1,13 +1,16 @@
-"""What single-tree estimators share: check, call, store. In: parameters, a table, a target. Out: ``model_``. Caller: estimators.tree.
+"""What single-tree estimators share: check, call, store. In: parameters, a table, a target. Out: ``model_``.
 
-An estimator only holds parameters. ``fit`` checks them, hands table and target down the layers and keeps the result as ``model_``;
-every other method hands on to that model.
+Caller: estimators.tree.
+
+An estimator only holds parameters. ``fit`` checks them, hands table and target down the layers and keeps the result as
+``model_``; every other method hands on to that model.
 """
 
 from __future__ import annotations
 
 import os
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -51,7 +54,7 @@ class _ParameterError(ParameterError, InvalidParameterError):
     """A parameter is outside its range: both families' error."""
 
 
-class TreeEstimator(BaseEstimator):
+class TreeEstimator(BaseEstimator, ABC):
     """A scikit-learn estimator around one grown tree."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -106,10 +109,12 @@ class TreeEstimator(BaseEstimator):
         """Check, encode, grow, prune, keep. Nothing of the estimator changes before the last step."""
         self._check_parameters()
         n_threads = resolve_jobs(self.n_jobs)
+        resolve.refuse_too_large(X)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
+        resolve.refuse_too_little_memory(*matrix.shape, n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
-        weights = self._weights(check_weights(sample_weight, len(matrix)), target, y)
+        weights = self._weights(check_weights(sample_weight, len(matrix)), target)
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
@@ -269,26 +274,31 @@ class TreeEstimator(BaseEstimator):
 
     # What classifier and regressor differ in.
 
+    @abstractmethod
     def _encode_target(self, y: Any) -> Any:
-        raise AssertionError("a subclass says what its target is")
+        """The target as codes or numbers."""
 
+    @abstractmethod
     def _rows_of(self, target: Any, kept: np.ndarray) -> Any:
-        raise AssertionError("a subclass says what its target is")
+        """Some rows of the encoded target."""
 
+    @abstractmethod
     def _n_outputs(self, target: Any) -> int:
-        raise AssertionError("a subclass says what its target is")
+        """How many targets there are."""
 
-    def _weights(self, weights: np.ndarray | None, target: Any, y: Any) -> np.ndarray | None:
+    @abstractmethod
+    def _weights(self, weights: np.ndarray | None, target: Any) -> np.ndarray | None:
         """The weights that growing uses."""
-        return weights
 
+    @abstractmethod
     def _objective(self, target: Any, weights: np.ndarray | None) -> Objective:
-        raise AssertionError("a subclass says what its target is")
+        """The target's statistics."""
 
     def _check_monotone(self, target: Any) -> None:
         """Refuse monotone constraints that have no meaning for the target."""
         if self._n_outputs(target) > 1:
             raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
 
+    @abstractmethod
     def _make_model(self, schema: Schema, tree: Tree, target: Any, facts: Mapping[str, Any]) -> Model:
-        raise AssertionError("a subclass says what its target is")
+        """The model of a grown tree."""

@@ -10,24 +10,49 @@ from typing import Any
 import numpy as np
 
 from treewright.data.matching import did_you_mean
+from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TooLargeError
+from treewright.grow.layout import MAX_ROWS
+
+MAX_COLUMNS = 2**29 - 1  # what the packed form of a node has bits for (predict.route)
 
 
-def count_of(value: int | float, n: int) -> int:
+def refuse_too_large(X: Any) -> None:
+    """Refuse a table that could not be grown on whatever the memory, before anything is made of it.
+
+    Raises
+    ------
+    TooLargeError
+        Rows or columns that a tree's integers cannot name.
+    """
+    shape = getattr(X, "shape", ())
+    if not isinstance(shape, tuple) or len(shape) != 2 or not all(isinstance(size, int) for size in shape):
+        return
+    for size, most, what in ((shape[0], MAX_ROWS, "rows"), (shape[1], MAX_COLUMNS, "columns")):
+        if size > most:
+            raise TooLargeError(f"X has {size} {what}, at most {most} can be held: fit on a sample of the {what}")
+
+
+def refuse_too_little_memory(n: int, p: int, n_threads: int) -> None:
+    """Refuse a table whose sorted columns would not fit in memory.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    # Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target.
+    check_fits(4 * n * p + 24 * n * (min(n_threads, p) + 1), f"growing on {n} rows x {p} columns")
+
+
+def count_of(value: Any, n: int) -> int:
     """A number of rows, or that share of ``n`` rows, rounded up."""
     # More than any table has rows is as good as any other such number, and fits a machine word.
     return min(int(value), 2**31 - 1) if isinstance(value, Integral) else math.ceil(value * n)
 
 
-def max_features(value: int | float | str | None, p: int) -> int:
-    """How many columns a node may use.
-
-    Raises
-    ------
-    ParameterError
-        A number larger than the number of columns is taken as all of them; nothing is raised for it.
-    """
+def max_features(value: Any, p: int) -> int:
+    """How many columns a node may use; a number larger than ``p`` means all of them."""
     if value is None:
         return p
     if value == "sqrt":
@@ -36,7 +61,7 @@ def max_features(value: int | float | str | None, p: int) -> int:
         return max(1, int(math.log2(p)))
     if isinstance(value, Integral):
         return min(int(value), p)
-    return max(1, int(value * p))  # type: ignore[operator]
+    return max(1, int(value * p))
 
 
 def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
@@ -67,7 +92,8 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
     for sign, column in zip(signs, schema.columns, strict=True):
         if isinstance(sign, bool) or sign not in (-1, 0, 1):
             raise ParameterError(
-                f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {sign!r} for column {column.name!r}"
+                f"monotonic_cst must be None or an array-like of -1, 0 or 1, but got {sign!r} "
+                f"for column {column.name!r}"
             )
         if sign and column.kind == "nominal":
             raise ParameterError(
@@ -78,7 +104,10 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters for the model file: plain JSON, the same bytes for the same fit. Threads are left out: they change nothing."""
+    """Parameters for the model file: plain JSON, the same bytes for the same fit. Threads are left out.
+
+    They change nothing.
+    """
     return {name: _plain(value) for name, value in sorted(parameters.items()) if name != "n_jobs"}
 
 

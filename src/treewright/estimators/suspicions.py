@@ -1,4 +1,6 @@
-"""What looks wrong about a table that could be fitted. In: schema, matrix, target, tree. Out: warnings. Caller: estimators.base.
+"""What looks wrong about a table that could be fitted. In: schema, matrix, target, tree. Out: warnings.
+
+Caller: estimators.base.
 
 Only what the root of the grown tree points at is looked at, so that a fit does not become slower.
 """

@@ -1,9 +1,12 @@
-"""CART for scikit-learn. In: parameters, a table, a target. Out: ``DecisionTreeClassifier``, ``DecisionTreeRegressor``. Callers: users, cli."""
+"""CART for scikit-learn. In: parameters, a table, a target. Out: ``DecisionTreeClassifier``, ``DecisionTreeRegressor``.
+
+Callers: users, cli.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -18,6 +21,7 @@ from treewright.grow.objective import Objective, classification_objective, regre
 from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from treewright.model import Model
 from treewright.tree.arrays import Tree
+from treewright.tree.model import Unseen
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -74,12 +78,13 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
 
     Notes
     -----
-    Breiman, Friedman, Olshen and Stone 1984. Every cut between two distinct values is tried, at the middle; ``x <= t`` goes left. A nominal column is
-    split into two sets of levels: optimal for two classes, and for more classes while at most 10 levels are in the node; beyond,
-    levels are ordered along the first principal component of their class shares (Coppersmith, Hong and Hosking 1999), an
-    approximation. Missing cells take the side that gains more; where a node saw none, the heavier branch. A split that gains
-    nothing is allowed: it may prepare one that does (XOR). Ties: the lower column, then the lower threshold or the
-    smaller set of levels, then missing to the right. Rows of weight 0 are left out, but their labels and levels are known.
+    Breiman, Friedman, Olshen and Stone 1984. Every cut between two distinct values is tried, at the middle; ``x <= t``
+    goes left. A nominal column is split into two sets of levels: optimal for two classes, and for more classes while at
+    most 10 levels are in the node; beyond, levels are ordered along the first principal component of their class shares
+    (Coppersmith, Hong and Hosking 1999), an approximation. Missing cells take the side that gains more; where a node
+    saw none, the heavier branch. A split that gains nothing is allowed: it may prepare one that does (XOR). Ties: the
+    lower column, then the lower threshold or the smaller set of levels, then missing to the right. Rows of weight 0 are
+    left out, but their labels and levels are known.
 
     Examples
     --------
@@ -103,10 +108,10 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         *,
         criterion: str = "gini",
         max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -194,7 +199,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
     def _n_outputs(self, target: Labels) -> int:
         return target.codes.shape[1]
 
-    def _weights(self, weights: np.ndarray | None, target: Labels, y: Any) -> np.ndarray | None:
+    def _weights(self, weights: np.ndarray | None, target: Labels) -> np.ndarray | None:
         if self.class_weight is None:
             return weights
         factors = self._class_factors(target)
@@ -233,7 +238,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
 
     def _check_monotone(self, target: Labels) -> None:
         super()._check_monotone(target)
-        if len(target.classes[0]) > 2:  # noqa: PLR2004 - a probability needs two classes to have a direction
+        if len(target.classes[0]) > 2:
             raise ParameterError("Monotonicity constraints are not supported with multiclass classification")
 
     def _make_model(self, schema: Schema, tree: Tree, target: Labels, facts: Mapping[str, Any]) -> Model:
@@ -247,7 +252,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
             trees=(tree,),
             classes=target.classes,
             n_outputs=len(target.classes),
-            unseen=self.unseen,
+            unseen=cast("Unseen", self.unseen),
             target_names=target.names,
             facts=dict(facts),
         )
@@ -280,8 +285,9 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
 
     Notes
     -----
-    As ``DecisionTreeClassifier``. A nominal column is split at the best place in the order of its levels' means (optimal for one output
-    under squared error and Poisson) or medians (an approximation, for absolute error); for several outputs as for several classes.
+    As ``DecisionTreeClassifier``. A nominal column is split at the best place in the order of its levels' means
+    (optimal for one output under squared error and Poisson) or medians (an approximation, for absolute error); for
+    several outputs as for several classes.
 
     Examples
     --------
@@ -301,10 +307,10 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
         *,
         criterion: str = "squared_error",
         max_depth: int | None = None,
-        min_samples_split: int | float = 2,
-        min_samples_leaf: int | float = 1,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
-        max_features: int | float | str | None = None,
+        max_features: float | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
@@ -369,6 +375,9 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
     def _rows_of(self, target: Numbers, kept: np.ndarray) -> Numbers:
         return target._replace(values=target.values[kept])
 
+    def _weights(self, weights: np.ndarray | None, target: Numbers) -> np.ndarray | None:  # noqa: ARG002
+        return weights
+
     def _n_outputs(self, target: Numbers) -> int:
         return target.values.shape[1]
 
@@ -381,7 +390,7 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
             schema=schema,
             trees=(tree,),
             n_outputs=target.values.shape[1],
-            unseen=self.unseen,
+            unseen=cast("Unseen", self.unseen),
             target_names=target.names,
             facts=dict(facts),
         )

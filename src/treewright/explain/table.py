@@ -124,6 +124,5 @@ def laid_out(
     lines = [rows[0]]
     after = iter(rows[1:])
     blank = " " * seen_width(sides[0][0]) + GAP
-    for i in range(len(number.cells)):
-        lines.append(blank + folded[i] if i in folded else next(after))
+    lines += [blank + folded[i] if i in folded else next(after) for i in range(len(number.cells))]
     return lines

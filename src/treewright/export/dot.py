@@ -105,7 +105,7 @@ def to_dot(model: ModelData, *, tree: int = 0) -> str:
         label = quoted(*node_lines(summary, node, int(digits[node])))
         if arrays.is_leaf[node]:
             out.append(
-                f'  n{node} [label={label}, tooltip={quoted(f"leaf {node}")}, '
+                f"  n{node} [label={label}, tooltip={quoted(f'leaf {node}')}, "
                 'style="rounded,filled", fillcolor="#eef3f8"];'
             )
             continue

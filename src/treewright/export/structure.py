@@ -44,12 +44,12 @@ def json_label(label: object) -> str | int | float | bool | None:
     return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined]
 
 
-def json_fact(value: object) -> Any:  # noqa: ANN401 - JSON is any of its types
+def json_fact(value: object) -> Any:
     """Return a training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 4 becomes text."""
     return _json_fact(value, 4)
 
 
-def _json_fact(value: object, levels: int) -> Any:  # noqa: ANN401
+def _json_fact(value: object, levels: int) -> Any:
     if isinstance(value, float):
         return json_number(value)
     if value is None or isinstance(value, (bool, int, str)):

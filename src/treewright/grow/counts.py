@@ -1,9 +1,10 @@
 """Cuts and nodes for class counts: Gini, entropy, misclassification. In: ``CountStats``. Caller: grow.families.
 
-A side of a split is scored from its class counts c and weight w: Gini ``sum c**2 / w``, entropy ``sum c log2 c - w log2 w``,
-misclassification ``max c``; the gain is what the two sides score above the node. The sums over classes change by one term when a
-row changes sides. They are kept as integers, so that they do not depend on the order of rows: squares and table entries where
-every row weighs one, else terms rounded to a fixed point of the node's own (2**-60 of its largest possible sum).
+A side of a split is scored from its class counts c and weight w: Gini ``sum c**2 / w``, entropy ``sum c log2 c - w log2
+w``, misclassification ``max c``; the gain is what the two sides score above the node. The sums over classes change by
+one term when a row changes sides. They are kept as integers, so that they do not depend on the order of rows: squares
+and table entries where every row weighs one, else terms rounded to a fixed point of the node's own (2**-60 of its
+largest possible sum).
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ import numpy as np
 from treewright.core.jit import inner_kernel
 from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import cut_range
-from treewright.grow.statistics import ENTROPY, GINI, MISCLASSIFICATION
+from treewright.grow.settings import ENTROPY, GINI, MISCLASSIFICATION
 
 
 @inner_kernel
-def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weight):  # type: ignore[no-untyped-def]
+def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weight):
     """Steps per unit of a term: a power of two, so that scaling is exact."""
     if criterion == ENTROPY and table.shape[0] > 0:
         return table_scale
@@ -31,7 +32,7 @@ def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weigh
 
 
 @inner_kernel
-def term(criterion, has_weights, table, count, scale):  # type: ignore[no-untyped-def]
+def term(criterion, has_weights, table, count, scale):
     """What a class with this count adds to its side's score, in steps."""
     if criterion == GINI:
         if not has_weights:
@@ -47,7 +48,7 @@ def term(criterion, has_weights, table, count, scale):  # type: ignore[no-untype
 
 
 @inner_kernel
-def largest_counts(offsets, totals, left, on_left):  # type: ignore[no-untyped-def]
+def largest_counts(offsets, totals, left, on_left):
     """Sum over outputs of the largest class count on one side."""
     total = 0
     for o in range(offsets.shape[0] - 1):
@@ -59,7 +60,7 @@ def largest_counts(offsets, totals, left, on_left):  # type: ignore[no-untyped-d
 
 
 @inner_kernel
-def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):  # type: ignore[no-untyped-def]
+def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):
     """Score of a side from the sum of its terms: Gini or entropy."""
     if criterion == GINI:
         return float(terms) / float(weight) / scale
@@ -67,8 +68,13 @@ def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):  #
 
 
 @inner_kernel
-def gain_of_sides(criterion, has_weights, table, offsets, totals, left, left_weight, weight, left_terms, right_terms, score, scale):  # type: ignore[no-untyped-def]
-    """Gain of a split; never negative. ``score`` is the node's sum of terms (of largest counts for misclassification)."""
+def gain_of_sides(
+    criterion, has_weights, table, offsets, totals, left, left_weight, weight, left_terms, right_terms, score, scale
+):
+    """Gain of a split; never negative.
+
+    ``score`` is the node's sum of terms (of largest counts for misclassification).
+    """
     if criterion == MISCLASSIFICATION:
         both = largest_counts(offsets, totals, left, True) + largest_counts(offsets, totals, left, False)
         return float(both - score)
@@ -79,7 +85,7 @@ def gain_of_sides(criterion, has_weights, table, offsets, totals, left, left_wei
 
 
 @inner_kernel
-def is_ordered(totals, weight, left, left_weight, direction, low, high):  # type: ignore[no-untyped-def]
+def is_ordered(totals, weight, left, left_weight, direction, low, high):
     """Whether the share of the second class obeys the column's direction and stays in the node's interval."""
     left_share = float(left[1]) / float(left_weight)
     right_share = float(totals[1] - left[1]) / float(weight - left_weight)
@@ -87,7 +93,7 @@ def is_ordered(totals, weight, left, left_weight, direction, low, high):  # type
     return inside and (left_share - right_share) * direction <= 0.0
 
 
-def scan_counts(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):  # type: ignore[no-untyped-def]
+def scan_counts(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
     """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
     n_missing = items.shape[0] - n_present
     criterion = stats.criterion
@@ -151,7 +157,7 @@ def scan_counts(stats, node, nodes, items, n_present, limits, direction, target,
     return best, found, found_left
 
 
-def summarise_counts(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def summarise_counts(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``."""
     totals = nodes.totals[node]
     totals[:] = 0
@@ -184,7 +190,7 @@ def summarise_counts(stats, node, nodes, items):  # type: ignore[no-untyped-def]
     return pure
 
 
-def count_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def count_rank(stats, node, nodes, items):
     """What a level of a two-class target is ordered by: the share of the second class."""
     second = 0
     weight = 0
@@ -197,7 +203,7 @@ def count_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def add_count_rows(labels, offsets, weights, items, totals):  # type: ignore[no-untyped-def]
+def add_count_rows(labels, offsets, weights, items, totals):
     """Add the class counts of some rows to ``totals``; returns their weight."""
     weight = 0
     has_weights = weights.shape[0] > 0
@@ -210,19 +216,17 @@ def add_count_rows(labels, offsets, weights, items, totals):  # type: ignore[no-
     return weight
 
 
-def add_rows_of_counts(stats, items, totals):  # type: ignore[no-untyped-def]
+def add_rows_of_counts(stats, items, totals):
     """Add the class counts of some rows to ``totals``; returns their weight."""
     return add_count_rows(stats.labels, stats.offsets, stats.weights, items, totals)
 
 
-def gain_of_counts(stats, node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
+def gain_of_counts(stats, node, nodes, left, left_weight):
     """Gain of sending rows with these counts and this weight to the left."""
     totals = nodes.totals[node]
     has_weights = stats.weights.shape[0] > 0
     weight = nodes.weight[node]
-    scale = term_scale(
-        stats.criterion, has_weights, stats.table, stats.table_scale, stats.labels.shape[0], weight
-    )
+    scale = term_scale(stats.criterion, has_weights, stats.table, stats.table_scale, stats.labels.shape[0], weight)
     left_terms = 0
     right_terms = 0
     for k in range(left.shape[0]):
@@ -234,17 +238,17 @@ def gain_of_counts(stats, node, nodes, left, left_weight):  # type: ignore[no-un
     )  # fmt: skip
 
 
-def is_two_classes(stats):  # type: ignore[no-untyped-def]
+def is_two_classes(stats):
     """Whether one share says all: then the order of levels by it holds an optimal subset."""
     return stats.labels.shape[0] == 1 and stats.offsets[1] == 2
 
 
-def share_prediction(stats, node, nodes):  # type: ignore[no-untyped-def]
+def share_prediction(stats, node, nodes):
     """The node's share of the second class."""
     return float(nodes.totals[node, 1]) / float(nodes.weight[node])
 
 
-def place_nothing(stats, columns, lo, hi):  # type: ignore[no-untyped-def]
+def place_nothing(stats, columns, lo, hi):
     """Counts need no order of the targets."""
 
 

@@ -1,4 +1,6 @@
-"""One step of exact growth, column by column. In: parents that were split. Out: a gain per column and child. Caller: grow.grower.
+"""One step of exact growth, column by column. In: parents that were split. Out: a gain per column and child.
+
+Caller: grow.grower.
 
 ``advance`` is the parallel part: a task owns some rows of ``order`` and a row of ``gains``, and reads everything else.
 ``choose`` is serial and short.
@@ -18,7 +20,7 @@ from treewright.grow.subsets import scan_nominal
 
 
 @inner_kernel
-def count_present(items):  # type: ignore[no-untyped-def]
+def count_present(items):
     """Items that are not missing (missing ones are last)."""
     n = items.shape[0]
     while n > 0 and items[n - 1] & MISSING:
@@ -26,17 +28,15 @@ def count_present(items):  # type: ignore[no-untyped-def]
     return n
 
 
-def scan_numeric(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
+def scan_numeric(stats, column, node, nodes, columns, limits, work):
     """The largest gain of any cut of a node in a numeric or ordinal column; -1 where there is none."""
     items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
     direction = np.int64(columns.monotone[column])
-    gain, _, _ = scan_cuts(
-        stats, node, nodes, items, count_present(items), limits, direction, -1.0, -1, 2, work
-    )
+    gain, _, _ = scan_cuts(stats, node, nodes, items, count_present(items), limits, direction, -1.0, -1, 2, work)
     return gain
 
 
-def scan_any(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
+def scan_any(stats, column, node, nodes, columns, limits, work):
     """As ``scan_numeric``, for a column of any kind."""
     items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
     n_present = count_present(items)
@@ -47,19 +47,19 @@ def scan_any(stats, column, node, nodes, columns, limits, work):  # type: ignore
     return gain
 
 
-def scan_column(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
+def scan_column(stats, column, node, nodes, columns, limits, work):
     """The largest gain of any split of a node by a column: a subset search is compiled only for tables that need it."""
     scan = scan_any if isinstance(columns, Columns) else scan_numeric
     return scan(stats, column, node, nodes, columns, limits, work)
 
 
 @overload(scan_column)
-def _scan_column(stats, column, node, nodes, columns, limits, work):  # type: ignore[no-untyped-def]
+def _scan_column(stats, column, node, nodes, columns, limits, work):
     return scan_any if columns.instance_class is Columns else scan_numeric
 
 
 @inner_kernel
-def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):  # type: ignore[no-untyped-def]
+def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """Partition the segments of the parents in some columns, then scan their open children there.
 
     Parameters
@@ -98,7 +98,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
 
 
 @inner_kernel
-def choose(nodes, parents, gains, limits):  # type: ignore[no-untyped-def]
+def choose(nodes, parents, gains, limits):
     """Pick each open child's best column; a child without one keeps ``feature`` -1.
 
     A later column wins only by more than the node's tolerance: mathematically equal gains differ by a few roundings.
@@ -132,7 +132,7 @@ def choose(nodes, parents, gains, limits):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):  # type: ignore[no-untyped-def]
+def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
     """Which columns each child may use: those with the smallest random numbers of (seed, node, column).
 
     Parameters

@@ -1,7 +1,10 @@
-"""Which leaf is split next when leaves are few. In: leaves that have a split, with their gains. Out: the best. Caller: grow.grower.
+"""Which leaf is split next when leaves are few. In: leaves that have a split, with their gains. Out: the best.
 
-A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the leaves are used up,
-and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no queue.
+Caller: grow.grower.
+
+A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the
+leaves are used up, and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no
+queue.
 """
 
 from __future__ import annotations
@@ -32,7 +35,7 @@ class BestFirst:
             heapq.heappush(self._heap, (-self._shared(gain, tolerance), node))
 
     def _shared(self, gain: float, tolerance: float) -> float:
-        """One number for all gains that are equal up to rounding, or the lowest node among them would not come first."""
+        """One number for all gains that are equal up to rounding: the lowest node among them comes first."""
         at = bisect_left(self._gains, gain - tolerance)
         if at == len(self._gains) or self._gains[at] > gain + tolerance:
             self._gains.insert(at, gain)

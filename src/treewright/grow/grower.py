@@ -1,6 +1,6 @@
 """Growing one tree exactly. In: encoded matrix, schema, target, weights, settings. Out: ``Tree``. Callers: estimators.
 
-    sort the columns -> open the root -> scan -> [split -> partition and scan -> choose] -> Tree
+sort the columns -> open the root -> scan -> [split -> partition and scan -> choose] -> Tree
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from treewright.exceptions import TooLargeError
 from treewright.grow import storage
 from treewright.grow.exact import draw_columns
 from treewright.grow.frontier import BestFirst
-from treewright.grow.layout import MAX_ROWS, Columns, Limits, Nodes, Work
+from treewright.grow.layout import MAX_ROWS, Columns, Limits, NumericColumns
 from treewright.grow.levels import advance_some, choose_some, grow_levels, split_some
 from treewright.grow.objective import Objective
 from treewright.grow.presort import presort
 from treewright.grow.settings import GrowSettings
-
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 
-# Below this many cells a step runs inline: handing work to a thread and waiting for it costs about 50 us, a cell about 4 ns.
+# Below this many cells a step runs inline: handing work to a thread and waiting for it costs about 50 us, a cell about
+# 4 ns.
 _INLINE_CELLS = 60_000
 # Cells a kernel may look at before it returns to Python, where Ctrl-C is answered: about a tenth of a second.
 _CALL_CELLS = 20_000_000
@@ -89,7 +89,9 @@ def _limits(objective: Objective, settings: GrowSettings, p: int) -> Limits:
 class _Growth:
     """The arrays of a tree while it grows, and the two steps that change them."""
 
-    def __init__(self, columns: Columns, objective: Objective, limits: Limits, settings: GrowSettings) -> None:
+    def __init__(
+        self, columns: Columns | NumericColumns, objective: Objective, limits: Limits, settings: GrowSettings
+    ) -> None:
         self.columns, self.objective, self.limits = columns, objective, limits
         self.p = len(columns.code_row)
         n = columns.order.shape[1]
@@ -125,7 +127,10 @@ class _Growth:
             progress.report(frontier.share_done, "growing")
 
     def _grow_levels(self, splitting: np.ndarray, cells: int) -> np.ndarray:
-        """Open the root if there is none, and go on in compiled code for about so many cells; returns what is still to be split."""
+        """Open the root if there is none, and go on in compiled code for about so many cells.
+
+        Returns what is still to be split.
+        """
         self._make_room(splitting)
         buffer = np.empty((2, max(64, 4 * len(splitting))), np.int32)
         buffer[0, : len(splitting)] = splitting

@@ -1,8 +1,10 @@
-"""The arrays that growing kernels share. In: nothing. Out: named tuples and bit masks. Callers: every module of ``grow``.
+"""The arrays that growing kernels share. In: nothing. Out: named tuples and bit masks.
 
-An item of ``order`` is one cell of one column: the row number in the low 30 bits, ``MISSING`` where the cell is missing, and
-the sign bit (``NEW``) where the cell differs from the one before it in the same segment. Within a segment of a node the
-items are sorted by value, missing ones last.
+Callers: every module of ``grow``.
+
+An item of ``order`` is one cell of one column: the row number in the low 30 bits, ``MISSING`` where the cell is
+missing, and the sign bit (``NEW``) where the cell differs from the one before it in the same segment. Within a segment
+of a node the items are sorted by value, missing ones last.
 """
 
 from __future__ import annotations
@@ -37,7 +39,10 @@ class Columns(NamedTuple):
 
 
 class NumericColumns(NamedTuple):
-    """``Columns`` of a table without nominal columns: a type of its own, so that no subset search is compiled for it."""
+    """``Columns`` of a table without nominal columns.
+
+    A type of its own, so that no subset search is compiled for it.
+    """
 
     order: np.ndarray
     codes: np.ndarray
@@ -51,9 +56,10 @@ class Nodes(NamedTuple):
 
     ``lo``, ``hi`` int64: its segment in every row of ``order``. ``totals`` int64[:, t]: sums of its statistics.
     ``weight`` int64: sum of fixed-point weights. ``score`` int64: sum of the criterion's terms (class counts only).
-    ``tolerance`` float64: gains closer than this are equal. ``loss`` float64: absolute error in steps (medians only). ``gain`` float64: of the chosen column, -1 without a split.
-    ``before``, ``after`` int64: rows on either side of the cut, -1 where there is none. ``low``, ``high`` float64: the
-    interval that monotone constraints leave to the node's prediction. ``is_open`` uint8: may be split. ``impurity`` float64: 0 only where all targets are equal.
+    ``tolerance`` float64: gains closer than this are equal. ``loss`` float64: absolute error in steps (medians only).
+    ``gain`` float64: of the chosen column, -1 without a split. ``before``, ``after`` int64: rows on either side of the
+    cut, -1 where there is none. ``low``, ``high`` float64: the interval that monotone constraints leave to the node's
+    prediction. ``is_open`` uint8: may be split. ``impurity`` float64: 0 only where all targets are equal.
     """
 
     lo: np.ndarray

@@ -1,7 +1,10 @@
-"""Growing level after level without leaving compiled code. In: nodes to split. Out: the tree below them. Caller: grow.grower.
+"""Growing level after level without leaving compiled code. In: nodes to split. Out: the tree below them.
 
-A call of a kernel from Python costs about 10 us with this many arrays, three of them a level: more than the work on a small table. The steps
-are those of the grower's own loop; this one returns when it needs room, or when it has worked long enough for Ctrl-C to wait.
+Caller: grow.grower.
+
+A call of a kernel from Python costs about 10 us with this many arrays, three of them a level: more than the work on a
+small table. The steps are those of the grower's own loop; this one returns when it needs room, or when it has worked
+long enough for Ctrl-C to wait.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from treewright.grow.split import open_node, split_nodes
 
 
 @inner_kernel
-def words_needed(columns, nodes, splitting):  # type: ignore[no-untyped-def]
+def words_needed(columns, nodes, splitting):
     """Words that the level sets of these splits take."""
     n_words = 0
     for k in range(splitting.shape[0]):
@@ -26,7 +29,7 @@ def words_needed(columns, nodes, splitting):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def collect(nodes, parents, splitting):  # type: ignore[no-untyped-def]
+def collect(nodes, parents, splitting):
     """Children of these parents that have a split, in order, into ``splitting`` int32[>= 2k]; returns how many."""
     n_splitting = 0
     for k in range(parents.shape[0]):
@@ -39,13 +42,30 @@ def collect(nodes, parents, splitting):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def grow_levels(stats, columns, nodes, splitting, n_splitting, n_nodes, words, n_words, limits, side, drawn, gains, work, cells, seed):  # type: ignore[no-untyped-def]
+def grow_levels(
+    stats,
+    columns,
+    nodes,
+    splitting,
+    n_splitting,
+    n_nodes,
+    words,
+    n_words,
+    limits,
+    side,
+    drawn,
+    gains,
+    work,
+    cells,
+    seed,
+):
     """Split nodes, scan their children, and go on with those that have a split.
 
     Parameters
     ----------
     splitting : int32[2, k], INOUT
-        Row 0: the nodes to split; a single -1 stands for "scan the root". On return the nodes that are still to be split.
+        Row 0: the nodes to split; a single -1 stands for "scan the root". On return the nodes that are still to be
+        split.
     n_splitting, n_nodes, n_words : int
         How many of each there are. Without nodes the root is opened first.
     words : uint64[2, :], INOUT
@@ -83,9 +103,7 @@ def grow_levels(stats, columns, nodes, splitting, n_splitting, n_nodes, words, n
         for start in range(0, n_splitting, gains.shape[1] // 2):
             some = parents[start : min(start + gains.shape[1] // 2, n_splitting)]
             if some[0] >= 0:
-                n_nodes, n_words = split_nodes(
-                    stats, columns, nodes, some, n_nodes, words, n_words, limits, side, work
-                )
+                n_nodes, n_words = split_nodes(stats, columns, nodes, some, n_nodes, words, n_words, limits, side, work)
             advance(stats, columns, nodes, some, limits, side, drawn, gains, 0, p, work)
             choose(nodes, some, gains, limits)
             n_next += collect(nodes, some, splitting[1, n_next:])
@@ -96,24 +114,24 @@ def grow_levels(stats, columns, nodes, splitting, n_splitting, n_nodes, words, n
     return n_splitting, n_nodes, n_words
 
 
-# The same steps one by one, for large levels on several threads and for best-first growth. Doors of their own: what Python does not call
-# needs none, and a door costs half a second of compile time.
+# The same steps one by one, for large levels on several threads and for best-first growth. Doors of their own: what
+# Python does not call needs none, and a door costs half a second of compile time.
 
 
 @kernel
-def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):  # type: ignore[no-untyped-def]
+def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """``split.split_nodes``."""
     return split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work)
 
 
 @kernel
-def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):  # type: ignore[no-untyped-def]
+def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """``exact.advance``."""
     advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work)
 
 
 @kernel
-def choose_some(nodes, parents, gains, limits, splitting):  # type: ignore[no-untyped-def]
+def choose_some(nodes, parents, gains, limits, splitting):
     """``exact.choose``, and the children that have a split.
 
     Returns

@@ -1,8 +1,8 @@
 """Cuts and nodes for means: squared error, and Gini of two classes. In: ``MeanStats``. Caller: grow.families.
 
-Both are one formula. With deviations measured from the node's mean, a side with weight w_l and sum of deviations d gains
-``d**2 W / (w_l w_r)`` (the sum of squares between the branches). Gini of two classes coded -1 and 1 is half of it: the variance of
-that code is 4 p (1 - p) and Gini is 2 p (1 - p) (Breiman et al. 1984, section 4.3 and 8.3).
+Both are one formula. With deviations measured from the node's mean, a side with weight w_l and sum of deviations d
+gains ``d**2 W / (w_l w_r)`` (the sum of squares between the branches). Gini of two classes coded -1 and 1 is half of
+it: the variance of that code is 4 p (1 - p) and Gini is 2 p (1 - p) (Breiman et al. 1984, section 4.3 and 8.3).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from treewright.grow.layout import BLOCK, ROW, SMALLEST
 
 
 @inner_kernel
-def cut_range(n_present, n_missing, missing_left, min_leaf, after):  # type: ignore[no-untyped-def]
+def cut_range(n_present, n_missing, missing_left, min_leaf, after):
     """First and one-past-last position of a cut: position i puts items 0..i to the left.
 
     With missing cells on the right, the cut behind the last present item parts present from missing.
@@ -29,8 +29,11 @@ def cut_range(n_present, n_missing, missing_left, min_leaf, after):  # type: ign
 
 
 @inner_kernel
-def missing_sums(values, weights, totals, node_weight, items, n_present, carry):  # type: ignore[no-untyped-def]
-    """Clear the running sums (``carry[:t]``), put those of the missing rows into ``carry[t:2t]``; their weight is returned."""
+def missing_sums(values, weights, totals, node_weight, items, n_present, carry):
+    """Clear the running sums (``carry[:t]``), put those of the missing rows into ``carry[t:2t]``.
+
+    Their weight is returned.
+    """
     n_stats = values.shape[0]
     has_weights = weights.shape[0] > 0
     for t in range(2 * n_stats):
@@ -46,7 +49,7 @@ def missing_sums(values, weights, totals, node_weight, items, n_present, carry):
 
 
 @inner_kernel
-def sum_weights(fixed, items, start, weight_before, weights):  # type: ignore[no-untyped-def]
+def sum_weights(fixed, items, start, weight_before, weights):
     """Weight up to each item of a block; returns the weight up to its end."""
     if fixed.shape[0] == 0:
         for j in range(weights.shape[0]):
@@ -60,7 +63,7 @@ def sum_weights(fixed, items, start, weight_before, weights):  # type: ignore[no
 
 
 @inner_kernel
-def sum_deviations(values, fixed, centre, items, running, sums):  # type: ignore[no-untyped-def]
+def sum_deviations(values, fixed, centre, items, running, sums):
     """Sum of ``values - centre * weight`` up to each item of a block; returns the sum up to its end."""
     if fixed.shape[0] > 0:
         for j in range(items.shape[0]):
@@ -75,7 +78,7 @@ def sum_deviations(values, fixed, centre, items, running, sums):  # type: ignore
 
 
 @inner_kernel
-def add_squares(sums, weights, rest, shift, is_first, squares):  # type: ignore[no-untyped-def]
+def add_squares(sums, weights, rest, shift, is_first, squares):
     """Square the deviation of the left side, and add it to what other outputs left there."""
     if is_first:
         for j in range(sums.shape[0]):
@@ -88,7 +91,7 @@ def add_squares(sums, weights, rest, shift, is_first, squares):  # type: ignore[
 
 
 @inner_kernel
-def finish_block(gains, weights, flags, extra, total, min_weight):  # type: ignore[no-untyped-def]
+def finish_block(gains, weights, flags, extra, total, min_weight):
     """Turn squared deviations into gains, -1 where no cut is allowed.
 
     Parameters
@@ -108,10 +111,11 @@ def finish_block(gains, weights, flags, extra, total, min_weight):  # type: igno
 
 
 @inner_kernel
-def largest(gains):  # type: ignore[no-untyped-def]
+def largest(gains):
     """The largest gain; -1 if there is none.
 
-    Gains are -1 or not negative, so their bits compare as integers, and an integer maximum vectorises where a float's does not.
+    Gains are -1 or not negative, so their bits compare as integers, and an integer maximum vectorises where a float's
+    does not.
     """
     bits = gains.view(np.int64)
     best = np.int64(-1)
@@ -126,7 +130,7 @@ def largest(gains):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high):  # type: ignore[no-untyped-def]
+def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high):
     """Withdraw cuts whose branches break a monotone constraint or leave the node's interval (one output)."""
     centre = float(total // total_weight)
     for j in range(gains.shape[0]):
@@ -139,7 +143,7 @@ def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, di
             gains[j] = -1.0
 
 
-def scan_means(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):  # type: ignore[no-untyped-def]
+def scan_means(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
     """The best cut of one node in one column.
 
     Parameters
@@ -189,8 +193,8 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
         weights = work.weights[: stop - start]
         weight_before = sum_weights(fixed, block, start, weight_before, weights)
         for t in range(n_stats):
-            # Measured from the whole part of the node's mean the sums stay small, so that the one rounding left (the rest of
-            # the mean) does not swallow small gains.
+            # Measured from the whole part of the node's mean the sums stay small, so that the one rounding left (the
+            # rest of the mean) does not swallow small gains.
             centre = totals[t] // node_weight
             rest = float(totals[t] - centre * node_weight) / total
             carry[t] = sum_deviations(values[t], fixed, centre, block, carry[t], sums)
@@ -233,7 +237,7 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
     return best, -1, 0
 
 
-def summarise_means(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def summarise_means(stats, node, nodes, items):
     """Fill in a new node: totals, weight, impurity, tolerance; returns whether all targets are equal.
 
     Parameters
@@ -277,7 +281,7 @@ def summarise_means(stats, node, nodes, items):  # type: ignore[no-untyped-def]
     return pure
 
 
-def mean_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def mean_rank(stats, node, nodes, items):
     """What a level is ordered by: the mean of its rows (first output)."""
     has_weights = stats.weights.shape[0] > 0
     centre = nodes.totals[node, 0] // nodes.weight[node]
@@ -288,10 +292,11 @@ def mean_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
         w = stats.weights[row] if has_weights else 1
         total += np.int64(stats.values[0, row]) - centre * w
         weight += w
-    return float(total) / float(weight)
+    # Whole part and rest: a sum beyond 2**53 would be rounded, and equal means must have equal ranks.
+    return float(total // weight) + float(total % weight) / float(weight)
 
 
-def gain_of_means(stats, node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
+def gain_of_means(stats, node, nodes, left, left_weight):
     """Gain of sending rows with these totals and this weight to the left."""
     weight = nodes.weight[node]
     squares = 0.0
@@ -303,7 +308,7 @@ def gain_of_means(stats, node, nodes, left, left_weight):  # type: ignore[no-unt
     return squares * float(weight) / (float(left_weight) * float(weight - left_weight))
 
 
-def add_mean_rows(stats, items, totals):  # type: ignore[no-untyped-def]
+def add_mean_rows(stats, items, totals):
     """Add the sums of some rows to ``totals``; returns their weight."""
     has_weights = stats.weights.shape[0] > 0
     weight = 0
@@ -315,17 +320,17 @@ def add_mean_rows(stats, items, totals):  # type: ignore[no-untyped-def]
     return weight
 
 
-def is_one_mean(stats):  # type: ignore[no-untyped-def]
+def is_one_mean(stats):
     """Whether one number a row says all: then the order of levels by mean holds an optimal subset."""
     return stats.values.shape[0] == 1
 
 
-def mean_prediction(stats, node, nodes):  # type: ignore[no-untyped-def]
+def mean_prediction(stats, node, nodes):
     """The node's mean, in steps per unit of weight."""
     return float(nodes.totals[node, 0]) / float(nodes.weight[node])
 
 
-def place_nothing(stats, columns, lo, hi):  # type: ignore[no-untyped-def]
+def place_nothing(stats, columns, lo, hi):
     """Means need no order of the targets."""
 
 

@@ -1,8 +1,9 @@
 """Cuts and nodes for absolute error. In: ``MedianStats``. Caller: grow.families.
 
-The error of a side is the sum of distances to its weighted median. The grower keeps the targets sorted within each node, so a row has a
-place there; two Fenwick trees over the places (Fenwick 1994) hold weights and weighted targets of the left and of the right side,
-and a row changes sides in O(log m). An order of nominal levels by median holds no guarantee: it is an approximation.
+The error of a side is the sum of distances to its weighted median. The grower keeps the targets sorted within each
+node, so a row has a place there; two Fenwick trees over the places (Fenwick 1994) hold weights and weighted targets of
+the left and of the right side, and a row changes sides in O(log m). An order of nominal levels by median holds no
+guarantee: it is an approximation.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ LEFT, RIGHT = 0, 2  # weights; the row below each holds weighted targets
 
 
 @inner_kernel
-def fenwick_add(weights, products, place, weight, product):  # type: ignore[no-untyped-def]
+def fenwick_add(weights, products, place, weight, product):
     """Add a row at a place (from 0) of a tree of ``len(weights) - 1`` places."""
     i = place + 1
     while i < weights.shape[0]:
@@ -28,7 +29,7 @@ def fenwick_add(weights, products, place, weight, product):  # type: ignore[no-u
 
 
 @inner_kernel
-def median_place(weights, total):  # type: ignore[no-untyped-def]
+def median_place(weights, total):
     """The lowest place up to which at least half of ``total`` weighs."""
     size = weights.shape[0] - 1
     step = 1
@@ -45,7 +46,7 @@ def median_place(weights, total):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def prefix(tree, n_places):  # type: ignore[no-untyped-def]
+def prefix(tree, n_places):
     """Sum of the first places."""
     total = 0
     i = n_places
@@ -56,7 +57,7 @@ def prefix(tree, n_places):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def absolute_error(weights, products, total_weight, total_product, ranked, values, unit):  # type: ignore[no-untyped-def]
+def absolute_error(weights, products, total_weight, total_product, ranked, values, unit):
     """Sum of weighted distances to the median, in steps.
 
     Parameters
@@ -75,7 +76,7 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
 
 
 @inner_kernel
-def median_of(weights, total_weight, ranked, values):  # type: ignore[no-untyped-def]
+def median_of(weights, total_weight, ranked, values):
     """The median of the rows in a tree, as ``summarise_medians`` has it; parameters as ``absolute_error``."""
     lower = values[ranked[median_place(weights, total_weight)]]
     # The place where more than half weighs: another one only if the half falls between two rows.
@@ -84,7 +85,7 @@ def median_of(weights, total_weight, ranked, values):  # type: ignore[no-untyped
 
 
 @inner_kernel
-def fill_fenwicks(stats, t, items, fenwick, m):  # type: ignore[no-untyped-def]
+def fill_fenwicks(stats, t, items, fenwick, m):
     """Empty the left tree, put every row into the right one; returns the weight and weighted target of all."""
     fenwick[:, : m + 1] = 0
     total_weight = 0
@@ -106,8 +107,11 @@ def fill_fenwicks(stats, t, items, fenwick, m):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work):  # type: ignore[no-untyped-def]
-    """Add one output's absolute error of both sides to ``work.losses`` at each cut in [first, last); inf forbids a cut."""
+def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work):
+    """Add one output's absolute error of both sides to ``work.losses`` at each cut in [first, last).
+
+    Inf forbids a cut.
+    """
     m = items.shape[0]
     fenwick = work.fenwick
     total_weight, total = fill_fenwicks(stats, t, items, fenwick, m)
@@ -148,7 +152,7 @@ def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_lef
                 work.losses[i] = np.inf
 
 
-def scan_medians(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):  # type: ignore[no-untyped-def]
+def scan_medians(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
     """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
     n_missing = items.shape[0] - n_present
     total_loss = nodes.loss[node]
@@ -163,9 +167,7 @@ def scan_medians(stats, node, nodes, items, n_present, limits, direction, target
             continue
         work.losses[first:last] = 0.0
         for t in range(stats.values.shape[0]):
-            add_losses(
-                stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work
-            )
+            add_losses(stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work)
         for i in range(first, last):
             if work.losses[i] == np.inf:
                 continue
@@ -180,8 +182,11 @@ def scan_medians(stats, node, nodes, items, n_present, limits, direction, target
 
 
 @inner_kernel
-def middle_rows(stats, ranked, total_weight):  # type: ignore[no-untyped-def]
-    """The rows on both sides of half the weight (the same one unless the half falls between two), and the weight up to the first."""
+def middle_rows(stats, ranked, total_weight):
+    """The rows on both sides of half the weight, and the weight up to the first.
+
+    They are the same row unless the half falls between two.
+    """
     below = 0
     for i in range(ranked.shape[0]):
         below += stats.weights[ranked[i]] if stats.weights.shape[0] > 0 else 1
@@ -191,7 +196,7 @@ def middle_rows(stats, ranked, total_weight):  # type: ignore[no-untyped-def]
     return 0, 0, 0
 
 
-def summarise_medians(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def summarise_medians(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``.
 
     Where half of the weight falls between two targets, the median is the middle between them.
@@ -224,10 +229,11 @@ def summarise_medians(stats, node, nodes, items):  # type: ignore[no-untyped-def
     return pure
 
 
-def median_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def median_rank(stats, node, nodes, items):
     """What a level is ordered by: the median of its rows (first output), by counting up the node's places.
 
-    O(m) a level would cost a node O(m levels): the rows' places are few, so look for the place by bisection over the range of places.
+    O(m) a level would cost a node O(m levels): the rows' places are few, so look for the place by bisection over the
+    range of places.
     """
     weight = 0
     for i in range(items.shape[0]):
@@ -248,22 +254,22 @@ def median_rank(stats, node, nodes, items):  # type: ignore[no-untyped-def]
     return stats.values[0, stats.ranked[0, nodes.lo[node] + low]]
 
 
-def orders_by_median(stats):  # type: ignore[no-untyped-def]
+def orders_by_median(stats):
     """Levels are always ordered by median: sums say nothing about absolute errors."""
     return True
 
 
-def add_nothing(stats, items, totals):  # type: ignore[no-untyped-def]
+def add_nothing(stats, items, totals):
     """Partitions of levels are not searched for absolute error."""
     return 0
 
 
-def gain_of_nothing(stats, node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
+def gain_of_nothing(stats, node, nodes, left, left_weight):
     """Partitions of levels are not searched for absolute error."""
     return -1.0
 
 
-def place_by_target(stats, columns, lo, hi):  # type: ignore[no-untyped-def]
+def place_by_target(stats, columns, lo, hi):
     """Note the rows of a segment in the order of each target, and each row's place in it."""
     n_columns = columns.code_row.shape[0]
     for t in range(stats.values.shape[0]):
@@ -273,7 +279,7 @@ def place_by_target(stats, columns, lo, hi):  # type: ignore[no-untyped-def]
             stats.place[t, row] = i - lo
 
 
-def median_prediction(stats, node, nodes):  # type: ignore[no-untyped-def]
+def median_prediction(stats, node, nodes):
     """The node's median (first output)."""
     return nodes.value[node, 0]
 

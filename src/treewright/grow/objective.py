@@ -1,4 +1,7 @@
-"""What a tree is grown for. In: target, weights, criterion. Out: ``Objective``: statistics and the way back. Callers: estimators, grow.grower."""
+"""What a tree is grown for. In: target, weights, criterion. Out: ``Objective``: statistics and the way back.
+
+Callers: estimators, grow.grower.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,8 @@ from typing import Any
 import numpy as np
 
 from treewright.grow.layout import Nodes
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, ENTROPY
 from treewright.grow.statistics import (
-    ENTROPY,
-    GINI,
-    MISCLASSIFICATION,
     CountStats,
     MeanStats,
     MedianStats,
@@ -22,8 +23,6 @@ from treewright.grow.statistics import (
     fixed_weights,
     xlogx_table,
 )
-
-_COUNT_CRITERIA = {"gini": GINI, "entropy": ENTROPY, "log_loss": ENTROPY, "misclassification": MISCLASSIFICATION}
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,12 @@ class Objective:
             means = nodes.value[:n] + self.centres
         else:
             means = totals / nodes.weight[:n, None] * self.stats.unit + self.centres
-        # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets' range.
+        # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets'
+        # range.
         pure = nodes.impurity[:n] == 0.0
         exact = self.targets[:, nodes.before[:n]].T
         means = np.where(pure[:, None] & (nodes.first_child[:n, None] < 0), exact, means)
         return np.clip(means, self.targets.min(axis=1), self.targets.max(axis=1))
-
 
 
 def classification_objective(
@@ -111,16 +110,16 @@ def classification_objective(
         stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True)
         return Objective(stats, n_outputs, total_weight, exponent, (factor,), tuple(n_classes))
     table, table_scale = np.empty(0, np.int64), 1.0
-    if _COUNT_CRITERIA[criterion] == ENTROPY and weights is None:
+    if CLASSIFICATION_CRITERIA[criterion] == ENTROPY and weights is None:
         table, table_scale = xlogx_table(n)
-    label_type = np.uint8 if max(n_classes) <= 256 else np.int32  # noqa: PLR2004 - what a byte can name
+    label_type = np.uint8 if max(n_classes) <= 256 else np.int32
     counts = CountStats(
         labels=np.ascontiguousarray(codes.T, label_type),
         offsets=np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int64),
         weights=fixed,
         table=table,
         table_scale=table_scale,
-        criterion=_COUNT_CRITERIA[criterion],
+        criterion=CLASSIFICATION_CRITERIA[criterion],
     )
     return Objective(counts, int(sum(n_classes)), total_weight, exponent, (1.0 / n_outputs,), tuple(n_classes))
 
@@ -141,7 +140,7 @@ def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criter
     centres = np.zeros(n_outputs) if criterion == "poisson" else np.array([centre_of(y, weights) for y in columns])
     centred = columns - centres[:, None]
     products, unit = fixed_products(centred, weights, fixed, exponent)
-    facts = {"centres": centres, "targets": columns}
+    facts: dict[str, Any] = {"centres": centres, "targets": columns}
     if criterion == "poisson":
         poisson = PoissonStats(products, fixed, columns, unit)
         return Objective(poisson, n_outputs, total_weight, exponent, (unit, 1.0 / n_outputs), (), **facts)

@@ -1,4 +1,6 @@
-"""Splitting a segment in two. In: items and a side per row. Out: left items, then right items. Callers: grow.exact, grow.split.
+"""Splitting a segment in two. In: items and a side per row. Out: left items, then right items.
+
+Callers: grow.exact, grow.split.
 
 Stable and without branches: 50/50 splits would cost a mispredicted jump for every second row.
 """
@@ -12,7 +14,7 @@ from treewright.grow.layout import NEW, ROW
 
 
 @inner_kernel
-def partition_items(items, side, spare):  # type: ignore[no-untyped-def]
+def partition_items(items, side, spare):
     """Move the items of rows with ``side`` 1 to the front, keep the order within both parts.
 
     Parameters
@@ -29,8 +31,9 @@ def partition_items(items, side, spare):  # type: ignore[no-untyped-def]
 
     Notes
     -----
-    ``NEW`` says "differs from the one before". When items between two that stay together leave, their marks are inherited: a mark
-    waits in ``waiting_*`` until the next item of that side. Invariant: [0, left) is final, [left, i) is free, [i, m) unseen.
+    ``NEW`` says "differs from the one before". When items between two that stay together leave, their marks are
+    inherited: a mark waits in ``waiting_*`` until the next item of that side. Invariant: [0, left) is final, [left, i)
+    is free, [i, m) unseen.
     """
     left = 0
     right = 0

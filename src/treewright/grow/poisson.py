@@ -1,8 +1,8 @@
 """Cuts and nodes for the half Poisson deviance. In: ``PoissonStats``. Caller: grow.families.
 
-With sums s and weights w of the sides, the deviance falls by ``s_l log(s_l / w_l) + s_r log(s_r / w_r) - s log(s / w)`` (Breiman et al. 1984,
-section 8; the deviance of a Poisson model whose rate is the mean of the side). A side without any event has no such model
-and is not allowed, as in rpart and scikit-learn.
+With sums s and weights w of the sides, the deviance falls by ``s_l log(s_l / w_l) + s_r log(s_r / w_r) - s log(s / w)``
+(Breiman et al. 1984, section 8; the deviance of a Poisson model whose rate is the mean of the side). A side without any
+event has no such model and is not allowed, as in rpart and scikit-learn.
 """
 
 from __future__ import annotations
@@ -19,13 +19,12 @@ from treewright.grow.means import (
     is_one_mean,
     mean_prediction,
     mean_rank,
-    missing_sums,
     place_nothing,
 )
 
 
 @inner_kernel
-def information(total, weight):  # type: ignore[no-untyped-def]
+def information(total, weight):
     """``s log(s / w)``; -1 stands for "no event"."""
     if total <= 0:
         return -np.inf
@@ -33,7 +32,7 @@ def information(total, weight):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def poisson_gain(totals, weight, left, left_weight):  # type: ignore[no-untyped-def]
+def poisson_gain(totals, weight, left, left_weight):
     """Gain of a split with these sums on the left; -1 where a side has no event."""
     gain = 0.0
     for t in range(left.shape[0]):
@@ -43,7 +42,7 @@ def poisson_gain(totals, weight, left, left_weight):  # type: ignore[no-untyped-
 
 
 @inner_kernel
-def means_are_ordered(total, weight, left, left_weight, direction, low, high):  # type: ignore[no-untyped-def]
+def means_are_ordered(total, weight, left, left_weight, direction, low, high):
     """Whether the means obey the column's direction and stay in the node's interval."""
     left_mean = float(left) / float(left_weight)
     right_mean = float(total - left) / float(weight - left_weight)
@@ -52,14 +51,14 @@ def means_are_ordered(total, weight, left, left_weight, direction, low, high):  
 
 
 @inner_kernel
-def add_row(values, weights, row, left):  # type: ignore[no-untyped-def]
+def add_row(values, weights, row, left):
     """Add a row to the sums; returns its weight."""
     for t in range(left.shape[0]):
         left[t] += values[t, row]
     return weights[row] if weights.shape[0] > 0 else 1
 
 
-def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):  # type: ignore[no-untyped-def]
+def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
     """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
     n_missing = items.shape[0] - n_present
     weight = nodes.weight[node]
@@ -98,7 +97,7 @@ def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target
     return best, found, found_left
 
 
-def summarise_poisson(stats, node, nodes, items):  # type: ignore[no-untyped-def]
+def summarise_poisson(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``."""
     totals = nodes.totals[node]
     totals[:] = 0
@@ -127,7 +126,7 @@ def summarise_poisson(stats, node, nodes, items):  # type: ignore[no-untyped-def
     return pure
 
 
-def gain_of_poisson(stats, node, nodes, left, left_weight):  # type: ignore[no-untyped-def]
+def gain_of_poisson(stats, node, nodes, left, left_weight):
     """Gain of sending rows with these sums and this weight to the left."""
     return poisson_gain(nodes.totals[node], nodes.weight[node], left, left_weight)
 

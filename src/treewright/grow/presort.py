@@ -1,7 +1,7 @@
 """Sorting each column once. In: the encoded matrix. Out: ``order``. Caller: grow.grower.
 
-A radix sort of the float's bits, 11 at a time, least significant first: stable, so equal cells stand in row order, and digits that
-all cells share cost nothing (small integers and level codes need two or three of the six passes).
+A radix sort of the float's bits, 11 at a time, least significant first: stable, so equal cells stand in row order, and
+digits that all cells share cost nothing (small integers and level codes need two or three of the six passes).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 
 
 @inner_kernel
-def float_keys(column, keys):  # type: ignore[no-untyped-def]
+def float_keys(column, keys):
     """Unsigned integers in the order of the floats; nan becomes the largest, -0.0 equals 0.0.
 
     Parameters
@@ -45,7 +45,7 @@ def float_keys(column, keys):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def sort_column(column, items, keys, other_keys, rows, other_rows, counts):  # type: ignore[no-untyped-def]
+def sort_column(column, items, keys, other_keys, rows, other_rows, counts):
     """Sort one column into items (see ``layout``).
 
     Parameters
@@ -101,7 +101,9 @@ def sort_column(column, items, keys, other_keys, rows, other_rows, counts):  # t
     return n_missing
 
 
-def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: GrowSettings) -> Columns | NumericColumns:
+def presort(
+    matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: GrowSettings
+) -> Columns | NumericColumns:
     """Sort every column of the table, and targets whose medians are wanted.
 
     Parameters

@@ -1,10 +1,20 @@
-"""What to grow, checked. In: the estimator's parameters, resolved to numbers. Out: ``GrowSettings``. Callers: estimators, grow.grower."""
+"""What to grow, checked. In: the estimator's parameters, resolved to numbers. Out: ``GrowSettings``.
+
+Callers: estimators, grow.grower.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-CLASSIFICATION_CRITERIA = ("gini", "entropy", "log_loss", "misclassification")
+# What kernels know a criterion of class counts by. A new one: its name and number here, its terms in ``counts.py``.
+GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
+CLASSIFICATION_CRITERIA = {
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+    "misclassification": MISCLASSIFICATION,
+}
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
 
 

@@ -1,7 +1,9 @@
-"""Carrying a chosen split out. In: nodes with a chosen column. Out: their children, and a side per row. Caller: grow.grower.
+"""Carrying a chosen split out. In: nodes with a chosen column. Out: their children, and a side per row.
 
-Serial: it touches one column of each node, a small share of the work. The cut is found by a second scan of that column, so
-that the first one has to keep nothing but a number.
+Caller: grow.grower.
+
+Serial: it touches one column of each node, a small share of the work. The cut is found by a second scan of that column,
+so that the first one has to keep nothing but a number.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from treewright.grow.subsets import SIDE, START, STOP, locate_nominal
 
 
 @inner_kernel
-def open_node(stats, node, nodes, items, limits):  # type: ignore[no-untyped-def]
+def open_node(stats, node, nodes, items, limits):
     """Fill in a new node and say whether it may be split further."""
     pure = summarise(stats, node, nodes, items)
     n = items.shape[0]
@@ -41,7 +43,7 @@ def open_node(stats, node, nodes, items, limits):  # type: ignore[no-untyped-def
         nodes.is_open[node] = 1
 
 
-def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
+def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
     """Find the cut of a numeric column again and mark each row's side; returns where missing rows go."""
     column = nodes.feature[node]
     target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
@@ -56,7 +58,7 @@ def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, words,
 
 
 @inner_kernel
-def mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
+def mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
     """Find the subset of a nominal column again, mark each row's side and set the bits; returns where missing rows go.
 
     Parameters
@@ -85,26 +87,26 @@ def mark_levels(stats, node, nodes, columns, items, n_present, limits, side, wor
 mark_numeric = inner_kernel(mark_cut)
 
 
-def mark_any(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
+def mark_any(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
     """``mark_cut`` or ``mark_levels``, by the kind of the column."""
     if columns.code_row[nodes.feature[node]] >= 0:
         return mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
     return mark_numeric(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
 
 
-def mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
+def mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
     """Mark the side of each present row; a subset search is compiled only for tables that need it."""
     mark = mark_any if isinstance(columns, Columns) else mark_cut
     return mark(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
 
 
 @overload(mark_sides)
-def _mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):  # type: ignore[no-untyped-def]
+def _mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
     return mark_any if columns.instance_class is Columns else mark_cut
 
 
 @inner_kernel
-def send_absent(words, first, n_levels, to_left):  # type: ignore[no-untyped-def]
+def send_absent(words, first, n_levels, to_left):
     """Levels that the node never saw, and the bit for levels that fit never saw, take the heavier branch."""
     for code in range(n_levels + 1):
         word = first + (code >> 6)
@@ -114,7 +116,7 @@ def send_absent(words, first, n_levels, to_left):  # type: ignore[no-untyped-def
 
 
 @inner_kernel
-def bound_children(stats, node, nodes, direction):  # type: ignore[no-untyped-def]
+def bound_children(stats, node, nodes, direction):
     """Halve the interval of the children of a split on a monotone column at the mean of their predictions."""
     child = nodes.first_child[node]
     for branch in range(2):
@@ -130,7 +132,7 @@ def bound_children(stats, node, nodes, direction):  # type: ignore[no-untyped-de
 
 
 @inner_kernel
-def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):  # type: ignore[no-untyped-def]
+def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """Give each node of ``splitting`` its two children.
 
     Parameters

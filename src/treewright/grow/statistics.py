@@ -1,8 +1,10 @@
-"""Targets and weights as integers. In: codes or numbers, weights. Out: a statistics tuple for the kernels. Caller: grow.grower.
+"""Targets and weights as integers. In: codes or numbers, weights. Out: a statistics tuple for the kernels.
 
-Sums of integers do not depend on the order of addition, so the same partition of the rows gives the same gain to the last bit
-whichever column or thread found it. Weights and targets become fixed point with a power-of-two scale taken from their sums:
-nothing can overflow, and the resolution of a target is its mean absolute deviation times n / 2**61.
+Caller: grow.grower.
+
+Sums of integers do not depend on the order of addition, so the same partition of the rows gives the same gain to the
+last bit whichever column or thread found it. Weights and targets become fixed point with a power-of-two scale taken
+from their sums: nothing can overflow, and the resolution of a target is its mean absolute deviation times n / 2**61.
 """
 
 from __future__ import annotations
@@ -12,14 +14,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
-
 _LARGEST = float(np.finfo(np.float64).max)
 _MAX_WHOLE = 2**31  # whole-number weights beyond are treated as any other
 
 
 class MeanStats(NamedTuple):
-    """Sums that a mean is made of: squared error, and Gini of two classes coded -1 and 1 (the same thing up to a factor)."""
+    """Sums that a mean is made of.
+
+    Squared error, and Gini of two classes coded -1 and 1 (the same thing up to a factor).
+    """
 
     values: np.ndarray  # int8 or int64 [t, n]: weight times centred target
     weights: np.ndarray  # int64[n], or empty where every weight is one
@@ -89,8 +92,8 @@ def fixed_weights(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
 def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
     """A number near the weighted mean with few binary digits, so that subtracting it loses nothing.
 
-    The remainder ``values - centre`` is exact where it matters: for targets such as 1e9 + 1e-3 the squares of the remainder
-    carry the information that the squares of the targets have lost.
+    The remainder ``values - centre`` is exact where it matters: for targets such as 1e9 + 1e-3 the squares of the
+    remainder carry the information that the squares of the targets have lost.
     """
     lowest, highest = float(values.min()), float(values.max())
     if lowest == highest:
@@ -133,7 +136,8 @@ def fixed_products(
     # Numbers below 1 first: the sum of 1e308-sized targets would be infinite.
     lift = math.frexp(largest)[1]
     small = np.ldexp(values, -lift)
-    # Fixed-point weights, not those they were rounded from: a quotient of sums must be a mean for the smallest weights too.
+    # Fixed-point weights, not those they were rounded from: a quotient of sums must be a mean for the smallest weights
+    # too.
     factors = 1.0 if weights is None else weights if whole else fixed.astype(np.float64)
     step = exponent if whole else 0
     total = float((np.abs(small) * factors).sum(axis=1).max())

@@ -1,13 +1,16 @@
-"""Subsets of a nominal column's levels. In: a node's segment. Out: the best gain, and which levels go left. Callers: grow.exact, grow.split.
+"""Subsets of a nominal column's levels. In: a node's segment. Out: the best gain, and which levels go left.
 
-A nominal column is a numeric one as soon as its levels stand in a good order. For one number per row (two classes, one regression
-target) the order by mean contains an optimal subset (Fisher 1958; Breiman et al. 1984, section 4.2.2), so the segment is copied
-level by level in that order and scanned like any other. For several classes or outputs every partition is tried up to
+Callers: grow.exact, grow.split.
+
+A nominal column is a numeric one as soon as its levels stand in a good order. For one number per row (two classes, one
+regression target) the order by mean contains an optimal subset (Fisher 1958; Breiman et al. 1984, section 4.2.2), so
+the segment is copied level by level in that order and scanned like any other. For several classes or outputs every
+partition is tried up to
 ``EXHAUSTIVE_LEVELS`` levels; beyond, levels are ordered along the first principal component of their class shares
 (Coppersmith, Hong and Hosking 1999): an approximation. So is the order by median for absolute error.
 
-The left side is the one with fewer levels; of two halves the one with the lowest code. Ties: fewer levels on the left, then the
-set with the lowest code in which two of them differ, then missing to the right.
+The left side is the one with fewer levels; of two halves the one with the lowest code. Ties: fewer levels on the left,
+then the set with the lowest code in which two of them differ, then missing to the right.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ START, STOP, PLACE, SIDE, OFFER = 0, 1, 2, 3, 4
 
 
 @inner_kernel
-def find_groups(items, n_present, group):  # type: ignore[no-untyped-def]
+def find_groups(items, n_present, group):
     """Where each level's items start and stop, in code order; returns how many levels are present."""
     n_groups = 0
     for i in range(n_present):
@@ -41,7 +44,7 @@ def find_groups(items, n_present, group):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def order_groups(group, rank, n_groups):  # type: ignore[no-untyped-def]
+def order_groups(group, rank, n_groups):
     """Put group numbers into ``group[PLACE]`` by rank, then code (Shell's sort: short, and in place)."""
     for g in range(n_groups):
         group[PLACE, g] = g
@@ -63,7 +66,7 @@ def order_groups(group, rank, n_groups):  # type: ignore[no-untyped-def]
 
 
 @inner_kernel
-def regroup(items, n_present, group, n_groups, regrouped):  # type: ignore[no-untyped-def]
+def regroup(items, n_present, group, n_groups, regrouped):
     """Copy a segment with its levels in the order of ``group[PLACE]``; missing items stay last."""
     end = 0
     for i in range(n_groups):
@@ -80,7 +83,7 @@ def regroup(items, n_present, group, n_groups, regrouped):  # type: ignore[no-un
 
 
 @inner_kernel
-def offer_sides(group, n_groups, missing_left, best_missing_left):  # type: ignore[no-untyped-def]
+def offer_sides(group, n_groups, missing_left, best_missing_left):
     """Turn ``group[OFFER]`` into its stated form and keep it in ``group[SIDE]`` if it comes before what stands there.
 
     Returns
@@ -120,7 +123,7 @@ def offer_sides(group, n_groups, missing_left, best_missing_left):  # type: igno
 
 
 @inner_kernel
-def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weights):  # type: ignore[no-untyped-def]
+def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weights):
     """Sums and weight of each level, and of the missing rows in the last row; the node's sums are not touched."""
     sums[:] = 0
     for g in range(n_groups):
@@ -129,11 +132,11 @@ def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weig
 
 
 @inner_kernel
-def best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group):  # type: ignore[no-untyped-def]
+def best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group):
     """Try every partition of the levels, with the missing rows on either side.
 
-    Partitions come in Gray-code order, so each differs from the one before by one level. With a target, the first partition in
-    the stated order among those that reach it is left in ``group[SIDE]``.
+    Partitions come in Gray-code order, so each differs from the one before by one level. With a target, the first
+    partition in the stated order among those that reach it is left in ``group[SIDE]``.
 
     Returns
     -------
@@ -186,7 +189,7 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
 
 
 @inner_kernel
-def principal_ranks(stats, node, nodes, items, group, n_groups, rank):  # type: ignore[no-untyped-def]
+def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
     """Rank each level by the projection of its mean sums on their first principal component, by the power method."""
     n_totals = nodes.totals.shape[1]
     sums = np.empty(n_totals, np.int64)
@@ -220,7 +223,7 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):  # type: 
 
 
 @inner_kernel
-def arrange(stats, node, nodes, items, n_present, n_groups, work):  # type: ignore[no-untyped-def]
+def arrange(stats, node, nodes, items, n_present, n_groups, work):
     """Copy the segment into ``work.regrouped`` with its levels in the order that will be scanned."""
     if has_one_number(stats):
         for g in range(n_groups):
@@ -232,7 +235,7 @@ def arrange(stats, node, nodes, items, n_present, n_groups, work):  # type: igno
 
 
 @inner_kernel
-def scan_nominal(stats, node, nodes, items, n_present, limits, work):  # type: ignore[no-untyped-def]
+def scan_nominal(stats, node, nodes, items, n_present, limits, work):
     """The best gain of any subset of levels that is tried; -1 where there is none."""
     n_groups = find_groups(items, n_present, work.group)
     if n_groups == 0 or (n_groups == 1 and n_present == items.shape[0]):
@@ -247,7 +250,7 @@ def scan_nominal(stats, node, nodes, items, n_present, limits, work):  # type: i
 
 
 @inner_kernel
-def locate_nominal(stats, node, nodes, items, n_present, limits, target, work):  # type: ignore[no-untyped-def]
+def locate_nominal(stats, node, nodes, items, n_present, limits, target, work):
     """Which levels go left in the best split of the column: ``work.group[SIDE]``, and its number of levels.
 
     Returns

@@ -29,8 +29,9 @@ ADVANCES = {
     **dict.fromkeys("@\u2026", 1015),
 }
 NARROW_OTHER, WIDE_OTHER = 640, 1080
-MARGIN = 1.08
-BOLD = 1.07
+# DejaVu Sans, what many Linux machines draw with, runs 12 % wider than Helvetica, and its bold another 14 %.
+MARGIN = 1.12
+BOLD = 1.14
 ELLIPSIS = "\u2026"
 
 

@@ -51,9 +51,7 @@ class Sizes:
 NORMAL = Sizes(
     title=13, small=11, pad_x=12, pad_y=10, line=17, bar=7, least=112, most=250, gap=22, row_gap=58, label=11
 )
-COMPACT = Sizes(
-    title=10.5, small=9, pad_x=7, pad_y=6, line=13, bar=5, least=56, most=104, gap=9, row_gap=46, label=9.5
-)
+COMPACT = Sizes(title=10.5, small=9, pad_x=7, pad_y=6, line=13, bar=5, least=56, most=104, gap=9, row_gap=46, label=9.5)
 # From this many leaves on the cards are compact.
 COMPACT_LEAVES = 17
 

@@ -1,6 +1,7 @@
 """The leaf of one row. In: a tree, one encoded row. Out: a leaf position. Caller: model.
 
-A walk in plain Python over lists: a step costs a tenth of a microsecond, less than handing one row to a kernel for trees up to a few dozen levels.
+A walk in plain Python over lists: a step costs a tenth of a microsecond, less than handing one row to a kernel for
+trees up to a few dozen levels.
 """
 
 from __future__ import annotations

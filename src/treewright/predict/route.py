@@ -1,7 +1,7 @@
 """Where rows end. In: encoded rows, a tree. Out: leaf positions. Callers: predict.values, estimators, model.
 
-A tree is packed into 16 bytes a node, so that a step of a walk touches one cache line. Several rows walk side by side: while one
-waits for memory the others go on. A row's way does not depend on its neighbours: a batch equals row by row.
+A tree is packed into 16 bytes a node, so that a step of a walk touches one cache line. Several rows walk side by side:
+while one waits for memory the others go on. A row's way does not depend on its neighbours: a batch equals row by row.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _COLUMN_MASK = (1 << 29) - 1
 class Route(NamedTuple):
     """A tree packed for walking.
 
-    ``records`` int64[n_nodes, 2]: the threshold's bits (the offset of the level words for a subset), and the packed rest. A leaf is a
-    threshold test that leads back to itself. ``words`` uint64[k]: levels that go left; empty where no test needs them.
+    ``records`` int64[n_nodes, 2]: the threshold's bits (the offset of the level words for a subset), and the packed
+    rest. A leaf is a threshold test that leads back to itself. ``words`` uint64[k]: levels that go left; empty where no
+    test needs them.
     """
 
     records: np.ndarray
@@ -36,7 +37,10 @@ class Route(NamedTuple):
 
 
 class SubsetRoute(NamedTuple):
-    """A ``Route`` with nominal tests: a type of its own, so that numeric trees are walked without asking for the kind."""
+    """A ``Route`` with nominal tests.
+
+    A type of its own, so that numeric trees are walked without asking for the kind.
+    """
 
     records: np.ndarray
     words: np.ndarray
@@ -71,13 +75,13 @@ def _pack(tree: Tree) -> Route | SubsetRoute:
 
 
 @inner_kernel
-def level_goes_left(words, offset, code):  # type: ignore[no-untyped-def]
+def level_goes_left(words, offset, code):
     """Bit of a level in a node's words."""
     return (words[offset + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 
 @kernel
-def walk(matrix, route, tests_subsets, start, stop, leaves):  # type: ignore[no-untyped-def]
+def walk(matrix, route, tests_subsets, start, stop, leaves):
     """Find the leaf of each row.
 
     Parameters

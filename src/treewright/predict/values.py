@@ -1,4 +1,7 @@
-"""What a model says. In: ``ModelData``, encoded rows. Out: class codes, shares of the classes, numbers. Callers: model, estimators."""
+"""What a model says. In: ``ModelData``, encoded rows. Out: class codes, shares of the classes, numbers.
+
+Callers: model, estimators.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +17,9 @@ from treewright.tree.model import ModelData
 class LeafTable(NamedTuple):
     """What each node predicts.
 
-    ``shares`` float64[n_nodes, n_values]: class shares, output by output (empty for regression). ``codes`` int32[n_nodes, n_outputs]: the
-    most frequent class, the first of equals (empty for regression). ``values`` float64[n_nodes, n_outputs]: predictions (empty
-    for classification).
+    ``shares`` float64[n_nodes, n_values]: class shares, output by output (empty for regression). ``codes``
+    int32[n_nodes, n_outputs]: the most frequent class, the first of equals (empty for regression). ``values``
+    float64[n_nodes, n_outputs]: predictions (empty for classification).
     """
 
     shares: np.ndarray

@@ -1,7 +1,8 @@
 """Cost-complexity pruning. In: ``Tree``, alpha. Out: the pruned ``Tree``. Callers: estimators.
 
-The cost of a tree is the sum over its leaves of impurity times share of the training weight, plus alpha for each leaf. For every alpha there is
-a smallest subtree of least cost, and it can be found from the leaves up (Breiman et al. 1984, sections 3.2 and 3.3).
+The cost of a tree is the sum over its leaves of impurity times share of the training weight, plus alpha for each leaf.
+For every alpha there is a smallest subtree of least cost, and it can be found from the leaves up (Breiman et al. 1984,
+sections 3.2 and 3.3).
 """
 
 from __future__ import annotations

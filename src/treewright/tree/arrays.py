@@ -48,7 +48,8 @@ class Tree:
     impurity : float64[n_nodes]
         The criterion's impurity of the node.
     value : float64[n_nodes, n_values]
-        Classification: the weighted class counts, outputs one after another. Regression: the prediction, one per output.
+        Classification: the weighted class counts, outputs one after another. Regression: the prediction, one per
+        output.
     levels_left, levels_seen : uint64[n_words]
         Bit sets of the nominal tests; node ``i`` with a column of ``v`` levels owns ``v // 64 + 1`` words.
     """

@@ -1,4 +1,6 @@
-"""What a fitted model is. In: schema, trees, target facts. Out: ``ModelData``. Callers: codec, every verb, ``treewright.model``.
+"""What a fitted model is. In: schema, trees, target facts. Out: ``ModelData``.
+
+Callers: codec, every verb, ``treewright.model``.
 
 ``ModelData`` is data only. ``treewright.model.Model`` is the same thing with the verbs as methods.
 """
@@ -12,6 +14,8 @@ import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.tree.arrays import Tree
+
+Unseen = Literal["missing", "error", "majority"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +48,7 @@ class ModelData:
     classes: tuple[np.ndarray, ...] = ()
     n_outputs: int = 1
     combine: Literal["single", "mean", "sum"] = "single"
-    unseen: Literal["missing", "error", "majority"] = "missing"
+    unseen: Unseen = "missing"
     target_names: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 

@@ -85,9 +85,7 @@ class ThresholdTest:
             return f"{('<', '>=')[branch]} {written_level(self.levels[0], quote=self.quote_levels)}"
         return f"{('<=', '>')[branch]} {written_level(self.levels[rank], quote=self.quote_levels)}"
 
-    def edge(
-        self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS
-    ) -> str:
+    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
         """Return what leads into a branch: ``<= 2.45``, with ``or missing`` where missing values go and were seen.
 
         Raises
@@ -158,9 +156,7 @@ class SubsetTest:
             return f"= {written_level(own[0], quote=self.quote_levels)}"
         return f"in {written_set(own, quote=self.quote_levels, max_levels=limit)}"
 
-    def edge(
-        self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS
-    ) -> str:
+    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
         """Return what leads into a branch: ``in {Biscoe, Dream}``, with ``or missing`` where missing values go.
 
         Raises

@@ -1,4 +1,7 @@
-"""Random small tables for the grower and its twin. In: a seed. Out: the same table for both. Caller: test_grower_against_twin."""
+"""Random small tables for the grower and its twin. In: a seed. Out: the same table for both.
+
+Caller: test_grower_against_twin.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,7 @@ def draw_table(rng: np.random.Generator, criterion: str, n_classes: int, n_outpu
         columns.append(cells)
         n_levels.append(size if kind == "nominal" else 0)
         schema.append(Column(f"x{at}", kind, () if kind == "numeric" else tuple(range(size)), bool(missing.any())))
-    target = rng.integers(0, n_classes if n_classes else rng.choice([2, 4, 30]), (n, n_outputs))
+    target = rng.integers(0, n_classes or rng.choice([2, 4, 30]), (n, n_outputs))
     name = ("none", "whole", "dyadic")[rng.integers(3)]
     steps = rng.choice(_WEIGHT_STEPS[name], n) if _WEIGHT_STEPS[name] else np.ones(n, np.int64)
     unit = Fraction(1, 4) if name == "dyadic" else Fraction(1)
@@ -63,7 +66,9 @@ def draw_table(rng: np.random.Generator, criterion: str, n_classes: int, n_outpu
     twin = Criterion(criterion, rows, [int(step) for step in steps], (n_classes,) * n_outputs if n_classes else ())
     matrix = np.array([[np.nan if cell is None else cell for cell in column] for column in columns], np.float64).T
     weights = None if name == "none" else steps * float(unit)
-    return Case(np.asfortranarray(matrix), Schema(tuple(schema)), target, weights, TwinTable(columns, n_levels, twin, unit))
+    return Case(
+        np.asfortranarray(matrix), Schema(tuple(schema)), target, weights, TwinTable(columns, n_levels, twin, unit)
+    )
 
 
 def draw_limits(rng: np.random.Generator, kinds: tuple[str, ...]) -> TwinLimits:

@@ -1,0 +1,124 @@
+"""Compiled code is kept where only its owner can write, and is never run when damaged."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+# A kernel of its own, so that nothing of the package needs compiling. Prints the answer and how often the cache served.
+SCRIPT = """
+import sys, warnings
+warnings.simplefilter("error")
+import numpy as np
+from treewright.core import jit
+
+@jit.kernel
+def double(values, out):
+    for i in range(values.shape[0]):
+        out[i] = 2 * values[i]
+
+out = np.empty(3)
+double(np.arange(3.0), out)
+print(out.tolist(), sum(double.stats.cache_hits.values()), jit.cache_directory() is not None, jit.is_warm())
+"""
+FRESH, SERVED, NO_CACHE = "[0.0, 2.0, 4.0] 0 True True", "[0.0, 2.0, 4.0] 1 True True", "[0.0, 2.0, 4.0] 0 False False"
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Run the script in a process of its own, with these changes to the environment."""
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+
+    def run_script(**changes):
+        told = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
+        done = subprocess.run(
+            [sys.executable, str(script)], env=told, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    return run_script
+
+
+def test_what_was_compiled_is_read_by_the_next_process(run, tmp_path):
+    folder = tmp_path / "cache"
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == FRESH
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == SERVED
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+def damage_bit(path):
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "emptied": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-7]),
+    "one bit": damage_bit,
+    "another file": lambda path: path.write_bytes(b"\x80\x04K\x01."),
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_code_is_compiled_anew_and_mended(run, tmp_path, damage, suffix):
+    folder = str(tmp_path / "cache")
+    run(TREEWRIGHT_CACHE_DIR=folder)
+    (file,) = Path(folder).rglob(f"*.{suffix}")
+    damage(file)
+
+    assert run(TREEWRIGHT_CACHE_DIR=folder) == FRESH
+    assert run(TREEWRIGHT_CACHE_DIR=folder) == SERVED
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o770])
+def test_a_folder_that_others_can_write_is_not_used(run, tmp_path, mode):
+    folder = tmp_path / "cache"
+    run(TREEWRIGHT_CACHE_DIR=str(folder))
+    (inner,) = folder.iterdir()
+
+    folder.chmod(mode)
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+
+    folder.chmod(0o700)
+    inner.chmod(mode)
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+
+
+def test_a_link_in_place_of_the_folder_is_not_followed(run, tmp_path):
+    folder = tmp_path / "cache"
+    run(TREEWRIGHT_CACHE_DIR=str(folder))
+    (inner,) = folder.iterdir()
+    inner.rename(tmp_path / "elsewhere")
+    inner.symlink_to(tmp_path / "elsewhere")
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+
+
+def test_without_a_place_kernels_are_compiled_in_memory(run, tmp_path):
+    (tmp_path / "file").write_text("")
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(tmp_path / "file" / "below")) == NO_CACHE
+    assert run(TREEWRIGHT_CACHE_DIR="/proc/nowhere") == NO_CACHE
+    assert run(TREEWRIGHT_CACHE_DIR=None, NUMBA_CACHE_DIR=None, XDG_CACHE_HOME=None, HOME="/proc/nowhere") == NO_CACHE
+
+
+def test_two_processes_compile_at_once_and_both_are_right(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    told = {**os.environ, "TREEWRIGHT_CACHE_DIR": str(tmp_path / "cache")}
+
+    both = [subprocess.Popen([sys.executable, str(script)], env=told, stdout=subprocess.PIPE, text=True) for _ in "ab"]
+
+    for process in both:
+        assert process.communicate(timeout=60)[0].strip() in {FRESH, SERVED}

@@ -90,7 +90,7 @@ def test_a_column_transformer_hands_over_frames_with_names(points, output):
         lambda tree: BaggingClassifier(tree, n_estimators=4, random_state=0, n_jobs=2),
         lambda tree: AdaBoostClassifier(tree, n_estimators=5, random_state=0),
         lambda tree: CalibratedClassifierCV(tree, cv=3),
-        lambda tree: OneVsRestClassifier(tree),
+        OneVsRestClassifier,
         lambda tree: VotingClassifier([("a", tree), ("b", clone(tree))], voting="soft"),
     ],
     ids=["bagging", "bagging on two processes", "adaboost", "calibration", "one against the rest", "voting"],

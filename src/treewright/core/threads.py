@@ -134,7 +134,6 @@ class _Crew:
         self.error: BaseException | None = None
         self.door = threading.Condition()
         self.n_inside = 0
-        self.is_closed = False
 
     def take(self, thread: int) -> None:
         """Do tasks until there are none left, or until somebody stops."""
@@ -145,10 +144,8 @@ class _Crew:
             self.work(task, thread)
 
     def join_in(self, thread: int) -> None:
-        """What a thread of the pool runs: as ``take``, unless the crew was dismissed before it came."""
+        """What a thread of the pool runs. Who comes late finds no task left, or is stopped at the door."""
         with self.door:
-            if self.is_closed:
-                return
             self.n_inside += 1
         _here.is_worker = True
         try:
@@ -163,12 +160,11 @@ class _Crew:
                 self.door.notify_all()
 
     def dismiss(self) -> None:
-        """Let nobody in any more and wait for who is inside; an interrupt stops them first and is raised afterwards."""
+        """Wait for who is inside; an interrupt stops them first and is raised afterwards."""
         interrupt: BaseException | None = None
         while True:
             try:
                 with self.door:
-                    self.is_closed = True
                     while self.n_inside:
                         self.door.wait()
                 break

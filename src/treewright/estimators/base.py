@@ -111,7 +111,7 @@ class TreeEstimator(BaseEstimator, ABC):
         n_threads = resolve_jobs(self.n_jobs)
         resolve.refuse_too_large(X)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
-        resolve.refuse_too_little_memory(*matrix.shape, n_threads)
+        resolve.refuse_too_little_memory(len(schema), len(matrix), n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
         weights = self._weights(check_weights(sample_weight, len(matrix)), target)

@@ -34,7 +34,7 @@ def refuse_too_large(X: Any) -> None:
             raise TooLargeError(f"X has {size} {what}, at most {most} can be held: fit on a sample of the {what}")
 
 
-def refuse_too_little_memory(n: int, p: int, n_threads: int) -> None:
+def refuse_too_little_memory(p: int, n: int, n_threads: int) -> None:
     """Refuse a table whose sorted columns would not fit in memory.
 
     Raises

@@ -16,7 +16,7 @@ from treewright.core.random import mix
 from treewright.grow.families import scan_cuts
 from treewright.grow.layout import MISSING, Columns
 from treewright.grow.partition import partition_items
-from treewright.grow.subsets import scan_nominal
+from treewright.grow.subsets import search_levels
 
 
 @inner_kernel
@@ -28,34 +28,46 @@ def count_present(items):
     return n
 
 
-def scan_numeric(stats, column, node, nodes, columns, limits, work):
-    """The largest gain of any cut of a node in a numeric or ordinal column; -1 where there is none."""
-    items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
+def search_numeric(stats, column, node, nodes, columns, items, n_present, limits, target, work):
+    """``search_column`` for a table without nominal columns."""
     direction = np.int64(columns.monotone[column])
-    gain, _, _ = scan_cuts(stats, node, nodes, items, count_present(items), limits, direction, -1.0, -1, 2, work)
-    return gain
+    return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
 
 
-def scan_any(stats, column, node, nodes, columns, limits, work):
-    """As ``scan_numeric``, for a column of any kind."""
-    items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
-    n_present = count_present(items)
+def search_any(stats, column, node, nodes, columns, items, n_present, limits, target, work):
+    """``search_column`` for a table with nominal columns."""
     if columns.code_row[column] >= 0:
-        return scan_nominal(stats, node, nodes, items, n_present, limits, work)
+        return search_levels(stats, node, nodes, items, n_present, limits, target, work)
     direction = np.int64(columns.monotone[column])
-    gain, _, _ = scan_cuts(stats, node, nodes, items, n_present, limits, direction, -1.0, -1, 2, work)
-    return gain
+    return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
 
 
-def scan_column(stats, column, node, nodes, columns, limits, work):
-    """The largest gain of any split of a node by a column: a subset search is compiled only for tables that need it."""
-    scan = scan_any if isinstance(columns, Columns) else scan_numeric
-    return scan(stats, column, node, nodes, columns, limits, work)
+def search_column(stats, column, node, nodes, columns, items, n_present, limits, target, work):
+    """The best split of a node by a column; the search of subsets is compiled only for tables that need it.
+
+    Parameters
+    ----------
+    items : int32[m], IN
+        The node's segment of the column.
+    target : float
+        Negative: find the largest gain. Else: find the first split with at least this gain.
+
+    Returns
+    -------
+    gain : float
+        -1 where no split is allowed.
+    found : int
+        With a target: the position of the cut, or the number of levels present (``subsets.search_levels``).
+    missing_left : int
+        With a target: 1 where missing rows go left.
+    """
+    search = search_any if isinstance(columns, Columns) else search_numeric
+    return search(stats, column, node, nodes, columns, items, n_present, limits, target, work)
 
 
-@overload(scan_column)
-def _scan_column(stats, column, node, nodes, columns, limits, work):
-    return scan_any if columns.instance_class is Columns else scan_numeric
+@overload(search_column)
+def _search_column(stats, column, node, nodes, columns, items, n_present, limits, target, work):
+    return search_any if columns.instance_class is Columns else search_numeric
 
 
 @inner_kernel
@@ -94,7 +106,10 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
                 node = np.int64(child + branch)
                 gains[column, slot] = -1.0
                 if nodes.is_open[node] and (drawn.shape[0] == 0 or drawn[slot, column]):
-                    gains[column, slot] = scan_column(stats, column, node, nodes, columns, limits, work)
+                    items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
+                    gains[column, slot], _, _ = search_column(
+                        stats, column, node, nodes, columns, items, count_present(items), limits, -1.0, work
+                    )
 
 
 @inner_kernel

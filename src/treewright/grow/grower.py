@@ -58,8 +58,12 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
     n, p = matrix.shape
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: exact growth holds at most {MAX_ROWS}; fit on a sample of the rows")
-    columns = presort(matrix, schema, objective.sorted_targets(), settings)
-    growth = _Growth(columns, objective, _limits(objective, settings, p), settings)
+    growth = _Growth(
+        presort(matrix, schema, objective.sorted_targets(), settings),
+        objective,
+        _limits(objective, settings, p),
+        settings,
+    )
     if settings.max_leaf_nodes is None:
         growth.level_by_level()
     else:
@@ -100,7 +104,7 @@ class _Growth:
         self.side = np.zeros(n, np.uint8)
         self.words = np.zeros((2, 64), np.uint64)
         self.n_words = 0
-        self.nodes = storage.make_nodes(64, objective)
+        self.nodes = storage.make_nodes(64, columns, objective, limits)
         self.n_nodes = 0
         self.seed = np.uint64(settings.seed % 2**64)
 
@@ -143,7 +147,11 @@ class _Growth:
 
     def _make_room(self, splitting: np.ndarray) -> None:
         """Room for the children and the level sets of these splits."""
-        self.nodes = storage.with_room(self.nodes, self.n_nodes + 2 * len(splitting))
+        needed = self.n_nodes + 2 * len(splitting)
+        if needed > len(self.nodes.lo):
+            arrays = list(self.nodes)
+            del self.nodes
+            self.nodes = storage.with_room(arrays, needed)
         if not len(self.columns.codes) or splitting[0] < 0:
             return
         levels = self.columns.n_levels[self.nodes.feature[splitting]]
@@ -200,11 +208,14 @@ class _Growth:
         return int((self.nodes.hi[parents] - self.nodes.lo[parents]).sum())
 
     def finish(self, matrix: np.ndarray) -> Tree:
-        """The arrays of the grown tree."""
+        """The arrays of the grown tree; the growth is over after this."""
+        # A full tree takes as much memory as the sorted columns do, which nobody needs any more.
+        del self.columns, self.work, self.side
         nodes = self.nodes
         n = self.n_nodes
         is_inner = nodes.first_child[:n] >= 0
-        is_subset = is_inner & (nodes.level_set[:n] >= 0)
+        level_set = nodes.level_set[:n].copy() if len(nodes.level_set) else np.full(n, -1, np.int32)
+        is_subset = level_set >= 0
         feature = np.where(is_inner, nodes.feature[:n], -1).astype(np.int32)
         return Tree(
             kind=np.select([is_subset, is_inner], [SUBSET, THRESHOLD], LEAF).astype(np.uint8),
@@ -212,9 +223,9 @@ class _Growth:
             threshold=thresholds(matrix, feature, nodes.before[:n], nodes.after[:n], is_inner & ~is_subset),
             first_child=nodes.first_child[:n].copy(),
             n_branches=np.where(is_inner, 2, 0).astype(np.int32),
-            missing_branch=nodes.missing_branch[:n].copy(),
-            level_set=nodes.level_set[:n].copy(),
-            n_samples=nodes.hi[:n] - nodes.lo[:n],
+            missing_branch=nodes.missing_branch[:n].astype(np.int32),
+            level_set=level_set,
+            n_samples=(nodes.hi[:n] - nodes.lo[:n]).astype(np.int64),
             weight=np.ldexp(nodes.weight[:n].astype(np.float64), -self.objective.weight_exponent),
             impurity=np.minimum(nodes.impurity[:n], np.finfo(np.float64).max),
             value=self.objective.values(nodes, n),

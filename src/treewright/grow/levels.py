@@ -87,9 +87,11 @@ def grow_levels(
         nodes.lo[0] = 0
         nodes.hi[0] = columns.order.shape[1]
         nodes.depth[0] = 0
-        nodes.key[0] = mix(seed, np.uint64(0))
-        nodes.low[0] = -np.inf
-        nodes.high[0] = np.inf
+        if nodes.key.shape[0] > 0:
+            nodes.key[0] = mix(seed, np.uint64(0))
+        if limits.is_monotone:
+            nodes.low[0] = -np.inf
+            nodes.high[0] = np.inf
         place_rows(stats, columns, nodes.lo[0], nodes.hi[0])
         open_node(stats, np.int64(0), nodes, columns.order[0], limits)
         n_nodes = 1

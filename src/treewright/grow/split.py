@@ -9,15 +9,14 @@ so that the first one has to keep nothing but a number.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import overload
 
 from treewright.core.jit import inner_kernel
 from treewright.core.random import mix
-from treewright.grow.exact import count_present
-from treewright.grow.families import place_rows, prediction_of, scan_cuts, summarise
-from treewright.grow.layout import ROW, Columns
+from treewright.grow.exact import count_present, search_column
+from treewright.grow.families import place_rows, prediction_of, summarise
+from treewright.grow.layout import ROW
 from treewright.grow.partition import partition_items
-from treewright.grow.subsets import SIDE, START, STOP, locate_nominal
+from treewright.grow.subsets import SIDE, START, STOP
 
 
 @inner_kernel
@@ -27,7 +26,8 @@ def open_node(stats, node, nodes, items, limits):
     n = items.shape[0]
     nodes.feature[node] = -1
     nodes.first_child[node] = -1
-    nodes.level_set[node] = -1
+    if nodes.level_set.shape[0] > 0:
+        nodes.level_set[node] = -1
     nodes.gain[node] = -1.0
     nodes.before[node] = items[0] & ROW
     nodes.after[node] = -1
@@ -43,66 +43,36 @@ def open_node(stats, node, nodes, items, limits):
         nodes.is_open[node] = 1
 
 
-def mark_cut(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
-    """Find the cut of a numeric column again and mark each row's side; returns where missing rows go."""
-    column = nodes.feature[node]
-    target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
-    _, position, missing_left = scan_cuts(
-        stats, node, nodes, items, n_present, limits, np.int64(columns.monotone[column]), target, -1, 2, work
-    )
+@inner_kernel
+def mark_cut(items, n_present, position, side):
+    """Send items 0..position to the left; returns the rows next to the cut (-1 where only missing ones follow)."""
     for i in range(n_present):
         side[items[i] & ROW] = 1 if i <= position else 0
-    nodes.before[node] = items[position] & ROW
-    nodes.after[node] = items[position + 1] & ROW if position + 1 < n_present else -1
-    return missing_left
+    after = items[position + 1] & ROW if position + 1 < n_present else -1
+    return items[position] & ROW, after
 
 
 @inner_kernel
-def mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
-    """Find the subset of a nominal column again, mark each row's side and set the bits; returns where missing rows go.
+def mark_levels(items, n_groups, group, codes, side, words, n_words):
+    """Send the items of the levels that ``group[SIDE]`` names to the left, and set the bits of the levels.
 
     Parameters
     ----------
+    codes : int32[n], IN
+        Level of each row.
     words : uint64[2, > n_words], INOUT
         Row 0: levels that go left; row 1: levels that are present in the node.
     """
-    column = nodes.feature[node]
-    target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
-    n_groups, missing_left = locate_nominal(stats, node, nodes, items, n_present, limits, target, work)
-    codes = columns.codes[columns.code_row[column]]
-    nodes.level_set[node] = n_words
     for g in range(n_groups):
-        goes_left = work.group[SIDE, g]
-        start = work.group[START, g]
-        for i in range(start, work.group[STOP, g]):
+        goes_left = group[SIDE, g]
+        start = group[START, g]
+        for i in range(start, group[STOP, g]):
             side[items[i] & ROW] = goes_left
         code = codes[items[start] & ROW]
         bit = np.uint64(1) << np.uint64(code & 63)
         words[1, n_words + (code >> 6)] |= bit
         if goes_left:
             words[0, n_words + (code >> 6)] |= bit
-    return missing_left
-
-
-mark_numeric = inner_kernel(mark_cut)
-
-
-def mark_any(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
-    """``mark_cut`` or ``mark_levels``, by the kind of the column."""
-    if columns.code_row[nodes.feature[node]] >= 0:
-        return mark_levels(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
-    return mark_numeric(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
-
-
-def mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
-    """Mark the side of each present row; a subset search is compiled only for tables that need it."""
-    mark = mark_any if isinstance(columns, Columns) else mark_cut
-    return mark(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
-
-
-@overload(mark_sides)
-def _mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work):
-    return mark_any if columns.instance_class is Columns else mark_cut
 
 
 @inner_kernel
@@ -157,7 +127,15 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
         items = columns.order[column, lo:hi]
         n_present = count_present(items)
         is_nominal = columns.code_row[column] >= 0
-        missing_left = mark_sides(stats, node, nodes, columns, items, n_present, limits, side, words, n_words, work)
+        target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
+        _, found, missing_left = search_column(
+            stats, column, node, nodes, columns, items, n_present, limits, target, work
+        )
+        if is_nominal:
+            nodes.level_set[node] = n_words
+            mark_levels(items, found, work.group, columns.codes[columns.code_row[column]], side, words, n_words)
+        else:
+            nodes.before[node], nodes.after[node] = mark_cut(items, n_present, found, side)
         for i in range(n_present, items.shape[0]):
             side[items[i] & ROW] = missing_left
         n_left = partition_items(items, side, work.spare)
@@ -169,7 +147,8 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
             nodes.lo[child] = lo if branch == 0 else lo + n_left
             nodes.hi[child] = lo + n_left if branch == 0 else hi
             nodes.depth[child] = nodes.depth[node] + 1
-            nodes.key[child] = mix(nodes.key[node], np.uint64(branch))
+            if nodes.key.shape[0] > 0:
+                nodes.key[child] = mix(nodes.key[node], np.uint64(branch))
             place_rows(stats, columns, nodes.lo[child], nodes.hi[child])
             open_node(stats, child, nodes, columns.order[column, nodes.lo[child] : nodes.hi[child]], limits)
         left_is_heavier = nodes.weight[n_nodes] > nodes.weight[n_nodes + 1]

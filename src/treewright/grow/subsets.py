@@ -223,59 +223,54 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
 
 
 @inner_kernel
-def arrange(stats, node, nodes, items, n_present, n_groups, work):
-    """Copy the segment into ``work.regrouped`` with its levels in the order that will be scanned."""
-    if has_one_number(stats):
-        for g in range(n_groups):
-            work.rank[g] = level_rank(stats, node, nodes, items[work.group[START, g] : work.group[STOP, g]])
-    else:
-        principal_ranks(stats, node, nodes, items, work.group, n_groups, work.rank)
-    order_groups(work.group, work.rank, n_groups)
-    regroup(items, n_present, work.group, n_groups, work.regrouped)
+def search_levels(stats, node, nodes, items, n_present, limits, target, work):
+    """The best subset of a nominal column's levels in one node.
 
-
-@inner_kernel
-def scan_nominal(stats, node, nodes, items, n_present, limits, work):
-    """The best gain of any subset of levels that is tried; -1 where there is none."""
-    n_groups = find_groups(items, n_present, work.group)
-    if n_groups == 0 or (n_groups == 1 and n_present == items.shape[0]):
-        return -1.0
-    if not has_one_number(stats) and n_groups <= EXHAUSTIVE_LEVELS:
-        gain, _ = best_partition(stats, node, nodes, items, n_present, n_groups, limits, -1.0, work.group)
-        return gain
-    arrange(stats, node, nodes, items, n_present, n_groups, work)
-    segment = work.regrouped[: items.shape[0]]
-    gain, _, _ = scan_cuts(stats, node, nodes, segment, n_present, limits, 0, -1.0, -1, 2, work)
-    return gain
-
-
-@inner_kernel
-def locate_nominal(stats, node, nodes, items, n_present, limits, target, work):
-    """Which levels go left in the best split of the column: ``work.group[SIDE]``, and its number of levels.
+    Parameters
+    ----------
+    stats, node, nodes, items, n_present, limits, target, work
+        As ``means.scan_means``.
 
     Returns
     -------
+    gain : float
+        -1 where no split is allowed.
     n_groups : int
+        Levels present. With a target, ``work.group[SIDE]`` says which go left.
     missing_left : int
+        With a target: 1 where missing rows go left.
     """
     group = work.group
+    n_missing = items.shape[0] - n_present
     n_groups = find_groups(items, n_present, group)
-    if not has_one_number(stats) and n_groups <= EXHAUSTIVE_LEVELS:
-        _, missing_left = best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group)
-        return n_groups, missing_left
-    arrange(stats, node, nodes, items, n_present, n_groups, work)
+    if n_groups == 0 or n_groups + n_missing == 1:
+        return -1.0, n_groups, 0
+    if has_one_number(stats):
+        for g in range(n_groups):
+            work.rank[g] = level_rank(stats, node, nodes, items[group[START, g] : group[STOP, g]])
+    elif n_groups <= EXHAUSTIVE_LEVELS:
+        gain, missing_left = best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group)
+        return gain, n_groups, missing_left
+    else:
+        principal_ranks(stats, node, nodes, items, group, n_groups, work.rank)
+    order_groups(group, work.rank, n_groups)
+    regroup(items, n_present, group, n_groups, work.regrouped)
     segment = work.regrouped[: items.shape[0]]
+    position = -1
+    way = 2 if target < 0.0 else 0
     kept_missing = -1
-    for way in range(2 if n_present < items.shape[0] else 1):
-        position = -1
-        while True:
-            _, position, _ = scan_cuts(stats, node, nodes, segment, n_present, limits, 0, target, position, way, work)
-            if position < 0:
-                break
-            end = 0
-            for i in range(n_groups):
-                g = group[PLACE, i]
-                end += group[STOP, g] - group[START, g]
-                group[OFFER, g] = 1 if end <= position + 1 else 0
-            kept_missing = offer_sides(group, n_groups, way, kept_missing)
-    return n_groups, kept_missing
+    while True:
+        gain, position, _ = scan_cuts(stats, node, nodes, segment, n_present, limits, 0, target, position, way, work)
+        if target < 0.0:
+            return gain, n_groups, 0
+        if position < 0:
+            if way == 1 or n_missing == 0:
+                return target, n_groups, kept_missing
+            way = 1
+            continue
+        end = 0
+        for i in range(n_groups):
+            g = group[PLACE, i]
+            end += group[STOP, g] - group[START, g]
+            group[OFFER, g] = 1 if end <= position + 1 else 0
+        kept_missing = offer_sides(group, n_groups, way, kept_missing)

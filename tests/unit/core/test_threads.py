@@ -137,7 +137,7 @@ def test_a_thread_whose_start_was_reported_as_failed_is_waited_for_all_the_same(
 
     def work(task, thread):
         begun.set()
-        time.sleep(0.05)
+        time.sleep(0.3 if thread else 0.05)
         ended.append(task)
 
     monkeypatch.setattr(threads, "_pool_of", lambda size: Half())
@@ -156,8 +156,9 @@ def test_who_comes_after_the_work_is_done_is_sent_away(monkeypatch):
     monkeypatch.setattr(threads, "_pool_of", lambda size: Later())
     done = []
     threads.run_each(lambda task, thread: done.append((task, thread)), 3, 2)
-    run, number = late[0]
-    run(number)
+    late_comer = threading.Thread(target=late[0][0], args=late[0][1:])
+    late_comer.start()
+    late_comer.join()
 
     assert done == [(0, 0), (1, 0), (2, 0)]
 
@@ -181,7 +182,7 @@ def test_an_interrupt_waits_for_running_tasks_and_starts_no_more():
     timer.join()
 
     assert time.perf_counter() - begin < 1.0
-    assert set(running) <= {running[0]} if running else True  # what the caller itself was doing was cut short
+    assert len(running) <= 1  # what the caller itself was doing was cut short
     assert len(done) < 30
 
 

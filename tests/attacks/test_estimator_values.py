@@ -266,10 +266,10 @@ def test_lengths_that_differ_are_refused_with_both_numbers(kind):
         ("min_weight_fraction_leaf", 0.6), ("min_weight_fraction_leaf", -0.1), ("min_weight_fraction_leaf", NAN),
         ("max_features", 0), ("max_features", 0.0), ("max_features", 1.1), ("max_features", "auto"),
         ("random_state", -1), ("random_state", "now"), ("max_leaf_nodes", 1), ("max_leaf_nodes", 2.0),
-        ("min_impurity_decrease", -1e-9), ("min_impurity_decrease", NAN),
-        ("ccp_alpha", -1.0), ("ccp_alpha", NAN),
+        ("min_impurity_decrease", -1e-9), ("min_impurity_decrease", NAN), ("ccp_alpha", -1.0), ("ccp_alpha", NAN),
         ("monotonic_cst", 3), ("monotonic_cst", [2]), ("monotonic_cst", [0, 1]), ("monotonic_cst", {"no": 1}),
-        ("ccp_alpha", INF), ("min_impurity_decrease", INF), ("nominal", 5), ("ordinal", ["x0"]), ("numeric", 1.5), ("unseen", "drop"), ("n_jobs", 0), ("n_jobs", 1.5),
+        ("ccp_alpha", INF), ("min_impurity_decrease", INF),
+        ("nominal", 5), ("ordinal", ["x0"]), ("numeric", 1.5), ("unseen", "drop"), ("n_jobs", 0), ("n_jobs", 1.5),
         ("n_jobs", "all"),
     ],
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_squared_error_on_continuous_targets_gives_the_very_same_tree(weights, l
 @pytest.mark.parametrize("direction", [(1, 1, 1, 1), (-1, 1, -1, 1), (1, 1, -1, -1)])
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 4}, {"min_samples_leaf": 5}], ids=str)
 def test_monotone_squared_error_gives_the_very_same_tree(direction, limits) -> None:
-    """With every column constrained. In columns without a constraint scikit-learn splits beyond the bounds and clips values."""
+    """With every column constrained: in the others scikit-learn splits beyond the bounds and clips the values."""
     y = NUMBERS[:, 0]
 
     tree = ours(X, y, None, "squared_error", monotone=direction, **limits)

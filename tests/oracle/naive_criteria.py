@@ -118,7 +118,7 @@ class Criterion:
         return Fraction(total, self.weight(rows))
 
     def value(self, rows: Sequence[int], unit: Fraction) -> list[float]:
-        """What the tree stores: weighted class counts (``unit`` is the weight of one whole-number step), or predictions."""
+        """What the tree stores: class counts (``unit`` is the weight of one whole-number step), or predictions."""
         if self.n_classes:
             return [float(c * unit) for o in range(self.n_outputs) for c in self.counts(rows, o)]
         if self.name == "absolute_error":

@@ -89,11 +89,7 @@ def draw_limits(rng: np.random.Generator, kinds: tuple[str, ...]) -> TwinLimits:
 
 def difference(case: Case, tree: Tree, twin: TwinTree) -> str:
     """The first difference between the two trees in words; empty where there is none."""
-    if tree.n_nodes != len(twin.nodes):
-        shared = min(tree.n_nodes, len(twin.nodes))
-    else:
-        shared = tree.n_nodes
-    for at in range(shared):
+    for at in range(min(tree.n_nodes, len(twin.nodes))):
         found = _node_difference(case, tree, twin, at)
         if found:
             return f"node {at}: {found}"

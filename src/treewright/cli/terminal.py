@@ -114,7 +114,7 @@ def _names_a_file(error: TreewrightError) -> bool:
 
 def _leave(code: int, message: str) -> NoReturn:
     """One line, then out."""
-    note(message)
+    note(" ".join(message.splitlines()))
     raise typer.Exit(code) from None
 
 

@@ -50,8 +50,11 @@ if TYPE_CHECKING:
     from treewright.plot.svg import SvgPicture
 
 
-class _ParameterError(ParameterError, InvalidParameterError):
-    """A parameter is outside its range: both families' error."""
+class _BothParameterErrors(ParameterError, InvalidParameterError):
+    """A parameter is outside its range: both families' error, under the name that a user knows."""
+
+
+_BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
 
 
 class TreeEstimator(BaseEstimator, ABC):
@@ -103,7 +106,7 @@ class TreeEstimator(BaseEstimator, ABC):
             # As BaseEstimator._validate_params, which takes 120 us to find the names of the parameters.
             validate_parameter_constraints(self._parameter_constraints, self._parameters(), type(self).__name__)
         except InvalidParameterError as error:
-            raise _ParameterError(str(error)) from None
+            raise _BothParameterErrors(str(error)) from None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check, encode, grow, prune, keep. Nothing of the estimator changes before the last step."""

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import numba
 import numpy as np
 import pytest
 
-from treewright.grow.exact import choose, draw_columns
+from treewright.grow import exact
 from treewright.grow.layout import Limits, Nodes
 from treewright.grow.objective import regression_objective
 from treewright.grow.storage import make_nodes
+
+
+@numba.njit
+def choose(nodes, parents, gains, limits):
+    return exact.choose(nodes, parents, gains, limits)
+
+
+@numba.njit
+def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
+    exact.draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first)
+
 
 ROOT = np.array([-1], np.int32)
 

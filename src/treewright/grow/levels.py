@@ -112,7 +112,8 @@ def grow_levels(
             for k in range(some.shape[0]):
                 cells -= p * (nodes.hi[max(some[k], 0)] - nodes.lo[max(some[k], 0)])
         n_splitting = n_next
-        splitting[0, :n_splitting] = splitting[1, :n_splitting]
+        for k in range(n_splitting):  # a slice assigned to a slice costs two seconds of compile time: its error's text
+            splitting[0, k] = splitting[1, k]
     return n_splitting, n_nodes, n_words
 
 

@@ -78,7 +78,7 @@ def with_room(arrays: list[np.ndarray], needed: int) -> Nodes:
     # The nodes as they are, as many again as are needed, and the tree's own arrays made from them.
     check_fits(
         (capacity + needed) * per_node,
-        f"a tree of {needed} nodes and more ({arrays[Nodes._fields.index('totals')].shape[1]} sums each)",
+        f"a tree of {needed} nodes ({arrays[Nodes._fields.index('totals')].shape[1]} sums each)",
         "set max_depth, max_leaf_nodes or min_samples_leaf, or use fewer classes",
     )
     for at, array in enumerate(arrays):

@@ -132,6 +132,13 @@ def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weig
 
 
 @inner_kernel
+def add_times(sums, others, factor):
+    """Add other sums so many times."""
+    for t in range(sums.shape[0]):
+        sums[t] += factor * others[t]
+
+
+@inner_kernel
 def best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group):
     """Try every partition of the levels, with the missing rows on either side.
 
@@ -154,7 +161,6 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
     n_left = 0
     best = -1.0
     kept_missing = -1
-    group[OFFER, :n_groups] = 0
     current = np.zeros(n_groups, np.int64)
     for step in range(1 << (n_groups - 1)):
         if step > 0:
@@ -165,11 +171,10 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
             current[level] = 1 - current[level]
             left_weight += sign * weights[level]
             n_left += sign * (group[STOP, level] - group[START, level])
-            for t in range(n_totals):
-                left[t] += sign * sums[level, t]
+            add_times(left, sums[level], sign)
         for missing_left in range(2 if n_missing > 0 else 1):
             if missing_left:
-                left += sums[n_groups]
+                add_times(left, sums[n_groups], 1)
             here_weight = left_weight + (weights[n_groups] if missing_left else 0)
             here = n_left + (n_missing if missing_left else 0)
             right_weight = nodes.weight[node] - here_weight
@@ -180,10 +185,11 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
             ):
                 gain = gain_of(stats, node, nodes, left, here_weight)
             if missing_left:
-                left -= sums[n_groups]
+                add_times(left, sums[n_groups], -1)
             best = max(best, gain)
             if target >= 0.0 and gain >= target:
-                group[OFFER, :n_groups] = current
+                for g in range(n_groups):
+                    group[OFFER, g] = current[g]
                 kept_missing = offer_sides(group, n_groups, missing_left, kept_missing)
     return best, kept_missing
 
@@ -193,7 +199,8 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
     """Rank each level by the projection of its mean sums on their first principal component, by the power method."""
     n_totals = nodes.totals.shape[1]
     sums = np.empty(n_totals, np.int64)
-    mean = nodes.totals[node] / float(nodes.weight[node])
+    totals = nodes.totals[node]
+    node_weight = float(nodes.weight[node])
     axis = np.zeros(n_totals)
     following = np.zeros(n_totals)
     for step in range(_POWER_STEPS):
@@ -205,21 +212,25 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
             projection = 0.0
             spread = 0.0
             for t in range(n_totals):
-                deviation = sums[t] / weight - mean[t]
+                deviation = sums[t] / weight - totals[t] / node_weight
                 projection += deviation * axis[t]
                 spread += deviation * deviation
             rank[g] = projection
             if step == 0:  # begin with the level farthest from the mean
                 if weight * spread > largest:
                     largest = weight * spread
-                    following[:] = sums / weight - mean
+                    for t in range(n_totals):
+                        following[t] = sums[t] / weight - totals[t] / node_weight
                 continue
             for t in range(n_totals):
-                following[t] += weight * projection * (sums[t] / weight - mean[t])
-        length = np.sqrt((following * following).sum())
+                following[t] += weight * projection * (sums[t] / weight - totals[t] / node_weight)
+        length = 0.0
+        for t in range(n_totals):
+            length += following[t] * following[t]
         if length == 0.0:
             return
-        axis[:] = following / length
+        for t in range(n_totals):
+            axis[t] = following[t] / np.sqrt(length)
 
 
 @inner_kernel

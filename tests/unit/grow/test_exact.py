@@ -6,10 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow import exact
+from treewright.grow import exact, storage
 from treewright.grow.layout import Limits, Nodes
-from treewright.grow.objective import regression_objective
-from treewright.grow.storage import make_nodes
 
 
 @numba.njit
@@ -26,7 +24,8 @@ ROOT = np.array([-1], np.int32)
 
 
 def open_root(key: int = 1, tolerance: float = 1e-9) -> Nodes:
-    nodes = make_nodes(2, regression_objective(np.array([[0.0], [1.0]]), None, "squared_error"))
+    shapes = {"totals": (2, 1), "value": (2, 1)}
+    nodes = Nodes(**{name: np.zeros(shapes.get(name, 2), dtype) for name, dtype in storage._TYPES.items()})
     nodes.feature[:], nodes.is_open[:], nodes.key[:], nodes.tolerance[:], nodes.gain[:] = -1, 1, key, tolerance, -1.0
     return nodes
 

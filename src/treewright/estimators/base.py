@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from treewright.plot.svg import SvgPicture
 
 
-class _BothParameterErrors(ParameterError, InvalidParameterError):
+class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
     """A parameter is outside its range: both families' error, under the name that a user knows."""
 
 

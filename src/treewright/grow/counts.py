@@ -15,7 +15,7 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel
 from treewright.grow.layout import ROW, SMALLEST
-from treewright.grow.means import cut_range
+from treewright.grow.means import cut_range, never_few
 from treewright.grow.settings import ENTROPY, GINI, MISCLASSIFICATION
 
 
@@ -254,6 +254,7 @@ def place_nothing(stats, columns, lo, hi):
 
 KERNELS = {
     "scan": scan_counts,
+    "few": never_few,
     "summarise": summarise_counts,
     "rank": count_rank,
     "gain": gain_of_counts,

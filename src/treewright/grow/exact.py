@@ -13,8 +13,8 @@ from numba.extending import overload
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
-from treewright.grow.families import scan_cuts
-from treewright.grow.layout import MISSING, Columns
+from treewright.grow.families import few_gain, scan_cuts
+from treewright.grow.layout import MISSING, NOT_FEW, Columns
 from treewright.grow.partition import partition_items
 from treewright.grow.subsets import search_levels
 
@@ -89,6 +89,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
     """
     n_columns = columns.code_row.shape[0]
     for column in range(first_column, last_column):
+        may_be_few = not limits.is_monotone and column < n_columns and columns.code_row[column] < 0
         for k in range(parents.shape[0]):
             parent = parents[k]
             child = 0
@@ -107,9 +108,21 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
                 gains[column, slot] = -1.0
                 if nodes.is_open[node] and (drawn.shape[0] == 0 or drawn[slot, column]):
                     items = columns.order[column, nodes.lo[node] : nodes.hi[node]]
-                    gains[column, slot], _, _ = search_column(
-                        stats, column, node, nodes, columns, items, count_present(items), limits, -1.0, work
-                    )
+                    gain = NOT_FEW
+                    if may_be_few and not items[items.shape[0] - 1] & MISSING:
+                        gain = few_gain(
+                            stats,
+                            items,
+                            nodes.totals[node],
+                            nodes.weight[node],
+                            limits.min_leaf,
+                            limits.min_leaf_weight,
+                        )
+                    if gain == NOT_FEW:
+                        gain, _, _ = search_column(
+                            stats, column, node, nodes, columns, items, count_present(items), limits, -1.0, work
+                        )
+                    gains[column, slot] = gain
 
 
 @inner_kernel

@@ -42,6 +42,16 @@ def _scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, 
     return _kernel_for(stats, "scan")
 
 
+def few_gain(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
+    """The best gain of a short segment, or ``NOT_FEW``; parameters and result as ``means.few_of_means``."""
+    return _kernel_for(stats, "few")(stats, items, totals, node_weight, min_leaf, min_leaf_weight)
+
+
+@overload(few_gain)
+def _few_gain(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
+    return _kernel_for(stats, "few")
+
+
 def summarise(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``."""
     return _kernel_for(stats, "summarise")(stats, node, nodes, items)

@@ -19,6 +19,8 @@ NEW = -0x80000000
 MAX_ROWS = ROW  # 2**30 - 1 rows: what an item can name
 
 SMALLEST = 5e-324  # impurity of a node whose targets differ by less than float64 can square
+NOT_FEW = -2.0  # no gain: the short cut for short segments does not apply
+
 BLOCK = 2048  # rows whose prefix sums and gains are held at a time: 64 KB of scratch, between L1 and L2
 
 

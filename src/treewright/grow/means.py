@@ -1,8 +1,9 @@
-"""Cuts and nodes for means: squared error, and Gini of two classes. In: ``MeanStats``. Caller: grow.families.
+"""Cuts and nodes for means: squared error, and two classes. In: ``MeanStats``. Caller: grow.families.
 
-Both are one formula. With deviations measured from the node's mean, a side with weight w_l and sum of deviations d
-gains ``d**2 W / (w_l w_r)`` (the sum of squares between the branches). Gini of two classes coded -1 and 1 is half of
-it: the variance of that code is 4 p (1 - p) and Gini is 2 p (1 - p) (Breiman et al. 1984, section 4.3 and 8.3).
+Squared error and Gini are one formula. With deviations measured from the node's mean, a side with weight w_l and sum of
+deviations d gains ``d**2 W / (w_l w_r)`` (the sum of squares between the branches). Gini of two classes coded -1 and 1
+is half of it: the variance of that code is 4 p (1 - p) and Gini is 2 p (1 - p) (Breiman et al. 1984, section 4.3 and
+8.3). The entropy of two classes is read off the same sums.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import inner_kernel
-from treewright.grow.layout import BLOCK, ROW, SMALLEST
+from treewright.grow.layout import BLOCK, NOT_FEW, ROW, SMALLEST
+
+FEW = 64  # items below which a plain loop beats the blocks
 
 
 @inner_kernel
@@ -29,7 +32,7 @@ def cut_range(n_present, n_missing, missing_left, min_leaf, after):
 
 
 @inner_kernel
-def missing_sums(values, weights, totals, node_weight, items, n_present, carry):
+def missing_sums(values, weights, totals, node_weight, items, n_present, carry, is_centred):
     """Clear the running sums (``carry[:t]``), put those of the missing rows into ``carry[t:2t]``.
 
     Their weight is returned.
@@ -44,7 +47,8 @@ def missing_sums(values, weights, totals, node_weight, items, n_present, carry):
         w = weights[row] if has_weights else 1
         weight += w
         for t in range(n_stats):
-            carry[n_stats + t] += np.int64(values[t, row]) - (totals[t] // node_weight) * w
+            centre = totals[t] // node_weight if is_centred else 0
+            carry[n_stats + t] += np.int64(values[t, row]) - centre * w
     return weight
 
 
@@ -111,6 +115,51 @@ def finish_block(gains, weights, flags, extra, total, min_weight):
 
 
 @inner_kernel
+def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, table, scale, min_weight):
+    """Gains of a block in bits times rows, from the counts of two classes coded -1 and 1; -1 where no cut is allowed.
+
+    A side with l rows and sum s holds (l + s) / 2 rows of the second class. ``table`` holds c log2 c in fixed point, so
+    equal counts give equal gains.
+    """
+    second = (total + total_sum) >> 1
+    score = table[second] + table[total - second] - table[total]
+    for j in range(gains.shape[0]):
+        left = np.int64(weights[j]) + extra
+        right = total - left
+        left_second = (left + sums[j] + shift) >> 1
+        right_second = second - left_second
+        sides = table[left_second] + table[left - left_second] - table[left]
+        sides += table[right_second] + table[right - right_second] - table[right]
+        allowed = (flags[j] < 0) & (left >= min_weight) & (right >= min_weight)
+        gains[j] = max(float(sides - score) / scale, 0.0) if allowed else -1.0
+
+
+@inner_kernel
+def best_of_few(values, fixed, total, node_weight, items, min_leaf, min_leaf_weight):
+    """The largest gain of a few present items: the numbers of ``finish_block`` without its blocks."""
+    has_weights = fixed.shape[0] > 0
+    centre = total // node_weight
+    weight = float(node_weight)
+    rest = float(total - centre * node_weight) / weight
+    min_weight = float(min_leaf_weight)
+    first, last = cut_range(items.shape[0], 0, 0, min_leaf, -1)
+    running = 0
+    running_weight = 0
+    best = -1.0
+    for i in range(last):
+        row = items[i] & ROW
+        w = fixed[row] if has_weights else 1
+        running += np.int64(values[row]) - centre * w
+        running_weight += w
+        left = float(running_weight)
+        right = weight - left
+        if i >= first and items[i + 1] < 0 and left >= min_weight and right >= min_weight:
+            deviation = float(running) - left * rest
+            best = max(best, deviation * deviation * weight / (left * right))
+    return best
+
+
+@inner_kernel
 def largest(gains):
     """The largest gain; -1 if there is none.
 
@@ -130,9 +179,9 @@ def largest(gains):
 
 
 @inner_kernel
-def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high):
+def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high, is_centred):
     """Withdraw cuts whose branches break a monotone constraint or leave the node's interval (one output)."""
-    centre = float(total // total_weight)
+    centre = float(total // total_weight) if is_centred else 0.0
     for j in range(gains.shape[0]):
         left = weights[j] + extra
         left_sum = float(sums[j]) + shift + centre * left
@@ -141,6 +190,17 @@ def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, di
         is_ordered = (left_mean - right_mean) * direction <= 0.0
         if not (is_ordered and min(left_mean, right_mean) >= low and max(left_mean, right_mean) <= high):
             gains[j] = -1.0
+
+
+def few_of_means(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
+    """The largest gain of a short segment without missing items, for one target without constraints; else ``NOT_FEW``.
+
+    Half of the nodes of a full tree have two or three rows. There the blocks of ``scan_means``, and handing all arrays
+    to it, cost ten times what the sums do.
+    """
+    if items.shape[0] > FEW or stats.values.shape[0] != 1 or stats.table.shape[0] > 0:
+        return NOT_FEW
+    return best_of_few(stats.values[0], stats.weights, totals[0], node_weight, items, min_leaf, min_leaf_weight)
 
 
 def scan_means(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
@@ -182,7 +242,9 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
     totals = nodes.totals[node]
     node_weight = nodes.weight[node]
     carry = work.carry
-    missing_weight = float(missing_sums(values, fixed, totals, node_weight, items, n_present, carry))
+    table = stats.table
+    is_entropy = table.shape[0] > 0
+    missing_weight = float(missing_sums(values, fixed, totals, node_weight, items, n_present, carry, not is_entropy))
     total = float(node_weight)
     best = -1.0
     weight_before = 0
@@ -195,9 +257,11 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
         for t in range(n_stats):
             # Measured from the whole part of the node's mean the sums stay small, so that the one rounding left (the
             # rest of the mean) does not swallow small gains.
-            centre = totals[t] // node_weight
+            centre = 0 if is_entropy else totals[t] // node_weight
             rest = float(totals[t] - centre * node_weight) / total
             carry[t] = sum_deviations(values[t], fixed, centre, block, carry[t], sums)
+            if is_entropy:
+                continue
             add_squares(sums, weights, rest, 0.0, t == 0, work.gains[: stop - start])
             if n_missing > 0:
                 shift = float(carry[n_stats + t]) - missing_weight * rest
@@ -215,12 +279,20 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
             gains = work.gains[missing_left * BLOCK + first - start : missing_left * BLOCK + last - start]
             here = weights[first - start : last - start]
             extra = missing_weight if missing_left else 0.0
-            finish_block(gains, here, items[first + 1 : last + 1], extra, total, float(limits.min_leaf_weight))
+            flags = items[first + 1 : last + 1]
+            if is_entropy:
+                shift = carry[n_stats] if missing_left else 0
+                entropy_block(
+                    gains, here, sums[first - start : last - start], flags, np.int64(extra), shift, node_weight,
+                    totals[0], table, stats.table_scale, limits.min_leaf_weight,
+                )  # fmt: skip
+            else:
+                finish_block(gains, here, flags, extra, total, float(limits.min_leaf_weight))
             if limits.is_monotone:
-                shift = float(carry[n_stats]) if missing_left else 0.0
+                missing_sum = float(carry[n_stats]) if missing_left else 0.0
                 forbid_unordered(
-                    gains, here, sums[first - start : last - start], shift, extra, totals[0], node_weight, direction,
-                    nodes.low[node], nodes.high[node],
+                    gains, here, sums[first - start : last - start], missing_sum, extra, totals[0], node_weight,
+                    direction, nodes.low[node], nodes.high[node], not is_entropy,
                 )  # fmt: skip
             block_best = largest(gains)
             best = max(best, block_best)
@@ -261,7 +333,7 @@ def summarise_means(stats, node, nodes, items):
         for i in range(items.shape[0]):
             total += np.int64(values[items[i] & ROW])
         nodes.totals[node, t] = total
-        if stats.is_gini:
+        if stats.is_classes:
             share = float(total) / float(weight)
             squares += (1.0 - share * share) * float(weight)
             pure = pure and abs(total) == weight
@@ -276,8 +348,15 @@ def summarise_means(stats, node, nodes, items):
             deviation = float(np.int64(values[row]) - centre * w) - rest * w
             squares += deviation * deviation / w
             pure = pure and targets[row] == first
-    nodes.impurity[node] = 0.0 if pure else max(squares / weight * stats.unit * stats.unit * stats.factor, SMALLEST)
     nodes.tolerance[node] = squares * 1e-12
+    impurity = squares / weight * stats.unit * stats.unit * stats.factor
+    if stats.table.shape[0] > 0:
+        second = (weight + nodes.totals[node, 0]) >> 1
+        bits = stats.table[weight] - stats.table[second] - stats.table[weight - second]
+        impurity = float(bits) / stats.table_scale / weight
+        # Roundings of the table: half a step per entry.
+        nodes.tolerance[node] = float(weight) * 1e-12 + 16.0 / stats.table_scale
+    nodes.impurity[node] = 0.0 if pure else max(impurity, SMALLEST)
     return pure
 
 
@@ -330,12 +409,18 @@ def mean_prediction(stats, node, nodes):
     return float(nodes.totals[node, 0]) / float(nodes.weight[node])
 
 
+def never_few(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
+    """No short cut for short segments."""
+    return NOT_FEW
+
+
 def place_nothing(stats, columns, lo, hi):
     """Means need no order of the targets."""
 
 
 KERNELS = {
     "scan": scan_means,
+    "few": few_of_means,
     "summarise": summarise_means,
     "rank": mean_rank,
     "gain": gain_of_means,

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel
 from treewright.grow.layout import ROW, SMALLEST
-from treewright.grow.means import cut_range
+from treewright.grow.means import cut_range, never_few
 
 # Rows of work.fenwick.
 LEFT, RIGHT = 0, 2  # weights; the row below each holds weighted targets
@@ -286,6 +286,7 @@ def median_prediction(stats, node, nodes):
 
 KERNELS = {
     "scan": scan_medians,
+    "few": never_few,
     "summarise": summarise_medians,
     "rank": median_rank,
     "gain": gain_of_nothing,

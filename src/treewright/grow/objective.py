@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from treewright.grow.layout import Nodes
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, ENTROPY
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, ENTROPY, GINI
 from treewright.grow.statistics import (
     CountStats,
     MeanStats,
@@ -103,15 +103,16 @@ def classification_objective(
     n, n_outputs = codes.shape
     fixed, exponent = fixed_weights(weights, n)
     total_weight = int(fixed.sum()) if len(fixed) else n
-    if criterion == "gini" and max(n_classes) <= 2:
+    number = CLASSIFICATION_CRITERIA[criterion]
+    table, table_scale = np.empty(0, np.int64), 1.0
+    if number == ENTROPY and weights is None:
+        table, table_scale = xlogx_table(n)
+    if max(n_classes) <= 2 and (number == GINI or (len(table) and n_outputs == 1)):
         signs = np.where(codes.T > 0, 1, -1)
         values = np.ascontiguousarray(signs, np.int8) if weights is None else signs * fixed
-        factor = 0.5 / n_outputs
-        stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True)
+        factor = 0.5 / n_outputs if number == GINI else 1.0
+        stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True, table, table_scale)
         return Objective(stats, n_outputs, total_weight, exponent, (factor,), tuple(n_classes))
-    table, table_scale = np.empty(0, np.int64), 1.0
-    if CLASSIFICATION_CRITERIA[criterion] == ENTROPY and weights is None:
-        table, table_scale = xlogx_table(n)
     label_type = np.uint8 if max(n_classes) <= 256 else np.int32
     counts = CountStats(
         labels=np.ascontiguousarray(codes.T, label_type),
@@ -119,7 +120,7 @@ def classification_objective(
         weights=fixed,
         table=table,
         table_scale=table_scale,
-        criterion=CLASSIFICATION_CRITERIA[criterion],
+        criterion=number,
     )
     return Objective(counts, int(sum(n_classes)), total_weight, exponent, (1.0 / n_outputs,), tuple(n_classes))
 
@@ -148,5 +149,5 @@ def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criter
         medians = MedianStats(centred, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
         units = (unit, 1.0 / n_outputs)
         return Objective(medians, n_outputs, total_weight, exponent, units, (), **facts, n_medians=n_outputs)
-    means = MeanStats(products, fixed, columns, 1.0 / n_outputs, unit, False)
+    means = MeanStats(products, fixed, columns, 1.0 / n_outputs, unit, False, np.empty(0, np.int64), 1.0)
     return Objective(means, n_outputs, total_weight, exponent, (unit, unit, 1.0 / n_outputs), (), **facts)

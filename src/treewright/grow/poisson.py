@@ -19,6 +19,7 @@ from treewright.grow.means import (
     is_one_mean,
     mean_prediction,
     mean_rank,
+    never_few,
     place_nothing,
 )
 
@@ -133,6 +134,7 @@ def gain_of_poisson(stats, node, nodes, left, left_weight):
 
 KERNELS = {
     "scan": scan_poisson,
+    "few": never_few,
     "summarise": summarise_poisson,
     "rank": mean_rank,
     "gain": gain_of_poisson,

@@ -29,7 +29,9 @@ class MeanStats(NamedTuple):
     targets: np.ndarray  # float64[t, n] as given; empty for Gini
     factor: float  # what a squared deviation, in target units, is worth in impurity
     unit: float  # target units of a quotient of sums and weights
-    is_gini: bool
+    is_classes: bool
+    table: np.ndarray  # int64[n + 1]: c log2 c in fixed point for entropy, else empty
+    table_scale: float
 
 
 class CountStats(NamedTuple):

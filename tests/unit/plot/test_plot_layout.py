@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +38,7 @@ def test_boxes_of_one_depth_keep_the_gap(drawing: tuple[list[list[int]], list[fl
     places = tidy(children, widths, gap=GAP)
 
     for row in rows_of(children):
-        for left, right in zip(row, row[1:], strict=False):
+        for left, right in pairwise(row):
             assert places[right] - places[left] >= (widths[left] + widths[right]) / 2 + GAP - 1e-9
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 import xml.etree.ElementTree as ET
@@ -211,7 +210,7 @@ def test_saving_writes_the_text_in_one_step(iris_model: ModelData, tmp_path: Pat
     picture.save(path)
 
     assert path.read_text(encoding="utf-8") == picture.text == picture._repr_svg_()
-    assert os.listdir(tmp_path) == ["tree.svg"]
+    assert [path.name for path in tmp_path.iterdir()] == ["tree.svg"]
 
 
 def test_saving_refuses_another_format_and_a_folder_that_is_not_there(iris_model: ModelData, tmp_path: Path) -> None:
@@ -221,7 +220,7 @@ def test_saving_refuses_another_format_and_a_folder_that_is_not_there(iris_model
         picture.save(tmp_path / "tree.png")
     with pytest.raises(InputFileError, match="no folder"):
         picture.save(tmp_path / "nowhere" / "tree.svg")
-    assert os.listdir(tmp_path) == []
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("wrong", [{"theme": "blue"}, {"max_depth": -1}, {"max_nodes": 0}, {"tree": 9}])

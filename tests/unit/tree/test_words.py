@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_emoji_and_accents_stay() -> None:
         (True, "True"),
         (1.0, "1.0"),
         (b"x", "b'x'"),
-        (datetime.date(2024, 2, 29), "2024-02-29"),
+        (dt.date(2024, 2, 29), "2024-02-29"),
     ],
 )
 def test_levels_are_written_so_that_a_list_of_them_can_be_read(level: object, text: str) -> None:

@@ -140,7 +140,7 @@ class Model(ModelData):
         """
         return route.leaf_of(self.trees[0], self._encoded(X, owner), n_jobs).astype(np.int64)
 
-    def decision_path(self, X: Any, *, owner: str = "Model") -> csr_matrix:
+    def decision_path(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> csr_matrix:
         """Indicator of the nodes that each row passes.
 
         Returns
@@ -150,7 +150,7 @@ class Model(ModelData):
         from treewright.predict import paths
 
         matrix = self._encoded(X, owner)
-        return paths.decision_path(self, matrix, route.leaf_of(self.trees[0], matrix))
+        return paths.decision_path(self, matrix, route.leaf_of(self.trees[0], matrix, n_jobs))
 
     @property
     def feature_importances(self) -> np.ndarray:

@@ -130,7 +130,10 @@ def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -
             f" and {len(absent) - 5} more" if len(absent) > 5 else ""
         )
         shown = ", ".join(present[:12]) + (f", and {len(present) - 12} more" if len(present) > 12 else "")
-        raise ColumnError(f"{path}: no column {listed}{did_you_mean(absent[0], present)} (the columns are: {shown})")
+        raise ColumnError(
+            f"{path}: no column {listed}{did_you_mean(absent[0], present)} (the columns are: {shown}); "
+            "add what is missing, or name another column"
+        )
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

@@ -66,9 +66,9 @@ def _rendered(model: Model, form: str, max_depth: int | None) -> str:
 
             return json.dumps(to_structure(model), indent=1, allow_nan=False, ensure_ascii=False)
         case "rules":
-            from treewright.explain.leaf_rules import leaf_rules
+            from treewright.explain.leaf_rules import write_rules
 
-            return "\n\n".join(rule.text for rule in leaf_rules(model))
+            return write_rules(model)
         case _:
             return str(model.show(max_depth=max_depth))
 

@@ -10,7 +10,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, TextIO
 
@@ -81,13 +81,17 @@ def refusals(data: Path | None = None) -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[None]:
     """A progress bar on standard error while the block runs; only where a person looks on."""
-    from treewright.core.jit import is_warm
-    from treewright.core.progress import listen
+    from treewright.core.progress import COMPILING, listen
 
-    if not is_warm():
-        note("compiling kernels for this machine (once) ...")
+    told: set[str] = set()
+
+    def tell_of_compiling(what: str) -> None:
+        if what == COMPILING and what not in told:
+            told.add(what)
+            note("compiling kernels for this kind of fit on this machine (once, about 20 s) ...")
+
     if not sys.stderr.isatty():
-        with nullcontext():
+        with listen(lambda _, what: tell_of_compiling(what)):
             yield
         return
     from rich.console import Console
@@ -101,7 +105,12 @@ def progress() -> Iterator[None]:
     )
     with Progress(*shape, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("working", total=1.0, visible=False)
-        with listen(lambda done, what: bar.update(task, completed=done, description=what, visible=True)):
+
+        def show(done: float, what: str) -> None:
+            tell_of_compiling(what)
+            bar.update(task, completed=done, description=what, visible=True)
+
+        with listen(show):
             yield
 
 

@@ -24,6 +24,8 @@ import numba
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
 
+from treewright.core import progress
+
 __all__ = ["cache_directory", "inner_kernel", "is_warm", "kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -174,9 +176,12 @@ class _KernelCache(caching.FunctionCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # whatever is wrong with the file: compile again
-            return None
+            found = None
+        if found is None:
+            progress.report(0.0, progress.COMPILING)
+        return found
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

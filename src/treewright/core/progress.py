@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["Listener", "is_heard", "listen", "report"]
+__all__ = ["COMPILING", "Listener", "is_heard", "listen", "report"]
+
+COMPILING = "compiling"  # what is reported when a kernel is compiled for the first time on this machine
 
 Listener = Callable[[float, str], None]
 

@@ -226,6 +226,8 @@ def encode_row(schema: Schema, row: Any, *, unseen: str = "missing", owner: str 
     """
     if unseen not in UNSEEN:
         raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
+    if schema.named and callable(getattr(row, "to_dict", None)):
+        row = row.to_dict()  # a pandas Series knows the names of its cells
     if isinstance(row, Mapping):
         table = Table(tuple(row), 1, len(row), sources=[[value] for value in row.values()])
     else:

@@ -245,7 +245,7 @@ class TreeEstimator(BaseEstimator, ABC):
         -------
         csr_matrix of int64[n, n_nodes]
         """
-        return self._fitted().decision_path(X, owner=type(self).__name__)
+        return self._fitted().decision_path(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def get_depth(self) -> int:
         """Edges from the root to the deepest leaf."""

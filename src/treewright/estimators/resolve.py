@@ -79,6 +79,7 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
     if value is None:
         return None
     if isinstance(value, Mapping):
+        value = {_name_of(key, schema): sign for key, sign in value.items()}
         unknown = [name for name in value if name not in schema.names]
         if unknown:
             hint = did_you_mean(unknown[0], schema.names)
@@ -101,6 +102,13 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
                 "declare it ordinal, or set 0"
             )
     return tuple(int(sign) for sign in signs)
+
+
+def _name_of(key: Any, schema: Schema) -> Any:
+    """A column's name from its name or position."""
+    if key not in schema.names and isinstance(key, Integral) and 0 <= int(key) < len(schema):
+        return schema.names[int(key)]
+    return key
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,9 @@ Callers: users, cli.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,7 +18,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.estimators.base import TreeEstimator
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 from treewright.model import Model
@@ -60,7 +62,7 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
     ordinal : dict from column name or position to its levels, lowest first, optional
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
-        the heavier branch.
+        the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
     n_jobs : int, optional
         Threads; all processors by default. The tree does not depend on it.
 
@@ -203,7 +205,15 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         if self.class_weight is None:
             return weights
         factors = self._class_factors(target)
-        return factors if weights is None else weights * factors
+        if weights is None:
+            return factors
+        with np.errstate(over="ignore", under="ignore"):
+            product = weights * factors
+        if not np.isfinite(product).all():
+            raise ParameterError("class_weight times sample_weight is beyond float64: scale the weights down")
+        if not product.any():
+            raise ParameterError("class_weight times sample_weight gives every row the weight 0")
+        return product
 
     def _class_factors(self, target: Labels) -> np.ndarray:
         """Weight of each row by its class."""
@@ -218,12 +228,18 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
             by_code = weight
             if isinstance(weight, dict):
                 codes_of = {label: code for code, label in enumerate(labels.tolist())}
+                refuse_no_factors(weight)
                 unknown = [label for label in weight if label not in codes_of]
                 if unknown:
-                    raise ParameterError(
-                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}"
+                    # No error: a fold of a cross-validation may lack a rare class.
+                    warnings.warn(
+                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}",
+                        DataWarning,
+                        stacklevel=5,
                     )
-                by_code = {codes_of[label]: factor for label, factor in weight.items()}
+                by_code = {codes_of[label]: factor for label, factor in weight.items() if label in codes_of}
+            elif weight != "balanced":
+                raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
             factors *= compute_sample_weight(by_code, codes)
         if not np.isfinite(factors).all() or (factors < 0).any():
             raise ParameterError("class_weight must be finite and >= 0 for every class")
@@ -394,6 +410,18 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
             target_names=target.names,
             facts=dict(facts),
         )
+
+
+def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
+    """Refuse class weights that are not finite numbers >= 0.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for label, factor in weight.items():
+        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0 <= float(factor) < np.inf:
+            raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")
 
 
 def refuse_not_counts(values: np.ndarray) -> None:

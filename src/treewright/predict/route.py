@@ -149,6 +149,7 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
     -------
     int32[n]
     """
+    n_threads = threads.resolve_jobs(n_jobs)
     route = route_of(tree)
     tests_subsets = isinstance(route, SubsetRoute)
     n = len(matrix)
@@ -163,5 +164,5 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
         # A block at a time is turned into rows, so that a column-major table is never copied whole.
         walk(np.ascontiguousarray(matrix[start:stop]), route, tests_subsets, 0, stop - start, leaves[start:stop])
 
-    threads.run_each(walk_block, -(-n // _BLOCK), threads.resolve_jobs(n_jobs))
+    threads.run_each(walk_block, -(-n // _BLOCK), n_threads)
     return leaves

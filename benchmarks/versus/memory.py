@@ -1,11 +1,12 @@
 """Peak memory of a fit. In: a table's size. Out: ``Pair`` in multiples of the table. Caller: single_tree.
 
-The largest resident memory of a whole process that fits, less that of one that does everything but the fit: allocators
-and compiled code count, numpy's own books would not show them.
+How far the resident memory of a process rises above where it stood right before the fit: allocators count, which
+numpy's own books would not show. Linux lets a process reset its peak; elsewhere the peak since its start has to do.
 """
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,13 @@ def peak_bytes() -> int:
     return peak if sys.platform == "darwin" else peak * 1024
 
 
+def begin_peak() -> int:
+    """Forget the peak so far; returns what stands now, in bytes."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
+    return peak_bytes()
+
+
 def memory_pair(size: tuple[int, int], criterion: str, run_child: Callable[..., str]) -> Pair:
     """Peak memory of one fit beyond the table itself.
 
@@ -36,12 +44,11 @@ def memory_pair(size: tuple[int, int], criterion: str, run_child: Callable[..., 
     size : rows and columns
     criterion : str
     run_child : function from words to what a process of the benchmark prints
-        The words are ``--measured-fit``, whose fit (``none`` for no fit), the criterion, and the size.
+        The words are ``--measured-fit``, whose fit, the criterion, and the size; it prints bytes.
     """
     words = [criterion, *map(str, size)]
-    peaks = {whose: int(run_child("--measured-fit", whose, *words)) for whose in ("none", "ours", "theirs")}
     table = size[0] * size[1] * FLOAT32
-    ours, theirs = ((peaks[whose] - peaks["none"]) / table for whose in ("ours", "theirs"))
+    ours, theirs = (int(run_child("--measured-fit", whose, *words)) / table for whose in ("ours", "theirs"))
     return Pair(
         job=f"memory of fit {criterion} {size[0]:,} x {size[1]}",
         ours=ours,

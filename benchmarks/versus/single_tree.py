@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from memory import memory_pair, peak_bytes
+from memory import begin_peak, memory_pair, peak_bytes
 from pairs import Pair, machine, table_of, time_pairs, write_json
 from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -145,16 +145,17 @@ def run_child(*words: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ).stdout
 
 
-def fit_once(whose: str, criterion: str, size: tuple[int, int]) -> None:
-    """What a process does whose memory is measured: a table, small fits (they load what a fit needs), the fit."""
+def rise_of_fit(whose: str, criterion: str, size: tuple[int, int]) -> int:
+    """Bytes a fit needs, in a process that made a table and did small fits first (they load what a fit needs)."""
     X, label, number = make_table(*size)
     y = number if criterion == "squared_error" else label
     chosen = dict(zip(("ours", "theirs"), estimators(criterion, 1), strict=True))
     few = max(500, len(X) // 100)
     for estimator in chosen.values():
         estimator.fit(X[:few], y[:few])
-    if whose in chosen:
-        chosen[whose].fit(X, y)
+    before = begin_peak()
+    chosen[whose].fit(X, y)
+    return peak_bytes() - before
 
 
 JOBS: dict[str, Callable[[Sizes], Iterator[Pair]]] = {
@@ -176,8 +177,7 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.measured_fit:
         whose, criterion, n, p = arguments.measured_fit
-        fit_once(whose, criterion, (int(n), int(p)))
-        print(peak_bytes())
+        print(rise_of_fit(whose, criterion, (int(n), int(p))))
         return
     sizes = QUICK if arguments.quick else Sizes()
     results = []

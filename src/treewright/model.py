@@ -41,8 +41,8 @@ class Model(ModelData):
     >>> model = est.model_
     >>> model.predict({"wind": [4], "sky": ["sun"]})
     array(['out'], dtype='<U3')
-    >>> model.predict_one({"wind": 4, "sky": "sun"})
-    'out'
+    >>> print(model.predict_one({"wind": 4, "sky": "sun"}))
+    out
     """
 
     @classmethod

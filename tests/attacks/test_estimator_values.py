@@ -299,9 +299,33 @@ def test_a_parameter_at_the_end_of_its_range_is_legal(kind, name, value, tmp_pat
 
 
 def test_class_weights_out_of_range_are_refused():
-    for weight in ({"a": 1.0}, {0: -1.0, 1: 1.0}, {0: NAN, 1: 1.0}, {0: 0.0, 1: 0.0}, [{0: 1}, {0: 1}], "even"):
+    for weight in ({0: -1.0, 1: 1.0}, {0: NAN, 1: 1.0}, {0: "x"}, {0: 0.0, 1: 0.0}, [{0: 1}, {0: 1}], ["even"], "even"):
         with pytest.raises(TreewrightError, match="class_weight"):
             tw.DecisionTreeClassifier(class_weight=weight).fit([[1.0], [2.0]], [0, 1])
+
+
+@pytest.mark.parametrize(("factor", "weights"), [(1e200, [1e200, 1e200]), (1e-200, [1e-200, 1e-200])])
+def test_class_weights_times_row_weights_stay_within_numbers(factor, weights):
+    tree = tw.DecisionTreeClassifier(class_weight={0: factor, 1: factor})
+
+    with pytest.raises(TreewrightError, match="class_weight times sample_weight"):
+        tree.fit([[1.0], [2.0]], [0, 1], sample_weight=weights)
+
+
+def test_a_class_weight_for_a_class_that_a_fold_lacks_is_only_a_warning():
+    tree = tw.DecisionTreeClassifier(class_weight={0: 1.0, 1: 1.0, 2: 5.0})
+
+    with pytest.warns(DataWarning, match=r"does not hold: \[2\]"):
+        tree.fit([[1.0], [2.0]], [0, 1])
+
+    assert tree.predict([[1.0], [2.0]]).tolist() == [0, 1]
+
+
+def test_a_pandas_series_is_one_row_by_its_names():
+    pd = pytest.importorskip("pandas")
+    tree = tw.DecisionTreeClassifier().fit(pd.DataFrame({"a": [0.0, 1, 2, 3], "b": [5.0] * 4}), [0, 0, 1, 1])
+
+    assert tree.model_.predict_one(pd.Series({"b": 5.0, "a": 0.0})) == 0
 
 
 @pytest.mark.parametrize("kind", BOTH)

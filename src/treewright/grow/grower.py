@@ -203,7 +203,7 @@ class _Growth:
 
     def _rows_in(self, parents: np.ndarray) -> int:
         """Rows of the nodes that a step works on."""
-        if parents[0] < 0:
+        if len(parents) and parents[0] < 0:
             return self.columns.order.shape[1]
         return int((self.nodes.hi[parents] - self.nodes.lo[parents]).sum())
 

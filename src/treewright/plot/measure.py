@@ -72,7 +72,7 @@ def fitted(text: str, size: float, room: float, *, bold: bool = False) -> str:
     Examples
     --------
     >>> fitted("petal length", 10, 40)
-    'petal l\u2026'
+    'petal\u2026'
     """
     # No character of some width is narrower than 222, so a longer text cannot fit: a name of 100 kB costs nothing.
     most = int(room * 1000 / (222 * size)) + 2

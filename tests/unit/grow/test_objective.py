@@ -21,7 +21,7 @@ def test_two_classes_under_gini_are_minus_one_and_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_classes", "criterion"), [([3], "gini"), ([2], "entropy"), ([2], "log_loss"), ([2], "misclassification")]
+    ("n_classes", "criterion"), [([3], "gini"), ([3], "entropy"), ([3], "log_loss"), ([2], "misclassification")]
 )
 def test_everything_else_counts_classes(n_classes, criterion) -> None:
     objective = classification_objective(CODES, n_classes, None, criterion)
@@ -30,9 +30,19 @@ def test_everything_else_counts_classes(n_classes, criterion) -> None:
     assert objective.n_totals == sum(n_classes)
 
 
+@pytest.mark.parametrize("criterion", ["entropy", "log_loss"])
+def test_entropy_of_two_classes_is_read_off_sums_where_rows_weigh_one(criterion) -> None:
+    plain = classification_objective(CODES, [2], None, criterion)
+    weighted = classification_objective(CODES, [2], np.full(len(CODES), 2.0), criterion)
+
+    assert isinstance(plain.stats, MeanStats)
+    assert len(plain.stats.table) == len(CODES) + 1
+    assert isinstance(weighted.stats, CountStats)
+
+
 def test_log_loss_is_entropy() -> None:
     first, second = (
-        classification_objective(CODES, [2], None, name).stats.criterion for name in ("log_loss", "entropy")
+        classification_objective(CODES, [3], None, name).stats.criterion for name in ("log_loss", "entropy")
     )
 
     assert first == second

@@ -3,7 +3,7 @@
 Callers: every module with a kernel.
 
 Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. Compiled code is cached on disk under a name
-that contains a digest of all sources of this package, because Numba's own cache does not notice an edit in another
+that contains a digest of the sources it may be made of, because Numba's own cache does not notice an edit in another
 file. Numba's cache files are pickles, so only a folder that belongs to this user and that nobody else can write is
 ever read; where there is none, kernels are compiled in memory for this process only.
 """
@@ -33,14 +33,20 @@ F = TypeVar("F", bound=Callable[..., Any])
 _log = logging.getLogger(__name__)
 _DIGEST_BYTES = 16
 _PACKAGE = Path(__file__).resolve().parent.parent
-_KERNEL_FOLDERS = ("core", "grow", "predict")
+# The folders whose kernels each folder's kernels may call: an edit compiles these anew, and no others.
+_KERNEL_FOLDERS = {
+    "grow": ("core", "grow"),
+    "grow.by_node": ("core", "grow/by_node"),
+    "predict": ("core", "predict"),
+    "prune": ("core", "predict", "prune"),
+}
 
 
 @cache
-def _sources_digest() -> str:
+def _sources_digest(folders: tuple[str, ...]) -> str:
     """Digest of every source file that can be part of a kernel: an edit in any of them means a new cache folder."""
     digest = hashlib.blake2b(digest_size=10)
-    for path in sorted(path for folder in _KERNEL_FOLDERS for path in (_PACKAGE / folder).rglob("*.py")):
+    for path in sorted(path for folder in folders for path in (_PACKAGE / folder).glob("*.py")):
         digest.update(str(path.relative_to(_PACKAGE)).encode())
         digest.update(path.read_bytes())
     digest.update(numba.__version__.encode())
@@ -67,16 +73,19 @@ def _keeps_names(path: Path) -> bool:
 
 
 @cache
-def cache_directory() -> Path | None:
-    """Folder that holds the compiled kernels, or None where there is no safe place.
+def cache_directory(owner: str = "grow") -> Path | None:
+    """Folder that holds the compiled kernels of a package, or None where there is no safe place.
 
+    ``owner`` is the package below ``treewright``, such as ``"grow.by_node"``; a kernel from elsewhere shares that of
+    ``"grow"``.
     ``TREEWRIGHT_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` name another place than the user's cache folder.
     """
     named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    folders = _KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS["grow"])
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         root = Path(named) if named else home / "treewright"
-        place = root / f"kernels-{_sources_digest()}"
+        place = root / f"kernels-{_sources_digest(folders)}"
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.mkdir(mode=0o700, exist_ok=True)
         if _keeps_names(root) and _is_private(place) and os.access(place, os.W_OK | os.X_OK):
@@ -200,7 +209,7 @@ def kernel(function: F) -> F:
     Kernels get arrays, scalars and named tuples of them; they never validate, and write to arrays that the caller owns.
     """
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
-    place = cache_directory()
+    place = cache_directory(function.__module__.removeprefix("treewright.").rpartition(".")[0])
     if place is not None and isinstance(dispatcher, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
         numba_dispatcher: Any = dispatcher
         numba_dispatcher._cache = _KernelCache(function, place)

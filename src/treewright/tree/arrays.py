@@ -5,20 +5,34 @@ node 0 is the root. A test answers with a branch number (0 is "left": the test h
 
 - ``THRESHOLD``: branch 0 if ``x <= threshold``, else 1; ``threshold = +inf`` asks "is x present?".
 - ``SUBSET``: branch 0 if bit ``code`` of the node's ``levels_left`` words is set, else 1.
-- missing (nan) goes to ``missing_branch``.
+- ``MULTIWAY``: the branch that ``level_branch`` holds for the level.
+- ``INTERVALS``: the first branch ``b`` with ``x <= cuts[b]``, else the last.
+- missing (nan) goes to ``missing_branch``; ``ModelData.missing`` may say more (surrogates, every branch in part). A
+  branch that only missing values take is the last one: a ``THRESHOLD`` or ``SUBSET`` node then has three branches, and
+  the last of an ``INTERVALS`` node's cuts is ``+inf``.
 
 A nominal column with ``v`` levels has ``v + 1`` bits at a node: bit ``v`` is the way of a level that fit never saw.
 Bits of levels that were absent from the node are already set to the way they go; ``levels_seen`` says which were there.
+``level_branch`` holds ``v + 1`` entries likewise: the branch, or ``~branch`` (negative) for a level that was absent.
+
+A leaf without training rows (a level that the node did not hold) has ``n_samples`` 0 and ``weight`` 0.0, and the
+``value`` and ``impurity`` of its parent.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
 import numpy as np
 
-LEAF, THRESHOLD, SUBSET = 0, 1, 2
+LEAF, THRESHOLD, SUBSET, MULTIWAY, INTERVALS = 0, 1, 2, 3, 4
+
+
+def _none_of(dtype: type) -> Callable[[], np.ndarray]:
+    """A field that is empty where no node needs it."""
+    return lambda: np.empty(0, dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +42,7 @@ class Tree:
     Attributes
     ----------
     kind : uint8[n_nodes]
-        ``LEAF``, ``THRESHOLD`` or ``SUBSET``.
+        ``LEAF``, ``THRESHOLD``, ``SUBSET``, ``MULTIWAY`` or ``INTERVALS``.
     feature : int32[n_nodes]
         Column position the test asks about; -1 at a leaf.
     threshold : float64[n_nodes]
@@ -40,9 +54,11 @@ class Tree:
     missing_branch : int32[n_nodes]
         The branch a missing value takes; 0 at a leaf.
     level_set : int32[n_nodes]
-        Offset of the node's first word in ``levels_left`` and ``levels_seen``; -1 unless ``SUBSET``.
+        Where the node's part of a side table begins: ``levels_left`` and ``levels_seen`` for ``SUBSET``,
+        ``level_branch`` for ``MULTIWAY``, ``cuts`` for ``INTERVALS``; -1 elsewhere.
     n_samples : int64[n_nodes]
-        Training rows in the node (rows of weight 0 are not counted).
+        Training rows in the node (rows of weight 0 are not counted); with fractional missing values the rows that
+        reach it with any share.
     weight : float64[n_nodes]
         Sum of their sample weights.
     impurity : float64[n_nodes]
@@ -52,6 +68,23 @@ class Tree:
         output.
     levels_left, levels_seen : uint64[n_words]
         Bit sets of the nominal tests; node ``i`` with a column of ``v`` levels owns ``v // 64 + 1`` words.
+    level_branch : int32[n_entries]
+        Branches of the ``MULTIWAY`` tests, ``v + 1`` a node.
+    cuts : float64[n_cuts]
+        Ascending cuts of the ``INTERVALS`` tests, ``n_branches - 1`` a node.
+    surrogate_node : int32[n_surrogates]
+        The node a surrogate test stands in for, ascending; the surrogates of one node are in order of preference.
+    surrogate_feature : int32[n_surrogates]
+        Its column.
+    surrogate_threshold : float64[n_surrogates]
+        Its cut; 0.0 for a level set.
+    surrogate_level_set : int32[n_surrogates]
+        Offset of its bits in ``levels_left`` and ``levels_seen``; -1 for a cut.
+    surrogate_flipped : uint8[n_surrogates]
+        1 where its answer 0 (``x <= cut``, a level in the set) leads to branch 1.
+    surrogate_agreement, surrogate_adjusted : float64[n_surrogates]
+        Share of the node's weight (present in the node's own column) that it sends the same way; the same beyond what
+        the heavier branch alone would get right, as a share of what is left to get right.
     """
 
     kind: np.ndarray
@@ -67,14 +100,23 @@ class Tree:
     value: np.ndarray
     levels_left: np.ndarray
     levels_seen: np.ndarray
+    level_branch: np.ndarray = field(default_factory=_none_of(np.int32))
+    cuts: np.ndarray = field(default_factory=_none_of(np.float64))
+    surrogate_node: np.ndarray = field(default_factory=_none_of(np.int32))
+    surrogate_feature: np.ndarray = field(default_factory=_none_of(np.int32))
+    surrogate_threshold: np.ndarray = field(default_factory=_none_of(np.float64))
+    surrogate_level_set: np.ndarray = field(default_factory=_none_of(np.int32))
+    surrogate_flipped: np.ndarray = field(default_factory=_none_of(np.uint8))
+    surrogate_agreement: np.ndarray = field(default_factory=_none_of(np.float64))
+    surrogate_adjusted: np.ndarray = field(default_factory=_none_of(np.float64))
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            getattr(self, field.name).flags.writeable = False
+        for each in fields(self):
+            getattr(self, each.name).flags.writeable = False
 
     def __reduce__(self) -> tuple[type[Tree], tuple[np.ndarray, ...]]:
         # Only the arrays: what was derived from them and kept must not change the bytes of a pickle.
-        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def n_nodes(self) -> int:

@@ -16,6 +16,7 @@ from treewright.data.schema import Schema
 from treewright.tree.arrays import Tree
 
 Unseen = Literal["missing", "error", "majority"]
+Missing = Literal["direction", "branch", "surrogate", "fractional", "error"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,9 @@ class ModelData:
         How the trees' outputs become one.
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw is taken for.
+    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+        Which way a missing value goes: the node's ``missing_branch`` (``direction``, ``branch``), the first surrogate
+        that answers (``surrogate``), every branch in part (``fractional``), or nowhere (``error``).
     target_names : tuple of str
         A name per output; empty where the target had none.
     facts : dict
@@ -49,6 +53,7 @@ class ModelData:
     n_outputs: int = 1
     combine: Literal["single", "mean", "sum"] = "single"
     unseen: Unseen = "missing"
+    missing: Missing = "direction"
     target_names: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
 

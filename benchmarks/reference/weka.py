@@ -1,0 +1,117 @@
+"""Weka's Id3, J48 and REPTree: figures of their trees, written by `WekaTrees.java`, which reads them with full digits.
+
+In: data sets. Out: weka_id3.json, weka_j48.json, weka_reptree.json (their shape: README.md).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import sets
+from tables import Table
+
+HERE = Path(__file__).resolve().parent
+ID3_SETS = ("tennis", "movies", "restaurant", "contact_lenses", "car_evaluation", "tic_tac_toe", "mushroom", "vote")
+J48_SETS = (
+    "tennis", "tennis_numeric", "contact_lenses", "iris", "wine", "breast_cancer", "penguins", "vote", "soybean",
+    "credit_g", "car_evaluation", "mushroom", "tic_tac_toe", "breast_cancer_w",
+)  # fmt: skip
+J48_OPTIONS = ("-C 0.25 -M 2", "-U", "-S", "-C 0.25 -M 5")
+J48_LARGE = {"letter": "-", "adult": "t"}
+ROWS_WANTED = ("vote", "soybean", "breast_cancer_w", "penguins")
+REPTREE_SETS = ("vote", "credit_g", "auto_mpg")
+PRINTED_BELOW = 1500
+TOP_LEVELS = 3
+
+
+def run(folder: Path | None, jar: str, version: str) -> Iterator[tuple[str, dict]]:
+    """File name and figures, one program at a time."""
+    yield "weka_id3.json", _figures("Id3", version, _id3(folder, jar))
+    yield "weka_j48.json", _figures("J48", version, _j48(folder, jar))
+    yield "weka_reptree.json", _figures("REPTree", version, _reptree(folder, jar))
+
+
+def _figures(program: str, version: str, runs: list[dict]) -> dict:
+    return {"program": f"weka.classifiers.trees.{program}", "version": f"Weka {version}", "runs": runs}
+
+
+def _call(jar: str, program: str, table: Table, wanted: str, options: tuple[str, ...]) -> list[dict]:
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "table.arff"
+        path.write_text(sets.arff(table), encoding="utf-8")
+        command = ["java", "-Xss64m", "-cp", jar, str(HERE / "WekaTrees.java"), program, str(path), wanted, *options]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def _described(table: Table, note: str, made: dict) -> dict:
+    # Seconds are of one machine and one day: they are shown, not kept.
+    print(f"  {table.name:<16} {made['options']:<14} build {made.pop('seconds'):8.3f} s", flush=True)
+    about = {"data": table.name, "rows": table.n_rows}
+    if note:
+        about["note"] = note
+    if table.target in table.nominal:
+        about["classes"] = table.levels(table.target)
+    if len(made.get("printed", "")) > PRINTED_BELOW:
+        del made["printed"]
+    return about | made
+
+
+def _id3(folder: Path | None, jar: str) -> list[dict]:
+    runs = []
+    for name in ID3_SETS:
+        table, note = sets.find(name, folder), ""
+        if table is None:
+            continue
+        if name == "mushroom":
+            note = "without the column stalk-root, the only one with missing cells"
+            table = sets.without(table, "stalk-root")
+        elif sets.with_missing(table):
+            note = "every missing cell is the level 'missing'"
+            table = sets.missing_as_level(table)
+        runs += [_described(table, note, made) for made in _call(jar, "Id3", table, "tp", ("",))]
+    return runs
+
+
+def _j48(folder: Path | None, jar: str) -> list[dict]:
+    runs = []
+    for name in J48_SETS:
+        table = sets.find(name, folder)
+        if table is None:
+            continue
+        for made in _call(jar, "J48", table, "tcp", J48_OPTIONS):
+            if name not in ROWS_WANTED:
+                del made["distribution"], made["predicted"]
+            runs.append(_described(table, "", made))
+    for name, wanted in J48_LARGE.items():
+        table = sets.find(name, folder)
+        if table is None:
+            continue
+        for made in _call(jar, "J48", table, wanted, J48_OPTIONS[:2]):
+            note = ""
+            if "tree" in made:
+                made["tree"] = _top(made["tree"], TOP_LEVELS)
+                note = f"the tree's first {TOP_LEVELS} levels only; deeper subtrees are {{'cut': true}}"
+            runs.append(_described(table, note, made))
+    return runs
+
+
+def _top(node: dict, levels: int) -> dict:
+    if "leaf" in node:
+        return node
+    if levels == 0:
+        return {"cut": True}
+    return node | {"branches": {name: _top(son, levels - 1) for name, son in node["branches"].items()}}
+
+
+def _reptree(folder: Path | None, jar: str) -> list[dict]:
+    runs = []
+    for name in REPTREE_SETS:
+        table = sets.find(name, folder)
+        if table is not None:
+            runs += [_described(table, "", made) for made in _call(jar, "REPTree", table, "c", ("", "-P"))]
+    return runs

@@ -1,6 +1,8 @@
 """Figures of other programs' trees: runs each program on the data sets and writes JSON for the tests to compare with.
 
-    python benchmarks/reference/run.py --data FOLDER --out tests/reference/figures [--only weka,rpart,partykit,chaid]
+    python benchmarks/reference/run.py --data FOLDER --out tests/reference/figures [--only weka,rpart]
+
+The programs are tables (the textbook tables as JSON), weka, rpart, partykit, chaid and c50py.
 
 How to install the programs, and the shape of what is written: README.md beside this file.
 """
@@ -12,9 +14,12 @@ import json
 import re
 import sys
 import zipfile
+from collections.abc import Iterable
 from pathlib import Path
 
-PROGRAMS = ("weka", "rpart", "partykit", "chaid", "c50py")
+from tables import TABLES
+
+PROGRAMS = ("tables", "weka", "rpart", "partykit", "chaid", "c50py")
 
 
 def main() -> int:
@@ -35,12 +40,14 @@ def main() -> int:
     return 0
 
 
-def _figures(program: str, given: argparse.Namespace):
+def _figures(program: str, given: argparse.Namespace) -> Iterable[tuple[str, dict]]:
+    if program == "tables":
+        return [("tables.json", {"program": "textbook tables", "runs": [vars(table) for table in TABLES.values()]})]
     if program == "weka":
         import weka
 
         return weka.run(given.data, given.weka_jar, weka_version(given.weka_jar))
-    module = __import__({"rpart": "rpart", "partykit": "partykit", "chaid": "chaid", "c50py": "c50"}[program])
+    module = __import__({"rpart": "rpart", "partykit": "partykit", "chaid": "chaid_package", "c50py": "c50"}[program])
     return module.run(given.data)
 
 
@@ -48,7 +55,7 @@ def weka_version(jar: str) -> str:
     """Version of a weka.jar: the text it carries, or what its file's name says."""
     with zipfile.ZipFile(jar) as archive:
         if "weka/core/version.txt" in archive.namelist():
-            return archive.read("weka/core/version.txt").decode().strip()
+            return archive.read("weka/core/version.txt").decode().strip().replace("-", ".")
     found = re.search(r"weka-([0-9.]+[0-9])", Path(jar).resolve().name)
     return found[1] if found else "of unknown version"
 

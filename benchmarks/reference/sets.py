@@ -116,7 +116,7 @@ def _quoted(text: str) -> str:
 
 
 def write_csv(table: Table, path: Path) -> None:
-    """The table as CSV, the target last, a missing cell empty; columns are named V1, V2, ... (any name is then safe)."""
+    """The table as CSV, the target last, a missing cell empty; columns are called V1, V2, ... for R's sake."""
     order = [*table.features, table.target]
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
@@ -125,3 +125,8 @@ def write_csv(table: Table, path: Path) -> None:
             ["" if cell is None else cell for cell in row]
             for row in zip(*[table.columns[label] for label in order], strict=True)
         )
+
+
+def rows_of(table: Table, rows: list[int]) -> Table:
+    """Some rows of the table."""
+    return replace(table, columns={label: [cells[i] for i in rows] for label, cells in table.columns.items()})

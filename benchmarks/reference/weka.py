@@ -25,7 +25,9 @@ J48_LARGE = {"letter": "-", "adult": "t"}
 ROWS_WANTED = ("vote", "soybean", "breast_cancer_w", "penguins")
 REPTREE_SETS = ("vote", "credit_g", "auto_mpg")
 PRINTED_BELOW = 1500
+PREDICTED_BELOW = 3000
 TOP_LEVELS = 3
+REPEATED = ("tree", "printed", "predicted", "distribution")
 
 
 def run(folder: Path | None, jar: str, version: str) -> Iterator[tuple[str, dict]]:
@@ -58,7 +60,17 @@ def _described(table: Table, note: str, made: dict) -> dict:
         about["classes"] = table.levels(table.target)
     if len(made.get("printed", "")) > PRINTED_BELOW:
         del made["printed"]
+    if table.n_rows > PREDICTED_BELOW:
+        made.pop("predicted", None)
+    if "distribution" in made:
+        made["distribution"] = _distinct(made["distribution"])
     return about | made
+
+
+def _distinct(rows: list[str]) -> dict:
+    """The different distributions, in order of first appearance, and which of them each row has."""
+    place = {shares: i for i, shares in enumerate(dict.fromkeys(rows))}
+    return {"distinct": list(place), "row": " ".join(str(place[shares]) for shares in rows)}
 
 
 def _id3(folder: Path | None, jar: str) -> list[dict]:
@@ -83,10 +95,16 @@ def _j48(folder: Path | None, jar: str) -> list[dict]:
         table = sets.find(name, folder)
         if table is None:
             continue
+        seen: dict[str, str] = {}
         for made in _call(jar, "J48", table, "tcp", J48_OPTIONS):
             if name not in ROWS_WANTED:
                 del made["distribution"], made["predicted"]
-            runs.append(_described(table, "", made))
+            first = seen.setdefault(json.dumps(made["tree"]), made["options"])
+            described = _described(table, "", made)
+            if first != made["options"]:
+                described = {key: value for key, value in described.items() if key not in REPEATED}
+                described["same_tree_as"] = first
+            runs.append(described)
     for name, wanted in J48_LARGE.items():
         table = sets.find(name, folder)
         if table is None:

@@ -98,9 +98,9 @@ def _measure(function: Callable[[], Any], n_calls: int) -> float:
     return (time.perf_counter() - start) / n_calls
 
 
-def table_of(pairs: list[Pair]) -> str:
-    """The results as a Markdown table."""
-    rows = [("job", "Treewright", "scikit-learn", "ratio", "pairs", "")]
+def table_of(pairs: list[Pair], theirs: str = "scikit-learn") -> str:
+    """The results as a Markdown table; ``theirs`` heads the column of the other program."""
+    rows = [("job", "Treewright", theirs, "ratio", "pairs", "")]
     for pair in pairs:
         ratio = "-" if pair.ratio is None else f"{pair.ratio:.2f}"
         amounts = (written(pair.ours, pair.unit), written(pair.theirs, pair.unit))

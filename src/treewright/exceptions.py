@@ -4,7 +4,8 @@ TreewrightError
 |-- DataError (ValueError)            a table, column, cell, target or weight was refused
 |   |-- CellTypeError (TypeError)     a cell is neither a number nor text (a dict, a list, ...)
 |   |-- ColumnError                   columns missing, duplicated or of another kind than at fit
-|   `-- UnseenLevelError              a level that fit never saw, under unseen="error"
+|   |-- UnseenLevelError              a level that fit never saw, under unseen="error"
+|   `-- MissingValueError             a missing cell, under missing="error"
 |-- ParameterError (ValueError)       a parameter is outside its range
 |-- ModelFileError (ValueError)       a file is not a (whole, untampered) model file
 |-- InputFileError (ValueError)       a data file cannot be read, or an output file cannot be written
@@ -34,6 +35,10 @@ class ColumnError(DataError):
 
 class UnseenLevelError(DataError):
     """A nominal or ordinal column holds a level that fit never saw, and ``unseen="error"``."""
+
+
+class MissingValueError(DataError):
+    """A column holds missing cells (or levels that count as missing), and ``missing="error"``."""
 
 
 class ParameterError(TreewrightError, ValueError):

@@ -8,6 +8,7 @@ not import scikit-learn.
 
 from __future__ import annotations
 
+import math
 import os
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
@@ -16,16 +17,19 @@ import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
-from treewright.predict import route, values
+from treewright.predict import values
+from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
-from treewright.predict.values import leaf_table
+from treewright.predict.values import first_largest, leaf_table
 from treewright.tree import codec
 from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from treewright.explain.rule_table import LeafRules
     from treewright.plot.svg import SvgPicture
+    from treewright.tree.nodes import Node
 
 
 class Model(ModelData):
@@ -51,7 +55,7 @@ class Model(ModelData):
         return cls(**{field.name: getattr(data, field.name) for field in fields(ModelData)})
 
     def _encoded(self, X: Any, owner: str) -> np.ndarray:
-        return encode(self.schema, X, unseen=self.unseen, owner=owner)
+        return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner)
 
     def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Predict a class label or a number for each row.
@@ -76,6 +80,8 @@ class Model(ModelData):
             Columns are missing, doubled or of another kind than at fit.
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
+        MissingValueError
+            A missing cell, or a level that counts as missing, under ``missing="error"``.
         """
         matrix = self._encoded(X, owner)
         if self.task == "regression":
@@ -121,15 +127,26 @@ class Model(ModelData):
         """
         table = leaf_table(self)
         cells = encode_plain_row(self.schema, row)
-        if cells is None:
-            cells = encode_row(self.schema, row, unseen=self.unseen).tolist()
-        leaf = leaf_of_row(self.trees[0], cells)
+        if cells is None or (self.missing == "error" and math.isnan(sum(cells))):
+            cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
+        if self.missing == "fractional" and any(map(math.isnan, cells)):
+            numbers, codes = self._averaged(cells)
+        else:
+            leaf = leaf_of_row(self.trees[0], cells)
+            numbers, codes = table.values[leaf], table.codes[leaf]
         if self.task == "regression":
-            return table.values[leaf, 0].item() if self.n_outputs == 1 else table.values[leaf].copy()
+            return numbers[0].item() if self.n_outputs == 1 else numbers.copy()
         if self.n_outputs == 1:
-            return self.classes[0][table.codes[leaf, 0]]
-        labels = [self.classes[output][code] for output, code in enumerate(table.codes[leaf])]
+            return self.classes[0][codes[0]]
+        labels = [self.classes[output][code] for output, code in enumerate(codes)]
         return np.array(labels, dtype=np.result_type(*self.classes))
+
+    def _averaged(self, cells: list[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and class codes of a row in several leaves, by the kernel that a table goes through."""
+        table, only = leaf_table(self), np.zeros(1, np.int64)
+        content = table.values if self.task == "regression" else table.shares
+        said = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
+        return said[0], table.codes[0] if self.task == "regression" else first_largest(self, said)[0]
 
     def apply(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Position of the leaf that each row ends in.
@@ -137,8 +154,9 @@ class Model(ModelData):
         Returns
         -------
         int64[n]
+            Of a row in several leaves (``missing="fractional"``) the one with its largest share, the lowest of equals.
         """
-        return route.leaf_of(self.trees[0], self._encoded(X, owner), n_jobs).astype(np.int64)
+        return values.predict_leaves(self, self._encoded(X, owner), n_jobs).astype(np.int64)
 
     def decision_path(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> csr_matrix:
         """Indicator of the nodes that each row passes.
@@ -146,11 +164,29 @@ class Model(ModelData):
         Returns
         -------
         csr_matrix of int64[n, n_nodes]
+            Under ``missing="fractional"`` float64: the share of the row that passes the node.
         """
         from treewright.predict import paths
 
         matrix = self._encoded(X, owner)
-        return paths.decision_path(self, matrix, route.leaf_of(self.trees[0], matrix, n_jobs))
+        return paths.decision_path(self, matrix, values.predict_leaves(self, matrix, n_jobs))
+
+    def node(self, i: int) -> Node:
+        """Return one node as an object that can be read and printed.
+
+        Parameters
+        ----------
+        i : int
+            Its position; 0 is the root.
+
+        Raises
+        ------
+        ParameterError
+            There is no such node.
+        """
+        from treewright.tree.nodes import node_of
+
+        return node_of(self, i)
 
     @property
     def feature_importances(self) -> np.ndarray:
@@ -171,11 +207,11 @@ class Model(ModelData):
 
         return svg.plot(self, **options)
 
-    def rules(self) -> list[Any]:
-        """One if-then rule per leaf."""
-        from treewright.explain.leaf_rules import leaf_rules
+    def rules(self, **options: Any) -> LeafRules:
+        """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``."""
+        from treewright.explain.rules import leaf_rules
 
-        return list(leaf_rules(self))
+        return leaf_rules(self, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file stays whole until the new one is.

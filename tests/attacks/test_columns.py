@@ -179,3 +179,50 @@ def test_many_columns_are_encoded_column_by_column_in_bounded_time() -> None:
 
     assert matrix.shape == (3, 20_000)
     assert schema.columns[7].levels == (1.0, 5.0)
+
+
+def test_levels_that_differ_in_case_alone_are_two_until_they_are_declared() -> None:
+    cells = {"c": ["A", "a", "A "]}
+
+    assert encode_fit(cells)[1].ravel().tolist() == [0, 2, 1]
+    assert encode_fit(cells, nominal={"c": ["A"]})[1].ravel().tolist() == [0, 0, 0]
+
+
+def test_names_are_never_cleaned_even_where_levels_are() -> None:
+    schema = infer_schema({"c": ["A"]}, nominal={"c": ["A", "B"]})
+
+    with pytest.raises(ColumnError, match=r"differs only in"):
+        encode(schema, {"C": ["A"]})
+    with pytest.raises(ColumnError, match=r"did you mean 'c'"):
+        encode_fit({"c": ["A"]}, nominal={"C": ["A", "B"]})
+
+
+@pytest.mark.parametrize("cells", [["a", "B", None], [True, False], [1, 2], [1.5, np.nan], [None, None]])
+def test_a_column_that_is_not_text_meets_declared_text_with_a_refusal_or_as_missing(cells: list[object]) -> None:
+    schema = infer_schema({"c": ["A", "B"]}, nominal={"c": ["A", "B"]})
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        if type(cells[0]) is str:
+            assert np.array_equal(encode(schema, {"c": cells}).ravel(), [0, 1, np.nan], equal_nan=True)
+        elif cells[0] is None:
+            assert np.isnan(encode(schema, {"c": cells})).all()
+        else:
+            with pytest.raises(ColumnError, match="held string cells at fit"):
+                encode(schema, {"c": cells})
+
+
+def test_thousands_of_declared_levels_and_other_spellings_take_no_squared_time() -> None:
+    levels = [f"Level {at}" for at in range(20_000)]
+    schema = infer_schema({"c": levels[:1]}, nominal={"c": levels})
+
+    codes = encode(schema, {"c": [level.upper() for level in levels]}).ravel()
+
+    assert codes.tolist() == list(range(20_000))
+
+
+def test_all_on_a_wide_table_is_every_column() -> None:
+    schema, matrix = encode_fit(np.ones((2, 5_000)), nominal="all", numeric=[-1])
+
+    assert sum(column.kind == "nominal" for column in schema.columns) == 4_999
+    assert matrix[0, [0, -1]].tolist() == [0, 1]

@@ -26,7 +26,6 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree import container
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_model
 from treewright.tree.codec import dumps, load, loads
 from treewright.tree.model import ModelData
 
@@ -115,25 +114,6 @@ def test_the_attacks_start_from_a_file_that_loads(data: bytes) -> None:
     assert with_metadata(data, lambda inner: None) == data
 
 
-def test_every_single_bit_flip_is_refused(data: bytes) -> None:
-    accepted = []
-    for position in range(len(data) * 8):
-        flipped = bytearray(data)
-        flipped[position // 8] ^= 1 << position % 8
-        try:
-            loads(flipped)
-        except ModelFileError:
-            continue
-        accepted.append(position)
-
-    assert accepted == []
-
-
-def test_truncation_at_every_byte_is_refused(data: bytes) -> None:
-    for length in range(len(data)):
-        refused(data[:length])
-
-
 @pytest.mark.parametrize("more", [b"\0", b" ", b"\n", b"\0" * 8, b"PK\x05\x06" + b"\0" * 18])
 def test_appended_bytes_are_refused_even_when_signed(data: bytes, more: bytes) -> None:
     assert "followed by other bytes" in refused(data + more)
@@ -175,6 +155,11 @@ CONTENT = [
     ("value", [[6], [5], [1], [4], [1]], "tree 0: value has shape (5, 1), expected (5, 2)"),
     ("levels_left", [2**64 - 1], "tree 0, node 1: levels_left has bits beyond"),
     ("levels_left", [5, 0], "levels_seen is not as long as levels_left"),
+    ("kind", [3, SUBSET, 0, 0, 0], "tree 0, node 0: its kind of test does not fit the kind of column 0"),
+    ("n_branches", [2, 3, 0, 0, 0], "tree 0, node 1: 3 branches, expected 2"),
+    ("level_branch", [0], "level_branch_offsets do not divide 1 cells"),
+    ("cuts", [0.0], "cut_offsets do not divide 1 cells"),
+    ("surrogate_node", [0], "surrogate_feature is not as long as surrogate_node"),
 ]
 
 
@@ -199,6 +184,10 @@ def test_hostile_arrays_under_a_valid_digest_are_named_with_tree_and_node(
         ("tree_offsets", [0, 3, 5]),
         ("word_offsets", [0, 0]),
         ("word_offsets", [0, 1, 1]),
+        ("level_branch_offsets", [0]),
+        ("level_branch_offsets", [0, 1]),
+        ("cut_offsets", [0, 0, 0]),
+        ("surrogate_offsets", [-1, 0]),
     ],
 )
 def test_offsets_that_do_not_divide_the_arrays_are_refused(data: bytes, name: str, offsets: list[int]) -> None:
@@ -210,6 +199,8 @@ def test_offsets_that_do_not_divide_the_arrays_are_refused(data: bytes, name: st
     [
         ("task", "regression", "class lists"),
         ("task", None, "of another type"),
+        ("missing", "guess", "missing is 'guess'"),
+        ("missing", None, "of another type"),
         ("n_outputs", 2, "class lists for 2 outputs"),
         ("n_outputs", 10**12, "class lists"),
         ("n_outputs", True, "of another type"),
@@ -233,7 +224,7 @@ def test_hostile_metadata_under_a_valid_digest_is_refused(data: bytes, key: str,
 
 
 def test_a_missing_metadata_entry_is_refused(data: bytes) -> None:
-    for key in ("classes", "combine", "digest", "facts", "format", "library", "schema", "task", "unseen"):
+    for key in ("classes", "combine", "digest", "facts", "format", "library", "missing", "schema", "task", "unseen"):
         refused(with_metadata(data, lambda inner, key=key: inner.pop(key)))
 
 
@@ -408,87 +399,6 @@ def test_ten_sparse_gigabytes_are_refused_fast_and_without_memory(tmp_path: Path
 
     assert time.perf_counter() - began < 1.0
     assert peak_memory() - before < 200 * 2**20
-
-
-def walk(tree: Tree, schema: Schema, row: list[float]) -> int:
-    """The leaf of one row, the slow and obvious way; more steps than nodes would be an endless walk."""
-    node = 0
-    for _ in range(tree.n_nodes):
-        if tree.kind[node] == LEAF:
-            return node
-        cell = row[tree.feature[node]]
-        if np.isnan(cell):
-            branch = int(tree.missing_branch[node])
-        elif tree.kind[node] == THRESHOLD:
-            branch = int(cell > tree.threshold[node])
-        else:
-            n_levels = len(schema.columns[tree.feature[node]].levels)
-            code = int(min(abs(cell), n_levels))
-            word = int(tree.levels_left[tree.level_set[node] + code // 64])
-            branch = 1 - (word >> code % 64 & 1)
-        node = int(tree.first_child[node]) + branch
-    raise AssertionError("the walk does not end")
-
-
-def survives(data: bytes) -> bool:
-    """Whether the bytes load; if they do, the model is valid and every walk ends."""
-    try:
-        found = loads(data)
-    except ModelFileError:
-        return False
-    check_model(found)
-    for tree in found.trees:
-        for row in ([0.0] * 9, [3.0] * 9, [np.nan] * 9, [-np.inf] * 9, [2.0, 1.0] * 5):
-            leaf = walk(tree, found.schema, row)
-            assert tree.kind[leaf] == LEAF
-            assert np.isfinite(tree.value[leaf]).all()
-    return True
-
-
-def edited(data: bytes, rng: np.random.Generator) -> bytes:
-    """The bytes with a few others among them, some of those likely to mean something."""
-    changed = bytearray(data)
-    begin = 8 if rng.random() < 0.5 else 8 + int.from_bytes(data[:8], "little")
-    for _ in range(int(rng.integers(1, 4))):
-        position = int(rng.integers(begin, len(changed)))
-        choice = rng.integers(4)
-        if choice == 0:
-            changed[position] = int(rng.integers(256))
-        elif choice == 1:
-            changed[position] = int(rng.choice(list(b'0123456789-.eE,:[]{}"\\ NaItrufls')))
-        elif choice == 2:
-            changed[position : position + 8] = rng.bytes(8)[: len(changed) - position]
-        else:
-            other = int(rng.integers(begin, len(changed) - 8))
-            changed[position : position + 8] = changed[other : other + 8][: len(changed) - position]
-    return signed(bytes(changed))
-
-
-@pytest.mark.parametrize(("seed", "rounds"), [(0, 2_000), pytest.param(1, 200_000, marks=pytest.mark.slow)])
-def test_random_edits_under_a_valid_digest_are_refused_or_harmless(data: bytes, seed: int, rounds: int) -> None:
-    rng = np.random.default_rng(seed)
-
-    accepted = sum(survives(edited(data, rng)) for _ in range(rounds))
-
-    assert 0 < accepted < rounds  # a fuzz that never gets in, or always does, tests nothing
-
-
-@pytest.mark.parametrize(("seed", "rounds"), [(2, 500), pytest.param(3, 50_000, marks=pytest.mark.slow)])
-def test_random_cells_in_arrays_are_refused_or_harmless(data: bytes, seed: int, rounds: int) -> None:
-    rng = np.random.default_rng(seed)
-    length = int.from_bytes(data[:8], "little")
-    metadata, places = container.read_header(data[8 : 8 + length], 1)
-    whole = container.read_arrays(data[8 + length :], container.read_places(places, len(data) - 8 - length))
-    accepted = 0
-    for _ in range(rounds):
-        arrays = {name: cells.copy() for name, cells in whole.items()}
-        cells = arrays[str(rng.choice(list(arrays)))]
-        special = [-1, 0, 1, 2, 3, 4, 5] + ([np.nan, np.inf, 1e308, -0.0] if cells.dtype.kind == "f" else [])
-        drawn = float(rng.choice(special))
-        cells.reshape(-1)[rng.integers(cells.size)] = drawn if cells.dtype.kind != "u" else abs(drawn)
-        accepted += survives(container.compose(metadata, arrays))
-
-    assert 0 < accepted < rounds
 
 
 def test_a_forest_of_hostile_copies_names_the_tree(model: ModelData) -> None:

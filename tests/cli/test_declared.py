@@ -65,6 +65,60 @@ def test_an_order_without_two_different_levels_is_refused(word):
         declare([], [word], [], [])
 
 
+def test_nominal_levels_are_declared_as_ordinal_ones_are():
+    declared = declare(["Type=Drama,Comedy", 'q="x,y", z', "zip", "zip", "Type=Drama,Comedy"], [], [], ["q=nominal"])
+
+    assert declared == Declared(nominal=("zip",), levels={"Type": ["Drama", "Comedy"], "q": ["x,y", "z"]})
+    assert declared.cell_types == {"zip": "text", "Type": "text", "q": "text"}
+    assert declared.nominal_of(["q", "zip", "Type"], lambda name, words: words) == {
+        "zip": None,
+        "Type": ["Drama", "Comedy"],
+        "q": ["x,y", "z"],
+    }
+
+
+@pytest.mark.parametrize("word", ["a=", "a=b", "a=b,b", "=a,b", "all="])
+def test_nominal_levels_that_are_none_or_one_are_refused(word):
+    with pytest.raises(UsageRefusal, match=r"column=level,...,level.*--types '.*=nominal'"):
+        declare([word], [], [], [])
+
+
+def test_levels_given_twice_must_be_the_same():
+    with pytest.raises(UsageRefusal, match="given otherwise before"):
+        declare(["a=x,y", "a=y,x"], [], [], [])
+    with pytest.raises(UsageRefusal, match="declared nominal and ordinal"):
+        declare(["a=x,y"], ["a=x,y"], [], [])
+
+
+def test_a_column_with_an_equals_sign_in_its_name_is_nominal_by_its_type():
+    assert declare([], [], [], ["a=b=nominal"]).nominal == ("a=b",)
+
+
+def test_all_is_every_column_or_the_one_of_that_name():
+    declared = declare(["all", "b"], ["o=l,h"], ["n"], [])
+
+    assert declared.cell_types == {"b": "text", "o": "text", "n": "number"}
+    assert declared.nominal_of(["a", "b", "o", "n"], lambda name, words: words) == "all"
+    assert declared.nominal_of(["a", "all", "b"], lambda name, words: words) == ["all", "b"]
+
+
+def test_all_and_declared_levels_go_together():
+    declared = declare(["all", "c=x,y"], ["o=l,h"], ["n"], [])
+
+    assert declared.nominal_of(["a", "c", "o", "n"], lambda name, words: words) == {"a": None, "c": ["x", "y"]}
+
+
+def test_a_column_named_all_may_be_declared_by_its_type():
+    declared = declare([], [], [], ["all=nominal"])
+
+    assert declared.cell_types == {"all": "text"}
+    assert declared.nominal_of(["all", "b"], lambda name, words: words) == ["all"]
+
+
+def test_no_declaration_is_none():
+    assert declare(["target"], [], [], []).nominal_of(["a"], lambda name, words: words) is None
+
+
 def test_tokens_may_come_together_or_apart():
     assert split_tokens(["NA,n/a", "?", "NA"]) == ("NA", "n/a", "?")
 

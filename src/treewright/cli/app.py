@@ -52,6 +52,7 @@ class FormatName(StrEnum):
     dot = "dot"
     json = "json"
     rules = "rules"
+    rules_csv = "rules-csv"
 
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV (plain or gzip) or Parquet.", show_default=False)]
@@ -98,7 +99,7 @@ def fit(
     data: Data,
     target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)],
     algorithm: Annotated[
-        str, typer.Option("--algorithm", metavar="NAME", help="How the tree is grown: cart.")
+        str, typer.Option("--algorithm", metavar="NAME", help="How the tree is grown: cart, id3, c45 or chaid.")
     ] = "cart",
     task: Annotated[
         TaskName,
@@ -126,7 +127,13 @@ def fit(
         typer.Option("--cv", metavar="FOLDS", help="Score by cross-validation; the tree is fitted on all rows."),
     ] = None,
     nominal: Annotated[
-        list[str] | None, typer.Option("--nominal", metavar="COL", help="A column of names.", rich_help_panel="Columns")
+        list[str] | None,
+        typer.Option(
+            "--nominal",
+            metavar="COL[=LEVEL,..]",
+            help="A column of names, with its levels if you list them; all: every column.",
+            rich_help_panel="Columns",
+        ),
     ] = None,
     ordinal: Annotated[
         list[str] | None,
@@ -168,6 +175,9 @@ def fit(
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the tree.", rich_help_panel="Output")
     ] = None,
     force: Force = False,
+    trace: Annotated[
+        bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
+    ] = False,
 ) -> None:
     """Grow a tree from a table, show it, and score it on rows it did not see."""
     with refusals(data):
@@ -195,6 +205,7 @@ def fit(
                 svg=svg,
                 force=force,
                 jobs=jobs,
+                trace=trace,
             )
         )
 

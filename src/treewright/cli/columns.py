@@ -5,7 +5,7 @@ A column's type is decided on all of its cells, never on a sample, by these rule
 - ``true`` / ``false`` in any case, all cells: boolean.
 - every cell a number, none with a leading zero (an id such as 00123): numeric; whole numbers stay whole.
 - at least 95 % numbers, but not all: refused, naming the first other cell; any guess would often be wrong.
-- everything else, and what the user calls nominal or ordinal: text, exactly as in the file.
+- everything else, and what the user calls nominal or ordinal by name: text, exactly as in the file.
 
 An empty cell is missing; nothing else is, unless ``--missing-tokens`` says so. In a file separated by semicolons a
 comma is the decimal mark.

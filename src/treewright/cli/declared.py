@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import csv
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treewright.cli.terminal import UsageRefusal
 
@@ -21,6 +21,7 @@ __all__ = ["Declared", "Value", "declare", "one_separator", "parse_settings", "p
 Value = int | float | bool | str | None
 
 _KINDS = ("numeric", "nominal", "boolean")
+_ALL = "all"
 _OWN_OPTION = {
     "nominal": "--nominal",
     "ordinal": "--ordinal",
@@ -38,21 +39,53 @@ class Declared:
     Attributes
     ----------
     nominal, numeric : tuple of str
+    boolean : tuple of str
     ordinal : dict of str to list of str
         Levels, lowest first.
-    boolean : tuple of str
+    levels : dict of str to list of str
+        Levels of nominal columns, in the order of their branches.
+    every : bool
+        Whether ``--nominal all`` was said.
     """
 
     nominal: tuple[str, ...] = ()
     numeric: tuple[str, ...] = ()
     boolean: tuple[str, ...] = ()
     ordinal: dict[str, list[str]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
+    every: bool = False
 
     @property
     def cell_types(self) -> dict[str, CellType]:
-        """How the cells of the declared columns are to be parsed."""
-        types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.ordinal), "text")
+        """How the cells of the declared columns are to be parsed; ``--nominal all`` leaves that to the cells."""
+        types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
         return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
+
+    def nominal_of(self, features: Sequence[str], typed: Callable[[str, list[str]], list[Any]]) -> Any:
+        """The estimator's ``nominal``.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The columns that are learned from.
+        typed : callable
+            From a column and its levels as words to the levels as values of that column.
+
+        Returns
+        -------
+        None, list of str, dict of str to levels or None, or "all"
+            "all" in ``--nominal all`` is the column of that name, where there is one.
+        """
+        meant = set(self.nominal) | ({_ALL} if self.every else set())
+        named = [name for name in features if name in meant]
+        if self.every and _ALL not in features:
+            if not self.levels:
+                return _ALL
+            otherwise = {*self.levels, *self.ordinal, *self.numeric}
+            named = [name for name in features if name not in otherwise]
+        if not self.levels:
+            return named or None
+        return dict.fromkeys(named) | {name: typed(name, words) for name, words in self.levels.items()}
 
 
 def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[str], types: Sequence[str]) -> Declared:
@@ -60,10 +93,12 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
 
     Parameters
     ----------
-    nominal, numeric : sequence of str
-        Column names.
+    nominal : sequence of str
+        Column names; ``column=level,...,level``; or ``all``.
     ordinal : sequence of str
         ``column=lowest,...,highest``; a level that holds a comma in double quotes.
+    numeric : sequence of str
+        Column names.
     types : sequence of str
         ``column=kind``, several separated by commas.
 
@@ -75,34 +110,55 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
     Examples
     --------
     >>> declare(["zip"], ["size=S,M,L"], [], ["age=numeric"])
-    Declared(nominal=('zip',), numeric=('age',), boolean=(), ordinal={'size': ['S', 'M', 'L']})
+    Declared(nominal=('zip',), numeric=('age',), boolean=(), ordinal={'size': ['S', 'M', 'L']}, levels={}, every=False)
+    >>> declare(["all", "type=Drama,Comedy"], [], [], []).levels
+    {'type': ['Drama', 'Comedy']}
     """
     kinds: dict[str, str] = {}
-    levels: dict[str, list[str]] = {}
+    levels: dict[str, dict[str, list[str]]] = {"nominal": {}, "ordinal": {}}
 
     def settle(name: str, kind: str) -> None:
         if kinds.setdefault(name, kind) != kind:
             raise UsageRefusal(f"column {name!r} is declared {kinds[name]} and {kind}: keep one")
 
-    for name in nominal:
-        settle(name, "nominal")
+    for kind, words in (("nominal", nominal), ("ordinal", ordinal)):
+        for word in words:
+            if kind == "nominal" and "=" not in word:
+                name = word
+            else:
+                name, listed = _split_levels(kind, word)
+                if levels[kind].setdefault(name, listed) != listed:
+                    raise UsageRefusal(f"--{kind} {word!r}: the levels of column {name!r} were given otherwise before")
+            if kind == "ordinal" or word != _ALL:
+                settle(name, kind)
     for name in numeric:
         settle(name, "numeric")
-    for word in ordinal:
-        name, _, listed = word.partition("=")
-        levels[name] = next(csv.reader([listed], skipinitialspace=True), [])
-        if not name or len(set(levels[name])) < 2 or len(set(levels[name])) < len(levels[name]):
-            raise UsageRefusal(
-                f"--ordinal {word!r}: write it as 'column=lowest,...,highest', each of two levels or more once"
-            )
-        settle(name, "ordinal")
     for word in (part for given in types for part in given.split(",")):
         name, _, kind = word.rpartition("=")
         if not name or kind not in _KINDS:
             raise UsageRefusal(f"--types {word!r}: write it as column=kind, where kind is one of {', '.join(_KINDS)}")
         settle(name, kind)
     chosen = {kind: tuple(name for name, word in kinds.items() if word == kind) for kind in _KINDS}
-    return Declared(chosen["nominal"], chosen["numeric"], chosen["boolean"], levels)
+    named = tuple(name for name in chosen["nominal"] if name not in levels["nominal"])
+    every = _ALL in nominal
+    return Declared(named, chosen["numeric"], chosen["boolean"], levels["ordinal"], levels["nominal"], every)
+
+
+def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:
+    """The column and the levels of ``column=level,...,level``.
+
+    Raises
+    ------
+    UsageRefusal
+        Not of that form, fewer than two levels, or a level twice.
+    """
+    name, _, listed = word.partition("=")
+    levels = next(csv.reader([listed], skipinitialspace=True), [])
+    if name and len(set(levels)) >= 2 and len(set(levels)) == len(levels):
+        return name, levels
+    form = "column=lowest,...,highest" if kind == "ordinal" else "column=level,...,level"
+    remedy = "" if kind == "ordinal" else f"; a column whose name holds '=' is declared by --types '{word}=nominal'"
+    raise UsageRefusal(f"--{kind} {word!r}: write it as '{form}', each of two levels or more once{remedy}")
 
 
 def parse_settings(words: Sequence[str], known: Mapping[str, object]) -> dict[str, Value]:

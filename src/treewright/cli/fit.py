@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.declared import Declared, parse_settings
+from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
@@ -25,8 +25,13 @@ from treewright.exceptions import DataError
 
 __all__ = ["ALGORITHMS", "FitRequest", "run_fit"]
 
-# Algorithm -> estimator for classes, estimator for numbers.
-ALGORITHMS = {"cart": ("DecisionTreeClassifier", "DecisionTreeRegressor")}
+# Algorithm -> estimator for classes, estimator for numbers (None where it has none).
+ALGORITHMS: dict[str, tuple[str, str | None]] = {
+    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "id3": ("ID3Classifier", None),
+    "c45": ("C45Classifier", None),
+    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+}
 
 _MOST_CLASSES = 20
 
@@ -53,6 +58,7 @@ class FitRequest:
     svg: Path | None = None
     force: bool = False
     jobs: int | None = None
+    trace: bool = False
 
 
 def run_fit(request: FitRequest) -> None:
@@ -92,6 +98,9 @@ def run_fit(request: FitRequest) -> None:
     say()
     say(held_out.estimator.show().rstrip("\n"))
     say()
+    if request.trace:
+        say(str(held_out.estimator.trace_).rstrip("\n"))
+        say()
     if folds is not None:
         _say_cross_validated(*folds)
     elif held_out.score is not None and held_out.baseline is not None:
@@ -114,11 +123,18 @@ def _check_request(request: FitRequest) -> None:
     gone = sorted(set(request.drop) & {*request.declared.cell_types, request.weight})
     if gone:
         raise UsageRefusal(f"column {gone[0]!r} is dropped and used: keep one")
-    if request.target in {*request.declared.ordinal}:
-        raise UsageRefusal(f"the target {request.target!r} cannot be ordinal: use --task to choose how it is learned")
+    if request.target in {*request.declared.ordinal, *request.declared.levels}:
+        raise UsageRefusal(
+            f"the target {request.target!r} cannot be ordinal or have declared levels: "
+            "use --task to choose how it is learned"
+        )
     # Under "auto" the estimator is known only when the target is; a name that neither has is wrong already now.
-    either = [_estimator_class(request, which)().get_params() for which in (True, False)]
-    known = {"classification": either[0], "regression": either[1]}.get(request.task, either[0] | either[1])
+    if request.task == "regression":
+        known = _estimator_class(request, False)().get_params()
+    else:
+        known = _estimator_class(request, True)().get_params()
+        if request.task == "auto" and ALGORITHMS[request.algorithm][1]:
+            known |= _estimator_class(request, False)().get_params()
     parse_settings(request.settings, known)
 
 
@@ -182,7 +198,14 @@ def _estimator_class(request: FitRequest, is_classification: bool) -> Any:
     """The estimator of the algorithm."""
     import treewright
 
-    return getattr(treewright, ALGORITHMS[request.algorithm][0 if is_classification else 1])
+    name = ALGORITHMS[request.algorithm][0 if is_classification else 1]
+    if name is None:
+        able = ", ".join(algorithm for algorithm, (_, regressor) in ALGORITHMS.items() if regressor)
+        raise UsageRefusal(
+            f"--algorithm {request.algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
+            f"use one of {able}, or --task classification"
+        )
+    return getattr(treewright, name)
 
 
 def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callable[[], Any]:
@@ -191,25 +214,38 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
     settings: dict[str, Any] = dict(parse_settings(request.settings, estimator_class().get_params()))
     not_features = {request.target, request.weight}
     declared = request.declared
-    nominal = [name for name in declared.nominal if name not in not_features]
+    features = [name for name in table.frame.columns if name not in not_features]
+    nominal = declared.nominal_of(features, lambda name, words: _levels(table.frame[name], words))
     numeric = [name for name in declared.numeric if name not in not_features]
     ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
-    own = {"unseen": request.unseen, "n_jobs": request.jobs, "random_state": request.seed}
+    own = {
+        "unseen": request.unseen,
+        "n_jobs": request.jobs,
+        "random_state": request.seed,
+        "grow_trace": request.trace or settings.pop("grow_trace", False),
+    }
+    own = {name: value for name, value in own.items() if name in estimator_class().get_params()}
 
     def make() -> Any:
-        columns = {"nominal": nominal or None, "ordinal": ordinal or None, "numeric": numeric or None}
+        columns = {"nominal": nominal, "ordinal": ordinal or None, "numeric": numeric or None}
         return estimator_class(**settings, **own, **columns)
 
     return make
 
 
 def _levels(column: pl.Series, words: list[str]) -> list[Any]:
-    """Declared levels as values of the column (Parquet columns may hold numbers)."""
-    if column.dtype.is_integer():
-        return [int(word) if word.lstrip("+-").isdecimal() else word for word in words]
-    if column.dtype.is_float():
-        return [float(word) for word in words]
-    return list(words)
+    """Declared levels as values of the column (Parquet columns may hold numbers or booleans)."""
+    fitting: type | tuple[type, ...] = ()
+    if column.dtype.is_numeric():
+        fitting = (int, float)
+    elif column.dtype == pl.Boolean:
+        fitting = bool
+    values = [parse_value(word) for word in words]
+    # A word of another type stays a word; the error of the column's own cells names it.
+    return [
+        value if isinstance(value, fitting) and isinstance(value, bool) == (fitting is bool) else word
+        for value, word in zip(values, words, strict=True)
+    ]
 
 
 def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:

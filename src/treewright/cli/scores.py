@@ -11,33 +11,9 @@ from math import sqrt
 import numpy as np
 import polars as pl
 
+from treewright.tree.intervals import wilson_interval
+
 __all__ = ["LabelScore", "NumberScore", "wilson_interval"]
-
-_Z_95 = 1.959963984540054
-
-
-def wilson_interval(right: int, n: int) -> tuple[float, float]:
-    """95 % interval of a share, as Wilson 1927 (J. Am. Stat. Assoc. 22, 209-212) solves it.
-
-    Parameters
-    ----------
-    right : int, 0 to n
-    n : int >= 1
-
-    Returns
-    -------
-    low, high : float, 0 to 1
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(9, 10)
-    >>> round(low, 3), round(high, 3)
-    (0.596, 0.982)
-    """
-    share, z2 = right / n, _Z_95**2
-    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = _Z_95 / (1 + z2 / n) * sqrt(share * (1 - share) / n + z2 / (4 * n * n))
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @dataclass

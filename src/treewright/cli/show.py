@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treewright.cli.outputs import check_output, write_text
+from treewright.cli.outputs import check_output, guarded_labels, write_text
 from treewright.cli.terminal import UsageRefusal, say
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "run_show", "run_warmup"]
 
-FORMATS = ("text", "svg", "dot", "json", "rules")
+FORMATS = ("text", "svg", "dot", "json", "rules", "rules-csv")
 
 
 def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | None, *, force: bool) -> None:
@@ -24,7 +24,8 @@ def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | Non
     Parameters
     ----------
     model_path : Path
-    form : {"text", "svg", "dot", "json", "rules"}
+    form : {"text", "svg", "dot", "json", "rules", "rules-csv"}
+        ``rules`` is text; ``rules-csv`` is the table of the same rules.
     max_depth : int >= 0 or None
         How deep to show it; text and svg only.
     out : Path or None
@@ -66,11 +67,32 @@ def _rendered(model: Model, form: str, max_depth: int | None) -> str:
 
             return json.dumps(to_structure(model), indent=1, allow_nan=False, ensure_ascii=False)
         case "rules":
-            from treewright.explain.leaf_rules import write_rules
+            from treewright.explain.rules import leaf_rules
 
-            return write_rules(model)
+            return str(leaf_rules(model))
+        case "rules-csv":
+            return _rules_csv(model)
         case _:
             return str(model.show(max_depth=max_depth))
+
+
+def _rules_csv(model: Model) -> str:
+    """The table of rules as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
+    import numpy as np
+    import polars as pl
+
+    from treewright.cli.scores import label_series
+    from treewright.explain.rules import leaf_rules
+
+    written = []
+    for name, cells in leaf_rules(model).to_dict().items():
+        is_label = name == "conditions" or name.startswith("prediction")
+        series = label_series(name, np.array(cells)) if is_label else pl.Series(name, cells)
+        if series.dtype == pl.String:
+            texts = [text.encode("utf-8", "backslashreplace").decode() for text in series.to_list()]
+            series = pl.Series(name, guarded_labels(texts))
+        written.append(series)
+    return str(pl.DataFrame(written).write_csv())
 
 
 def run_warmup() -> None:

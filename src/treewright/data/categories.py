@@ -242,17 +242,20 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
     """
     return {
         "named": schema.named,
-        "columns": [
-            {
-                "name": value_to_json(column.name),
-                "kind": column.kind,
-                "levels": values_to_json(column.levels),
-                "missing_seen": column.missing_seen,
-                "family": column.family,
-            }
-            for column in schema.columns
-        ],
+        "columns": [column_to_json(column) for column in schema.columns],
     }
+
+
+def column_to_json(column: Column) -> dict[str, Any]:
+    """One column; see ``schema_to_json``. ``declared`` is written only where it is true."""
+    entry = {
+        "name": value_to_json(column.name),
+        "kind": column.kind,
+        "levels": values_to_json(column.levels),
+        "missing_seen": column.missing_seen,
+        "family": column.family,
+    }
+    return entry | {"declared": True} if column.declared else entry
 
 
 def schema_from_json(obj: Any) -> Schema:
@@ -275,11 +278,13 @@ def schema_from_json(obj: Any) -> Schema:
 
 def column_from_json(obj: Any, position: int) -> Column:
     """One column; see ``schema_from_json``."""
-    if not isinstance(obj, dict) or set(obj) != {"name", "kind", "levels", "missing_seen", "family"}:
+    if not isinstance(obj, dict) or set(obj) - {"declared"} != {"name", "kind", "levels", "missing_seen", "family"}:
         raise ValueError(f"column {position} must have name, kind, levels, missing_seen and family")
     if obj["kind"] not in KINDS or obj["family"] not in FAMILIES or not isinstance(obj["missing_seen"], bool):
         raise ValueError(f"column {position} has an unknown kind, family or missing_seen")
     levels = values_from_json(obj["levels"])
+    if "declared" in obj and (obj["declared"] is not True or not levels):
+        raise ValueError(f"column {position} has an unknown 'declared', or no levels")
     if obj["kind"] == "numeric" and levels:
         raise ValueError(f"column {position} is numeric and has levels")
     if obj["kind"] == "ordinal" and not levels:
@@ -288,4 +293,5 @@ def column_from_json(obj: Any, position: int) -> Column:
         level is None or (isinstance(level, float) and math.isnan(level)) for level in levels
     ):
         raise ValueError(f"column {position} has a level twice, or a missing one")
-    return Column(value_from_json(obj["name"]), obj["kind"], levels, obj["missing_seen"], obj["family"])
+    name = value_from_json(obj["name"])
+    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj)

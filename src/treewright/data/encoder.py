@@ -13,9 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.absent import refuse_missing, refuse_missing_cells
 from treewright.data.cells import shown
+from treewright.data.declarations import Declared, Nominal, resolve
 from treewright.data.frame import read_table
-from treewright.data.kinds import Declared, column_of, encode_cells, resolve
+from treewright.data.kinds import column_of, encode_cells
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
@@ -31,7 +33,7 @@ MAX_NAMED = 10
 def infer_schema(
     X: Any,
     *,
-    nominal: Sequence[Hashable] | None = None,
+    nominal: Nominal | None = None,
     ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
     numeric: Sequence[Hashable] | None = None,
 ) -> Schema:
@@ -53,7 +55,7 @@ def infer_schema(
 def encode_fit(
     X: Any,
     *,
-    nominal: Sequence[Hashable] | None = None,
+    nominal: Nominal | None = None,
     ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
     numeric: Sequence[Hashable] | None = None,
 ) -> tuple[Schema, np.ndarray]:
@@ -67,7 +69,10 @@ def encode_fit(
     X : table
         Two-dimensional array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. It is
         never modified.
-    nominal : sequence of column names or positions, optional
+    nominal : sequence of column names or positions, mapping from these to levels, or "all", optional
+        Numbers count as names. Levels of None or () are read from the data and sorted; declared ones keep their order
+        and may be more than the data hold. "all" means every column that is not declared ordinal or numeric, but
+        where a column has the name "all", that column only.
     ordinal : mapping from column name or position to its levels, lowest first, optional
     numeric : sequence of column names or positions, optional
         Text such as ``"12"`` is parsed.
@@ -77,16 +82,20 @@ def encode_fit(
     schema : Schema
     matrix : float64[n, p] (float32 for a float32 array without declared levels)
         nan = missing; nominal and ordinal cells hold their level's code. A float array that needs no coding is
-        returned as it is, without a copy.
+        returned as it is, without a copy. Where the levels are declared, a text that differs from exactly one of them
+        in nothing but case, outer white space and Unicode form counts as that level.
 
     Raises
     ------
     DataError
-        X is not a table, is empty, or a cell is refused (mixed types, dates, integers beyond 2**53, ...).
+        X is not a table, is empty, or a cell is refused (mixed types, dates, integers beyond 2**53, another spelling
+        of two declared levels, ...); "all" meets a column of more than 10,000 different numbers.
+    UnseenLevelError
+        A cell is not one of the declared levels.
     ColumnError
         Two columns have the same name, or a declared column does not exist.
     ParameterError
-        A column is declared twice, or its ordinal levels repeat or include a missing value.
+        A column is declared twice, or its declared levels repeat or include a missing value.
     TooLargeError
         The encoded matrix would not fit in memory.
 
@@ -95,6 +104,9 @@ def encode_fit(
     >>> schema, matrix = encode_fit({"size": ["S", "L", None]}, ordinal={"size": ["S", "M", "L"]})
     >>> schema.columns[0].kind, matrix.ravel().tolist()
     ('ordinal', [0.0, 2.0, nan])
+    >>> schema, matrix = encode_fit({"type": ["Drama", "drama ", "COMEDY"]}, nominal={"type": ["Drama", "Comedy"]})
+    >>> schema.columns[0].levels, matrix.ravel().tolist()
+    (('Drama', 'Comedy'), [0.0, 0.0, 1.0])
     """
     table = read_table(X)
     if table.names is None:
@@ -117,7 +129,9 @@ def encode_fit(
     return Schema(tuple(settled), table.names is not None), matrix
 
 
-def encode(schema: Schema, X: Any, *, unseen: str = "missing", owner: str = "the model") -> np.ndarray:
+def encode(
+    schema: Schema, X: Any, *, unseen: str = "missing", missing: str = "direction", owner: str = "the model"
+) -> np.ndarray:
     """Encode a table for a fitted schema: columns matched by name, levels by value.
 
     Parameters
@@ -127,6 +141,8 @@ def encode(schema: Schema, X: Any, *, unseen: str = "missing", owner: str = "the
         As at fit. 0 rows are legal. It is never modified.
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw becomes: nan; an error; the code ``len(levels)`` (nominal) or nan (ordinal).
+    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+        Under ``"error"`` a cell that would become nan is refused.
     owner : str
         Who is asking, for messages about the number and names of columns.
 
@@ -141,6 +157,8 @@ def encode(schema: Schema, X: Any, *, unseen: str = "missing", owner: str = "the
         Columns are missing, duplicated, too many or too few, or changed from numbers to text or back.
     UnseenLevelError
         A level that fit never saw, under ``unseen="error"``.
+    MissingValueError
+        A missing cell, or a level that counts as missing, under ``missing="error"``.
     DataError
         X is not a table, or a cell is refused.
     ParameterError
@@ -167,44 +185,55 @@ def encode(schema: Schema, X: Any, *, unseen: str = "missing", owner: str = "the
         and X.flags.forc
         and X.flags.aligned
     ):
-        if schema.never_missing and has_nan(X):
-            warn_missing(schema, missing_columns(X))
+        if (schema.never_missing or missing == "error") and has_nan(X):
+            _settle_missing(schema, X, missing, None)
         matrix: np.ndarray = X
         return matrix
     if unseen not in UNSEEN:
         raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
-    return encode_table(schema, read_table(X), unseen, owner)
+    return encode_table(schema, read_table(X), unseen, owner, missing)
 
 
-def encode_table(schema: Schema, table: Table, unseen: str, owner: str) -> np.ndarray:
+def _settle_missing(schema: Schema, matrix: np.ndarray, missing: str, names: tuple[Hashable, ...] | None) -> None:
+    """Refuse the missing cells of a matrix of numbers, or warn where there were none at fit."""
+    if missing == "error":
+        refuse_missing(matrix, names)
+    warn_missing(schema, missing_columns(matrix) if schema.never_missing else set(), missing)
+
+
+def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing: str = "direction") -> np.ndarray:
     """Encode a table that has been read; parameters and errors as in ``encode``."""
     source = match_columns(schema, table, owner)
     numeric = all(column.kind == "numeric" and column.family in ("number", "missing") for column in schema.columns)
     if table.matrix is not None and numeric and source == list(range(table.width)):
-        warn_missing(schema, missing_columns(table.matrix) if schema.never_missing else set())
+        _settle_missing(schema, table.matrix, missing, table.names)
         return table.matrix
     matrix = empty_matrix(table.n_rows, len(schema))
-    missing = set()
+    new = set()
     for at, column in enumerate(schema.columns):
         cells = table.cells(source[at])
         label = (
             table.label(source[at]) if table.names is not None or not schema.named else column_label([column.name], 0)
         )
         matrix[:, at] = encode_cells(column, cells, label, unseen)
-        if not column.missing_seen and bool(cells.missing().any()):
-            missing.add(at)
-    warn_missing(schema, missing)
+        if missing == "error":
+            refuse_missing_cells(matrix[:, at], cells.missing(), label)
+        elif not column.missing_seen and bool(cells.missing().any()):
+            new.add(at)
+    warn_missing(schema, new, missing)
     return matrix
 
 
-def encode_row(schema: Schema, row: Any, *, unseen: str = "missing", owner: str = "the model") -> np.ndarray:
+def encode_row(
+    schema: Schema, row: Any, *, unseen: str = "missing", missing: str = "direction", owner: str = "the model"
+) -> np.ndarray:
     """Encode one row of raw values.
 
     Parameters
     ----------
     schema : Schema
     row : mapping from column name to value, or sequence of values in the order of the columns
-    unseen, owner
+    unseen, missing, owner
         As in ``encode``.
 
     Returns
@@ -241,7 +270,7 @@ def encode_row(schema: Schema, row: Any, *, unseen: str = "missing", owner: str 
         # Values without names are taken in the order of the columns: that is what was asked for, so no warning.
         names = schema.names if schema.named else None
         table = Table(names, 1, len(values), sources=[[value] for value in values])
-    encoded: np.ndarray = encode_table(schema, table, unseen, owner)[0]
+    encoded: np.ndarray = encode_table(schema, table, unseen, owner, missing)[0]
     return encoded
 
 
@@ -289,20 +318,28 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
     return set(np.flatnonzero(found).tolist())
 
 
-def warn_missing(schema: Schema, missing: set[int]) -> None:
+# Where a missing value goes, by what ``ModelData.missing`` says.
+_WAYS = {
+    "surrogate": "another column answers for them, or they follow the heavier branch",
+    "fractional": "they follow every branch in part",
+}
+_ONE_WAY = "they follow each test's branch for missing values"
+
+
+def warn_missing(schema: Schema, found: set[int], missing: str = "direction") -> None:
     """Warn once, naming the columns that hold missing values for the first time.
 
     Warns
     -----
     DataWarning
     """
-    new = [at for at in sorted(missing) if not schema.columns[at].missing_seen]
+    new = [at for at in sorted(found) if not schema.columns[at].missing_seen]
     if new:
         names = ", ".join(shown(schema.columns[at].name) for at in new[:MAX_NAMED])
         more = f" and {len(new) - MAX_NAMED} more" if len(new) > MAX_NAMED else ""
         warnings.warn(
             f"missing values in {len(new)} column(s) that had none at fit: {names}{more}; "
-            f"they follow each test's branch for missing values",
+            f"{_WAYS.get(missing, _ONE_WAY)}",
             DataWarning,
             stacklevel=3,
         )

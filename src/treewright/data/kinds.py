@@ -1,117 +1,31 @@
-"""What kind a column is, and its cells as codes. In: ``Cells``, declarations. Out: ``Column``, codes. Caller: encoder.
+"""What kind a column is, and its cells as codes. In: ``Cells``, ``Declared``. Out: ``Column``, codes. Caller: encoder.
 
-One column at a time; the rules that need the whole table (names, order, widths) are in ``encoder`` and ``matching``.
+One column at a time; the rules that need the whole table (names, order, widths) are in ``encoder`` and ``matching``,
+those about declarations in ``declarations``.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
 
 from treewright.data.categories import python_scalar
-from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missing, shown
+from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, shown
+from treewright.data.declarations import Declared
 from treewright.data.matching import did_you_mean
-from treewright.data.schema import Column, Kind
-from treewright.exceptions import ColumnError, DataError, ParameterError, UnseenLevelError
+from treewright.data.schema import Column
+from treewright.data.spelling import folded
+from treewright.exceptions import ColumnError, DataError, UnseenLevelError
 
 NUMBER_TEXT = re.compile(r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)\s*", re.IGNORECASE)
 FEW = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Declared:
-    """What the user said about one column: its kind (None = nothing) and, for an ordinal one, its levels."""
-
-    kind: Kind | None
-    levels: tuple[Hashable, ...] = ()
-
-
-def resolve(
-    names: Sequence[Hashable],
-    nominal: Sequence[Hashable] | None,
-    ordinal: Mapping[Hashable, Sequence[Hashable]] | None,
-    numeric: Sequence[Hashable] | None,
-) -> dict[int, Declared]:
-    """Declarations by column position.
-
-    Raises
-    ------
-    ColumnError
-        A declared column does not exist.
-    ParameterError
-        A column is declared twice; a declaration is not a list or mapping; ordinal levels repeat or are missing.
-    """
-    positions = {name: at for at, name in enumerate(names)}
-    if len(positions) != len(names):
-        from treewright.data.table import check_unique
-
-        check_unique(names)
-    if ordinal is not None and not isinstance(ordinal, Mapping):
-        raise ParameterError("ordinal must map a column to its levels, lowest first, such as {'size': ['S', 'M', 'L']}")
-    declared: dict[int, Declared] = {}
-    for kind, entries in (("nominal", nominal), ("ordinal", ordinal), ("numeric", numeric)):
-        for entry in listed(kind, entries):
-            at = position_of(entry, positions, kind)
-            if at in declared:
-                raise ParameterError(f"column {shown(names[at])} is declared {declared[at].kind} and {kind}")
-            levels = ordinal_levels(entry, ordinal[entry]) if kind == "ordinal" and ordinal is not None else ()
-            declared[at] = Declared(kind, levels)  # type: ignore[arg-type] # the three words of the loop
-    return declared
-
-
-def listed(kind: str, entries: Any) -> list[Hashable]:
-    """The entries of a declaration; a single name counts as a list of one."""
-    if entries is None:
-        return []
-    if isinstance(entries, str):
-        return [entries]
-    if not isinstance(entries, Iterable):
-        raise ParameterError(f"{kind} must be a list of column names or positions, not {shown(entries)}")
-    return list(dict.fromkeys(entry.item() if isinstance(entry, np.generic) else entry for entry in entries))
-
-
-def position_of(entry: Hashable, positions: Mapping[Hashable, int], kind: str) -> int:
-    """The column that a declaration means: a name first, else a position (negative counts from the end).
-
-    Raises
-    ------
-    ColumnError
-    """
-    if entry in positions and not isinstance(entry, bool):
-        return positions[entry]
-    if isinstance(entry, int) and not isinstance(entry, bool) and -len(positions) <= entry < len(positions):
-        return entry % len(positions)
-    raise ColumnError(
-        f"{kind} names a column that the table does not have: {shown(entry)}{did_you_mean(entry, positions)}; "
-        f"it has {len(positions)} columns"
-    )
-
-
-def ordinal_levels(name: Hashable, levels: Any) -> tuple[Hashable, ...]:
-    """Check the declared levels of an ordinal column.
-
-    Raises
-    ------
-    ParameterError
-        Not a sequence, empty, repeated, missing, or of a type that cannot be stored.
-    """
-    if isinstance(levels, str | bytes | Mapping) or not isinstance(levels, Iterable):
-        raise ParameterError(f"ordinal[{shown(name)}] must be a list of levels, lowest first, not {shown(levels)}")
-    try:
-        given = tuple(python_scalar(level) for level in levels)
-    except DataError as error:
-        raise ParameterError(f"ordinal[{shown(name)}]: {error}") from None
-    if not given or any(is_missing(level) for level in given):
-        raise ParameterError(f"ordinal[{shown(name)}] must list at least one level, and no missing value")
-    twice = [level for level, count in Counter(given).items() if count > 1]
-    if twice:
-        raise ParameterError(f"ordinal[{shown(name)}] lists {shown(twice[0])} more than once")
-    return given
+# Beyond this many different numbers a column is a measurement: a test of their names costs memory with its square.
+MAX_UNNAMED_LEVELS = 10_000
 
 
 def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> Column:
@@ -120,13 +34,15 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
     Raises
     ------
     DataError
-        The cells are mixed and nothing was declared, or a level is of a type that cannot be stored.
+        The cells are mixed and nothing was declared; a level is of a type that cannot be stored; under
+        ``nominal="all"`` a column has more than 10,000 different numbers.
     """
     missing = cells.missing()
     missing_seen, family = bool(missing.any()), cells.family
     all_missing = bool(missing.all())
-    if declared.kind == "ordinal":
-        return Column(name, "ordinal", declared.levels, missing_seen, "missing" if all_missing else family)
+    if declared.kind in ("ordinal", "nominal") and declared.levels:
+        found = "missing" if all_missing else family
+        return Column(name, declared.kind, declared.levels, missing_seen, found, declared=True)
     if declared.kind == "numeric":
         return Column(name, "numeric", (), missing_seen, "missing" if all_missing else family)
     if declared.kind is None:
@@ -139,6 +55,11 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
         if family == "boolean":
             return Column(name, "nominal", (False, True), missing_seen, family)
     levels = sorted_levels(stored_levels(cells.present(), label))
+    if declared.unnamed and cells.is_number and len(levels) > MAX_UNNAMED_LEVELS:
+        raise DataError(
+            f"{label} holds {len(levels):,} different numbers, too many to be levels under nominal='all' "
+            f"(at most {MAX_UNNAMED_LEVELS:,}): declare it numeric, numeric=[{shown(name)}], or cut it into classes"
+        )
     return Column(name, "nominal", levels, missing_seen, "missing" if all_missing else family)
 
 
@@ -220,7 +141,7 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
     UnseenLevelError
         A level is unknown, under "error".
     DataError
-        Text in a numeric column does not read as a number.
+        Text in a numeric column does not read as a number; text is another spelling of two declared levels.
     """
     check_family(column, cells, label)
     if column.kind == "numeric":
@@ -231,11 +152,50 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
     found = np.array([known.get(level, lost) for level in distinct] + [np.nan], np.float64)
     result: np.ndarray = found[codes]  # code -1, missing, reads the nan at the end
     unknown = result == lost
+    if column.declared and unknown.any():
+        _respell(column, codes, distinct, found, label)
+        result = found[codes]
+        unknown = result == lost
     if unseen != "majority" or column.kind == "ordinal":
         if unseen == "error" and unknown.any():
             refuse_unseen(column, codes, distinct, unknown, label)
         result[unknown] = np.nan
     return result
+
+
+def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], found: np.ndarray, label: str) -> None:
+    """Find the declared level that a text spells otherwise: other case, outer white space or Unicode form.
+
+    Parameters
+    ----------
+    column : Column, declared
+    codes : int[n]
+    distinct : sequence of d values
+    found : float64[d + 1]
+        The level of every distinct value, ``len(column.levels)`` where there is none; filled in.
+    label : str
+
+    Raises
+    ------
+    DataError
+        A text that a cell holds is another spelling of two levels.
+    """
+    held = np.unique(codes[codes >= 0])
+    for code in held[found[held] == len(column.levels)].tolist():
+        text = distinct[code]
+        spelled = column.spellings.get(folded(text), ()) if isinstance(text, str) else ()
+        if len(spelled) > 1:
+            rows = np.flatnonzero(codes == code)
+            levels = [str(column.levels[at]) for at in spelled]
+            # Levels that look the same in print differ in their Unicode form.
+            look_same = len({unicodedata.normalize("NFC", level) for level in levels}) < len(levels)
+            first, second = (ascii(level) if look_same else shown(level) for level in levels[:2])
+            raise DataError(
+                f"{label} row {int(rows[0])}: {shown(text)} is another spelling of two declared levels, {first} and "
+                f"{second}, in {len(rows)} cell(s): spell the cells as the level that is meant, or declare one of them"
+            )
+        if spelled:
+            found[code] = spelled[0]
 
 
 def check_family(column: Column, cells: Cells, label: str) -> None:
@@ -316,6 +276,13 @@ def refuse_unseen(
     row = int(np.argmax(unknown))
     told = ", ".join(shown(level) for level in sorted_levels(levels)[:FEW])
     more = f" and {len(levels) - FEW} more" if len(levels) > FEW else ""
+    if column.declared:
+        first = distinct[codes[row]]
+        raise UnseenLevelError(
+            f"{label}: {len(levels)} unseen level(s): {told}{more}, in {int(unknown.sum())} cell(s), first row {row}: "
+            f"{shown(first)}{did_you_mean(first, column.levels)}; {len(column.levels)} levels are declared. "
+            f"Hint: mend the cells, or declare the level too"
+        )
     raise UnseenLevelError(
         f"{label}: {len(levels)} unseen level(s): {told}{more}, in {int(unknown.sum())} cell(s), first row {row}; "
         f'the column has {len(column.levels)} levels. Hint: mend the cells, use unseen="missing", '

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
+from treewright.data.spelling import codes_by_spelling
+
 Kind = Literal["numeric", "ordinal", "nominal"]
 
 
@@ -24,8 +26,9 @@ class Column:
         The column's own name, exactly as given; ``"x0"``, ``"x1"``, ... for a table without names.
     kind : {"numeric", "ordinal", "nominal"}
     levels : tuple
-        Empty for a numeric column. For a nominal column the levels seen at fit (or declared), sorted; for an ordinal
-        column the declared levels, lowest first. Python scalars (str, int, float, bool, bytes, datetime, ...).
+        Empty for a numeric column. For a nominal column the levels seen at fit, sorted, or the declared levels in the
+        order of the declaration; for an ordinal column its levels, lowest first. Python scalars (str, int, float,
+        bool, bytes, datetime, ...).
         The code of a level is its position; ``nan`` in the encoded matrix is a missing value.
     missing_seen : bool
         Whether the column held a missing value at fit.
@@ -33,6 +36,9 @@ class Column:
         What the cells were: ``"number"``, ``"string"``, ``"boolean"``, ``"object"`` (mixed), ``"missing"`` (no cell
         held a value). A table whose column changes family between fit and predict is refused, except that booleans
         and numbers match by value (True is 1) and a column without values matches any family.
+    declared : bool
+        Whether the levels were declared. Then a text that is no level, but differs from exactly one in nothing but
+        case, outer white space and Unicode form, counts as that level; levels read from the data match exactly.
     """
 
     name: Hashable
@@ -40,6 +46,7 @@ class Column:
     levels: tuple[Hashable, ...] = ()
     missing_seen: bool = False
     family: str = "number"
+    declared: bool = False
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
         # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
@@ -49,6 +56,11 @@ class Column:
     def codes(self) -> dict[Hashable, int]:
         """Level to code."""
         return {level: code for code, level in enumerate(self.levels)}
+
+    @cached_property
+    def spellings(self) -> dict[str, tuple[int, ...]]:
+        """Codes of the levels that are text, by their form without case, outer white space and Unicode form."""
+        return codes_by_spelling(self.levels)
 
 
 @dataclass(frozen=True)

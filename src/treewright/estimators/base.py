@@ -12,13 +12,12 @@ import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -34,12 +33,9 @@ from treewright.data.schema import Schema
 from treewright.data.target import check_lengths, check_weights
 from treewright.estimators import resolve
 from treewright.estimators.suspicions import warn_of_suspicions
+from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
-from treewright.grow.grower import grow
-from treewright.grow.objective import Objective
-from treewright.grow.settings import GrowSettings
 from treewright.model import Model
-from treewright.prune.cost_complexity import prune_at
 from treewright.tree.arrays import Tree
 from treewright.version import __version__
 
@@ -47,7 +43,12 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
+    from treewright.explain.rule_table import LeafRules
+    from treewright.grow.by_node.grower import Step
+    from treewright.grow.by_node.policy import Policy
+    from treewright.grow.by_node.problem import Problem
     from treewright.plot.svg import SvgPicture
+    from treewright.tree.model import Missing
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
@@ -60,6 +61,7 @@ _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterEr
 class TreeEstimator(BaseEstimator, ABC):
     """A scikit-learn estimator around one grown tree."""
 
+    # Every algorithm's; each adds its own.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "min_samples_split": [
@@ -70,24 +72,14 @@ class TreeEstimator(BaseEstimator, ABC):
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0.0, 1.0, closed="neither"),
         ],
-        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0.0, 1.0, closed="right"),
-            StrOptions({"sqrt", "log2"}),
-            None,
-        ],
-        "random_state": ["random_state"],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
-        "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", dict, None],
-        "nominal": ["array-like", None],
+        "nominal": ["array-like", dict, str, None],
         "ordinal": [dict, None],
         "numeric": ["array-like", None],
         "unseen": [StrOptions({"missing", "error", "majority"})],
+        "grow_trace": ["boolean"],
         "n_jobs": [Integral, None],
     }
+    _algorithm: ClassVar[str]
 
     model_: Model
 
@@ -121,50 +113,29 @@ class TreeEstimator(BaseEstimator, ABC):
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
-        settings = self._settings(matrix, schema, target, n_threads)
-        tree = grow(matrix, schema, self._objective(target, weights), settings)
+        table = FitTable(schema, matrix, target, weights)
+        tree, steps = self._grow(table, n_threads)
         warn_of_suspicions(schema, matrix, target, tree)
-        self._store(schema, prune_at(tree, float(self.ccp_alpha)), target, len(matrix))
+        self._store(schema, tree, target, len(matrix))
+        self._rows = table.kept()
+        self._steps = steps
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The rows of the fit stay here: a pickle is for using the model, and may leave the house.
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_rows", None)
+        return state
 
     def _parameters(self) -> dict[str, Any]:
         """As ``get_params``, without looking at the signature of ``__init__``."""
         return {name: getattr(self, name) for name in self._parameter_constraints}
 
-    def _settings(self, matrix: np.ndarray, schema: Schema, target: Any, n_threads: int) -> GrowSettings:
-        """Parameters as numbers."""
-        n, p = matrix.shape
-        n_drawn = resolve.max_features(self.max_features, p)
-        monotone = resolve.monotone(self.monotonic_cst, schema)
-        if monotone is not None and any(monotone):
-            self._check_monotone(target)
-        return GrowSettings(
-            criterion=self.criterion,
-            max_depth=None if self.max_depth is None else min(int(self.max_depth), 2**31 - 1),
-            min_samples_split=max(2, resolve.count_of(self.min_samples_split, n)),
-            min_samples_leaf=resolve.count_of(self.min_samples_leaf, n),
-            min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
-            max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            max_features=n_drawn,
-            min_impurity_decrease=float(self.min_impurity_decrease),
-            monotone=monotone,
-            seed=self._seed(n_drawn < p),
-            n_threads=n_threads,
-        )
-
-    def _seed(self, is_needed: bool) -> int:
-        """The seed: ``random_state`` if that is an int, 0 for None (a fit repeats unless told otherwise)."""
-        if not is_needed or self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
     def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int) -> None:
         """Keep the model and what scikit-learn expects beside it."""
         facts = {
-            "algorithm": "cart",
-            "criterion": self.criterion,
+            "algorithm": self._algorithm,
+            "criterion": self._criterion_name(),
             "n_samples": n_rows,
             "parameters": resolve.plain_parameters(self._parameters()),
             "version": __version__,
@@ -172,7 +143,6 @@ class TreeEstimator(BaseEstimator, ABC):
         self.model_ = self._make_model(schema, tree, target, facts)
         self.n_features_in_ = len(schema)
         self.n_outputs_ = self.model_.n_outputs
-        self.max_features_ = resolve.max_features(self.max_features, len(schema))
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
@@ -263,6 +233,43 @@ class TreeEstimator(BaseEstimator, ABC):
         """Draw the tree as SVG; options as ``treewright.plot.svg.plot``."""
         return self._fitted().plot(**options)
 
+    def rules(
+        self,
+        *,
+        order: Literal["tree", "support", "confidence"] = "tree",
+        level: float = 0.95,
+        exact: bool = False,
+        max_levels: int | None = 12,
+        keep_empty: bool = True,
+    ) -> LeafRules:
+        """One if-then rule per leaf, with its rows, classes and a confidence interval.
+
+        Parameters
+        ----------
+        order : {"tree", "support", "confidence"}
+            From left to right, largest share of the rows first, or most certain class first.
+        level : float, between 0 and 1
+            Confidence level of the intervals.
+        exact : bool
+            Write numbers so that they read back as the same float64, not with 6 significant digits or few more.
+        max_levels : int, optional
+            Name at most this many levels in one condition; None names all of them.
+        keep_empty : bool
+            Keep the rules of leaves without training rows.
+
+        Returns
+        -------
+        LeafRules
+            ``print`` shows it as text, a notebook as a table, ``to_dict()`` makes columns for a data frame; items are
+            ``LeafRule``. See ``treewright.explain.rules.leaf_rules``.
+
+        Raises
+        ------
+        ParameterError
+            A parameter is out of range, or ``order="confidence"`` for numbers.
+        """
+        return self._fitted().rules(order=order, level=level, exact=exact, max_levels=max_levels, keep_empty=keep_empty)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
         self._fitted().save(path)
@@ -276,6 +283,26 @@ class TreeEstimator(BaseEstimator, ABC):
         return {"text/plain": repr(self), "text/html": model.plot().text}
 
     # What classifier and regressor differ in.
+
+    @abstractmethod
+    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:
+        """The grown and pruned tree; its trace where ``grow_trace`` asks for one."""
+
+    @abstractmethod
+    def _policy(self, problem: Problem) -> Policy:
+        """How a node chooses its test: for growing by node, and for audits."""
+
+    @abstractmethod
+    def _problem(self, table: FitTable) -> Problem:
+        """The rows as the node-by-node grower takes them."""
+
+    def _criterion_name(self) -> str:
+        """What the model's facts call the criterion."""
+        return str(self.criterion)
+
+    def _missing(self) -> Missing:
+        """How the model treats missing values."""
+        return cast("Missing", self.missing)
 
     @abstractmethod
     def _encode_target(self, y: Any) -> Any:
@@ -292,15 +319,6 @@ class TreeEstimator(BaseEstimator, ABC):
     @abstractmethod
     def _weights(self, weights: np.ndarray | None, target: Any) -> np.ndarray | None:
         """The weights that growing uses."""
-
-    @abstractmethod
-    def _objective(self, target: Any, weights: np.ndarray | None) -> Objective:
-        """The target's statistics."""
-
-    def _check_monotone(self, target: Any) -> None:
-        """Refuse monotone constraints that have no meaning for the target."""
-        if self._n_outputs(target) > 1:
-            raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
 
     @abstractmethod
     def _make_model(self, schema: Schema, tree: Tree, target: Any, facts: Mapping[str, Any]) -> Model:

@@ -112,11 +112,11 @@ def _name_of(key: Any, schema: Schema) -> Any:
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters for the model file: plain JSON, the same bytes for the same fit. Threads are left out.
+    """Parameters for the model file: plain JSON, the same bytes for the same fit.
 
-    They change nothing.
+    Threads and the wish for a trace are left out: they change nothing.
     """
-    return {name: _plain(value) for name, value in sorted(parameters.items()) if name != "n_jobs"}
+    return {name: _plain(value) for name, value in sorted(parameters.items()) if name not in ("n_jobs", "grow_trace")}
 
 
 def _plain(value: Any) -> Any:

@@ -5,37 +5,34 @@ Callers: users, cli.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.class_weight import compute_sample_weight
 
-from treewright.data.schema import Schema
-from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
-from treewright.estimators.base import TreeEstimator
-from treewright.exceptions import DataError, DataWarning, ParameterError
+from treewright.estimators.cart import CartEstimator
+from treewright.estimators.classifier import ClassifierTree
+from treewright.estimators.regressor import RegressorTree
+from treewright.exceptions import ParameterError
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
-from treewright.model import Model
-from treewright.tree.arrays import Tree
-from treewright.tree.model import Unseen
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
+    from treewright.data.target import Labels, Numbers
+    from treewright.estimators.table import FitTable
 
 
-class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
+class DecisionTreeClassifier(ClassifierTree, CartEstimator):
     """A classification tree grown on every candidate split (CART).
 
     Parameters
     ----------
-    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default "gini"
-        What a split minimises. ``log_loss`` is ``entropy``.
+    criterion : {"gini", "entropy", "log_loss", "misclassification", "gain_ratio"} or callable, default "gini"
+        What a split minimises. ``log_loss`` is ``entropy``. ``gain_ratio`` takes the column whose entropy gain is
+        largest beside the entropy of the division itself, among those of at least average gain. A function of your
+        own takes float64[k, n_classes], the weighted class counts of k sets of rows, and returns their k impurities
+        (finite, >= 0; called once per output).
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of all rows, rounded up.
@@ -57,12 +54,23 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         Cost-complexity pruning: the price of a leaf, in units of impurity.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+    nominal_splits : {"subset", "multiway", "one_vs_rest"}, default "subset"
+        How a nominal column is split: into two sets of levels, a branch per level, or one level against the rest.
+    missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
+        Which way missing values go, at fit and at predict: the side that gains more; where the surrogate tests
+        say (see ``max_surrogates``; two-way splits only); into every branch, with a part of their weight; into a branch
+        of their own, or the heavier one where the node saw none; or they are an error.
+    max_surrogates : int >= 0, default 5
+        Surrogate tests kept per node.
     nominal, numeric : sequence of column names or positions, optional
-        Columns to take as nominal or as numbers, whatever their type.
+        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
         the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
+    grow_trace : bool, default False
+        Keep what every node was offered: ``trace_`` tells how the tree grew.
     n_jobs : int, optional
         Threads; all processors by default. The tree does not depend on it.
 
@@ -100,15 +108,15 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TreeEstimator._parameter_constraints,
-        "criterion": [StrOptions(set(CLASSIFICATION_CRITERIA))],
-        "class_weight": [dict, list, StrOptions({"balanced"}), None],
+        **CartEstimator._parameter_constraints,
+        **ClassifierTree._parameter_constraints,
+        "criterion": [StrOptions({*CLASSIFICATION_CRITERIA, "gain_ratio"}), callable],
     }
 
     def __init__(
         self,
         *,
-        criterion: str = "gini",
+        criterion: str | Callable[[np.ndarray], np.ndarray] = "gini",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -120,10 +128,14 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        nominal: Sequence[Hashable] | None = None,
+        nominal_splits: str = "subset",
+        missing: str = "direction",
+        max_surrogates: int = 5,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
         unseen: str = "missing",
+        grow_trace: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -138,118 +150,20 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.nominal_splits = nominal_splits
+        self.missing = missing
+        self.max_surrogates = max_surrogates
         self.nominal = nominal
         self.ordinal = ordinal
         self.numeric = numeric
         self.unseen = unseen
+        self.grow_trace = grow_trace
         self.n_jobs = n_jobs
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : table of n rows and p columns
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
-        y : n labels of any hashable type, or n x n_outputs of them
-        sample_weight : n numbers >= 0, optional
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            A column, cell, label or weight was refused; the message says which and what to do.
-        ParameterError
-            A parameter is outside its range.
-        TooLargeError
-            The work would not fit in memory.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Share of each class in the row's leaf.
-
-        Returns
-        -------
-        float64[n, n_classes], or a list of them for several outputs
-            In the order of ``classes_``; rows sum to one.
-        """
-        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-
-    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class that the leaf does not hold."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
-
-    def _encode_target(self, y: Any) -> Labels:
-        labels = encode_labels(y)
-        self._warn_column_vector(labels)
-        return labels
-
-    def _rows_of(self, target: Labels, kept: np.ndarray) -> Labels:
-        return target._replace(codes=target.codes[kept])
-
-    def _n_outputs(self, target: Labels) -> int:
-        return target.codes.shape[1]
-
-    def _weights(self, weights: np.ndarray | None, target: Labels) -> np.ndarray | None:
-        if self.class_weight is None:
-            return weights
-        factors = self._class_factors(target)
-        if weights is None:
-            return factors
-        with np.errstate(over="ignore", under="ignore"):
-            product = weights * factors
-        if not np.isfinite(product).all():
-            raise ParameterError("class_weight times sample_weight is beyond float64: scale the weights down")
-        if not product.any():
-            raise ParameterError("class_weight times sample_weight gives every row the weight 0")
-        return product
-
-    def _class_factors(self, target: Labels) -> np.ndarray:
-        """Weight of each row by its class."""
-        n, n_outputs = target.codes.shape
-        if isinstance(self.class_weight, list) and len(self.class_weight) != n_outputs:
-            raise ParameterError(f"class_weight lists {len(self.class_weight)} outputs, y has {n_outputs}")
-        given = self.class_weight if isinstance(self.class_weight, list) else [self.class_weight] * n_outputs
-        if isinstance(self.class_weight, dict) and n_outputs > 1:
-            raise ParameterError("class_weight: give a list with one dict per output, or 'balanced'")
-        factors = np.ones(n)
-        for codes, labels, weight in zip(target.codes.T, target.classes, given, strict=True):
-            by_code = weight
-            if isinstance(weight, dict):
-                codes_of = {label: code for code, label in enumerate(labels.tolist())}
-                refuse_no_factors(weight)
-                unknown = [label for label in weight if label not in codes_of]
-                if unknown:
-                    # No error: a fold of a cross-validation may lack a rare class.
-                    warnings.warn(
-                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}",
-                        DataWarning,
-                        stacklevel=5,
-                    )
-                by_code = {codes_of[label]: factor for label, factor in weight.items() if label in codes_of}
-            elif weight != "balanced":
-                raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
-            factors *= compute_sample_weight(by_code, codes)
-        if not np.isfinite(factors).all() or (factors < 0).any():
-            raise ParameterError("class_weight must be finite and >= 0 for every class")
-        if not factors.any():
-            raise ParameterError("class_weight gives every row the weight 0")
-        return factors
-
-    def _objective(self, target: Labels, weights: np.ndarray | None) -> Objective:
+    def _objective(self, table: FitTable) -> Objective:
+        target = cast("Labels", table.target)
         return classification_objective(
-            target.codes, [len(labels) for labels in target.classes], weights, self.criterion
+            target.codes, [len(labels) for labels in target.classes], table.weights, self.criterion
         )
 
     def _check_monotone(self, target: Labels) -> None:
@@ -257,37 +171,25 @@ class DecisionTreeClassifier(ClassifierMixin, TreeEstimator):
         if len(target.classes[0]) > 2:
             raise ParameterError("Monotonicity constraints are not supported with multiclass classification")
 
-    def _make_model(self, schema: Schema, tree: Tree, target: Labels, facts: Mapping[str, Any]) -> Model:
-        several = len(target.classes) > 1
-        self.classes_ = list(target.classes) if several else target.classes[0]
-        counts = [len(labels) for labels in target.classes]
-        self.n_classes_ = counts if several else counts[0]
-        return Model(
-            task="classification",
-            schema=schema,
-            trees=(tree,),
-            classes=target.classes,
-            n_outputs=len(target.classes),
-            unseen=cast("Unseen", self.unseen),
-            target_names=target.names,
-            facts=dict(facts),
-        )
 
-
-class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
+class DecisionTreeRegressor(RegressorTree, CartEstimator):
     """A regression tree grown on every candidate split (CART).
 
     Parameters
     ----------
-    criterion : {"squared_error", "absolute_error", "poisson"}, default "squared_error"
-        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance.
+    criterion : {"squared_error", "absolute_error", "poisson"} or callable, default "squared_error"
+        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. A function
+        of your own takes float64[k, 3], the weight, mean and variance of k sets of rows, and returns their k impurities
+        (finite, >= 0; called once per output).
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state
         As in ``DecisionTreeClassifier``.
     max_leaf_nodes, min_impurity_decrease, ccp_alpha
         As in ``DecisionTreeClassifier``.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
-    nominal, ordinal, numeric, unseen, n_jobs
+    nominal_splits, missing, max_surrogates
+        As in ``DecisionTreeClassifier``.
+    nominal, ordinal, numeric, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
 
     Attributes
@@ -314,14 +216,14 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TreeEstimator._parameter_constraints,
-        "criterion": [StrOptions(set(REGRESSION_CRITERIA))],
+        **CartEstimator._parameter_constraints,
+        "criterion": [StrOptions(set(REGRESSION_CRITERIA)), callable],
     }
 
     def __init__(
         self,
         *,
-        criterion: str = "squared_error",
+        criterion: str | Callable[[np.ndarray], np.ndarray] = "squared_error",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -332,10 +234,14 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
-        nominal: Sequence[Hashable] | None = None,
+        nominal_splits: str = "subset",
+        missing: str = "direction",
+        max_surrogates: int = 5,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
         unseen: str = "missing",
+        grow_trace: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
@@ -349,98 +255,15 @@ class DecisionTreeRegressor(RegressorMixin, TreeEstimator):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.nominal_splits = nominal_splits
+        self.missing = missing
+        self.max_surrogates = max_surrogates
         self.nominal = nominal
         self.ordinal = ordinal
         self.numeric = numeric
         self.unseen = unseen
+        self.grow_trace = grow_trace
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : table of n rows and p columns
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
-        y : n finite numbers, or n x n_outputs of them
-            For ``criterion="poisson"`` none may be negative, and each output needs a positive sum.
-        sample_weight : n numbers >= 0, optional
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        DataError
-            A column, cell, target or weight was refused; the message says which and what to do.
-        ParameterError
-            A parameter is outside its range.
-        TooLargeError
-            The work would not fit in memory.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def _encode_target(self, y: Any) -> Numbers:
-        numbers = encode_numbers(y)
-        self._warn_column_vector(numbers)
-        if self.criterion == "poisson":
-            refuse_not_counts(numbers.values)
-        return numbers
-
-    def _rows_of(self, target: Numbers, kept: np.ndarray) -> Numbers:
-        return target._replace(values=target.values[kept])
-
-    def _weights(self, weights: np.ndarray | None, target: Numbers) -> np.ndarray | None:  # noqa: ARG002
-        return weights
-
-    def _n_outputs(self, target: Numbers) -> int:
-        return target.values.shape[1]
-
-    def _objective(self, target: Numbers, weights: np.ndarray | None) -> Objective:
-        return regression_objective(target.values, weights, self.criterion)
-
-    def _make_model(self, schema: Schema, tree: Tree, target: Numbers, facts: Mapping[str, Any]) -> Model:
-        return Model(
-            task="regression",
-            schema=schema,
-            trees=(tree,),
-            n_outputs=target.values.shape[1],
-            unseen=cast("Unseen", self.unseen),
-            target_names=target.names,
-            facts=dict(facts),
-        )
-
-
-def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
-    """Refuse class weights that are not finite numbers >= 0.
-
-    Raises
-    ------
-    ParameterError
-    """
-    for label, factor in weight.items():
-        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0 <= float(factor) < np.inf:
-            raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")
-
-
-def refuse_not_counts(values: np.ndarray) -> None:
-    """Refuse targets that have no Poisson deviance.
-
-    Raises
-    ------
-    DataError
-        A target is negative, or an output is zero throughout.
-    """
-    negative = np.argwhere(values < 0)
-    if len(negative):
-        raise DataError(
-            f"y has {len(negative)} negative values (first row {negative[0][0]}: {values[tuple(negative[0])]:g}), "
-            "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows"
-        )
-    empty = np.flatnonzero(values.sum(axis=0) <= 0)
-    if len(empty):
-        raise DataError(
-            f"y is zero throughout (output {empty[0]}), but criterion='poisson' needs a positive sum; "
-            "use 'squared_error'"
-        )
+    def _objective(self, table: FitTable) -> Objective:
+        return regression_objective(cast("Numbers", table.target).values, table.weights, self.criterion)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.tree.arrays import Tree
+from treewright.tree.walk import children_of
 
 
 def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
@@ -31,9 +32,8 @@ def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
     largest = tree.impurity.max(initial=0.0)
     held = tree.weight / tree.weight[0] * (tree.impurity / largest if largest > 0 else 0.0)
     decrease = held[inner].copy()
-    for branch in range(int(tree.n_branches.max(initial=0))):
-        here = tree.n_branches[inner] > branch
-        decrease[here] -= held[tree.first_child[inner[here]] + branch]
+    # A leaf without training rows holds nothing; with fractional missing values weights add up all the same.
+    np.subtract.at(decrease, np.repeat(np.arange(len(inner)), tree.n_branches[inner]), held[children_of(tree, inner)])
     importances = np.bincount(tree.feature[inner], np.maximum(decrease, 0.0), minlength=n_features)
     total = importances.sum()
     return importances / total if total > 0 else importances.astype(np.float64)

@@ -6,6 +6,7 @@ mean, and its impurity. Node numbers are positions in the tree, the ones that ``
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,8 @@ from treewright.exceptions import ParameterError
 from treewright.explain.table import Label, TextColumn, laid_out, painted
 from treewright.tree.model import ModelData
 from treewright.tree.summary import Output, TreeSummary, counted, summarize
-from treewright.tree.tests import describe, threshold_digits
+from treewright.tree.surrogates import surrogates_of
+from treewright.tree.tests import node_test, threshold_digits
 from treewright.tree.walk import children, subtree_sizes, unfolded
 from treewright.tree.words import shorten, written_amount, written_count
 
@@ -26,18 +28,21 @@ LARGEST_NAMED = 3
 MAX_INDENT = 24
 NAME_WIDTH = 60
 LEAST_LABEL = 16
+MAX_SURROGATES = 2
+NO_ROWS = "(no rows) -> "
 BOX = ("\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   ", "\u2026")
 ASCII = ("|- ", "`- ", "|  ", "   ", "...")
 
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the drawing: a node, or what is hidden below one (``hidden > 0``)."""
+    """One line of the drawing: a node, what is hidden below one (``hidden > 0``), or a note about one."""
 
     node: int
     depth: int
     prefix: str
     hidden: int = 0
+    note: str = ""
 
 
 def show(
@@ -49,6 +54,7 @@ def show(
     width: int | None = None,
     color: bool = False,
     ascii: bool = False,  # noqa: A002 - the word a user looks for
+    surrogates: bool = False,
     tree: int = 0,
 ) -> str:
     """Return a tree as text, one line per node.
@@ -69,6 +75,9 @@ def show(
         Paint predictions with terminal colours.
     ascii : bool
         Draw with ``|-`` instead of box characters.
+    surrogates : bool
+        Under each node that has surrogate tests, list the best two: what leads to its first branch where the node's own
+        column is missing, and how often that agrees with the node's own test.
     tree : int
         Which of the model's trees.
 
@@ -113,7 +122,7 @@ def show(
     summary = summarize(model, tree)
     shown = unfolded(summary.tree, max_depth=max_depth, max_nodes=max_nodes)
     signs = ASCII if ascii else BOX
-    lines = drawn_lines(summary, shown, signs)
+    lines = drawn_lines(summary, shown, signs, surrogates=surrogates)
     labels = labels_of(summary, lines)
     columns = number_columns(summary, [line.node for line in lines], digits)
     predictions = predictions_of(summary, lines, digits, width=width, color=color)
@@ -122,10 +131,10 @@ def show(
         labels,
         columns,
         predictions,
-        folded={i: folded_note(line, signs) for i, line in enumerate(lines) if line.hidden},
+        folded={i: note_text(line, signs) for i, line in enumerate(lines) if line.hidden or line.note},
         width=width,
     )
-    text = "\n".join([*header_of(summary), "", *body, "", *footer_of(summary, lines)])
+    text = "\n".join([*header_of(summary), "", *body, "", *footer_of(summary, lines, labels)])
     return text.translate({0x2026: "..."}) if ascii else text
 
 
@@ -134,6 +143,8 @@ def header_of(summary: TreeSummary) -> list[str]:
     lines = [summary.headline()]
     if summary.algorithm:
         lines.append(f"grown by {summary.algorithm}")
+    if summary.missing_note:
+        lines.append(summary.missing_note)
     if not summary.counts_classes:
         return lines
     word = "weights" if summary.weighted else "counts"
@@ -146,18 +157,29 @@ def header_of(summary: TreeSummary) -> list[str]:
     return lines
 
 
-def footer_of(summary: TreeSummary, lines: list[Line]) -> list[str]:
+def footer_of(summary: TreeSummary, lines: list[Line], labels: list[Label]) -> list[str]:
     """Return the lines below the drawing: the sign of a leaf, and how to see what is hidden."""
     hidden = sum(line.hidden for line in lines)
     notes = ["* leaf"]
     if hidden:
         notes.append(f"{counted(hidden, 'node')} hidden: give a larger max_depth or max_nodes (None shows all)")
-    if any(column.missing_seen for column in summary.model.schema.columns):
+    seen = any(column.missing_seen for column in summary.model.schema.columns)
+    # A column whose missing values have branches of their own need not say it anywhere.
+    said = summary.model.missing == "direction" or any(label.answer.endswith(" or missing") for label in labels)
+    if seen and said and summary.model.missing in ("direction", "branch"):
         notes.append('"or missing" marks the way of missing values where a column had some')
+    if any(summary.is_empty(line.node) for line in lines):
+        notes.append("(no rows): no training row came there; it predicts what its parent would")
+    if any(line.note for line in lines):
+        notes.append("~ a surrogate: what leads to the first branch where the column is missing")
+    elif len(summary.tree.surrogate_node):
+        notes.append("surrogates=True lists the surrogate tests")
     return notes
 
 
-def drawn_lines(summary: TreeSummary, shown: frozenset[int], signs: tuple[str, ...]) -> list[Line]:
+def drawn_lines(
+    summary: TreeSummary, shown: frozenset[int], signs: tuple[str, ...], *, surrogates: bool = False
+) -> list[Line]:
     """Return the lines of the drawing, top to bottom."""
     tree = summary.tree
     middle, last, bar, blank, _ = signs
@@ -173,20 +195,37 @@ def drawn_lines(summary: TreeSummary, shown: frozenset[int], signs: tuple[str, .
         below = children(tree, node)
         after = before if depth == 0 or capped or depth == MAX_INDENT else before + (blank if is_last else bar)
         if node in shown:
+            if surrogates:
+                lines.extend(Line(node, depth + 1, after + bar, note=note) for note in surrogate_notes(summary, node))
             stack.extend((child, depth + 1, after, child == below[-1]) for child in reversed(below))
         elif below:
             lines.append(Line(node, depth + 1, after + last, hidden=int(sizes[node]) - 1))
     return lines
 
 
-def folded_note(line: Line, signs: tuple[str, ...]) -> str:
-    """Return the text of a line that stands for hidden nodes."""
+def note_text(line: Line, signs: tuple[str, ...]) -> str:
+    """Return the text of a line that is no node."""
+    if line.note:
+        return f"{line.prefix}~ {line.note}"
     return f"{line.prefix}{signs[4]} {counted(line.hidden, 'more node')} below node {line.node}"
+
+
+def surrogate_notes(summary: TreeSummary, node: int) -> list[str]:
+    """Return the best surrogates of a node as texts, such as ``petal width <= 0.8 (agrees on 98 %)``."""
+    found = surrogates_of(summary.model.schema, summary.tree, node)
+    notes = [
+        # Rounded down: 100 % is said of those that are always right.
+        f"{shorten(surrogate.edge(0), NAME_WIDTH)} (agrees on {math.floor(surrogate.agreement * 100 + 1e-9)} %)"
+        for surrogate in found[:MAX_SURROGATES]
+    ]
+    if len(found) > MAX_SURROGATES:
+        notes.append(counted(len(found) - MAX_SURROGATES, "more surrogate"))
+    return notes
 
 
 def labels_of(summary: TreeSummary, lines: list[Line]) -> list[Label]:
     """Return per line the answer that leads to its node, such as ``petal length (cm) <= 2.45``."""
-    tree, schema = summary.tree, summary.model.schema
+    tree = summary.tree
     digits = threshold_digits(tree)
     parents = tree.parent
     asked: dict[int, tuple[str, list[str]]] = {}
@@ -197,7 +236,7 @@ def labels_of(summary: TreeSummary, lines: list[Line]) -> list[Label]:
             continue
         above = int(parents[line.node])
         if above not in asked:
-            test = describe(schema, tree, above)
+            test = node_test(summary.model, tree, above)
             edges = [test.edge(branch, digits=int(digits[above])) for branch in range(test.n_branches)]
             asked[above] = shorten(test.column, NAME_WIDTH), [shorten(edge, NAME_WIDTH) for edge in edges]
         name, answers = asked[above]
@@ -217,11 +256,12 @@ def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[
         if output.classes:
             word = "weights" if summary.weighted else "counts"
             title = f"{word} of {shorten(output.name, LEAST_LABEL)}" if several else word
-            cells = [counts_text(summary, node, output, digits) for node in nodes]
+            cells = ["" if summary.is_empty(node) else counts_text(summary, node, output, digits) for node in nodes]
             columns.append(TextColumn(title, cells, "right" if len(output.classes) <= MAX_COUNTS else "left"))
         else:
             title = f"{summary.centre} of {shorten(output.name, LEAST_LABEL)}" if several else summary.centre
-            cells = [written_amount(tree.value[node, output.start], digits=digits) for node in nodes]
+            values = tree.value[:, output.start]
+            cells = ["" if summary.is_empty(node) else written_amount(values[node], digits=digits) for node in nodes]
             columns.append(TextColumn(title, cells, "point"))
     columns.append(TextColumn(summary.criterion, [impurity_text(summary, node, digits) for node in nodes], "point"))
     return columns
@@ -229,6 +269,8 @@ def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[
 
 def impurity_text(summary: TreeSummary, node: int, digits: int) -> str:
     """Return a node's impurity; an exact 0 as ``0``, so that a pure node is told from an almost pure one."""
+    if summary.is_empty(node):
+        return ""
     impurity = float(summary.tree.impurity[node])
     if summary.counts_classes and impurity != 0:
         return f"{impurity:.{digits}f}"
@@ -269,5 +311,5 @@ def predictions_of(
             else:
                 code, label = 0, written_amount(summary.tree.value[line.node, output.start], digits=digits)
             labels.append(painted(label, code) if color else label)
-        cells.append("* " + ", ".join(labels))
+        cells.append(f"* {NO_ROWS if summary.is_empty(line.node) else ''}{', '.join(labels)}")
     return TextColumn("predicts", cells, "left", indent=2)

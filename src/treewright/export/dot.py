@@ -5,9 +5,11 @@ The text stands alone: Graphviz is not needed to write it, and names cannot leav
 
 from __future__ import annotations
 
+from treewright.tree.binary_tests import SubsetTest, ThresholdTest
 from treewright.tree.model import ModelData
 from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.tests import describe, threshold_digits
+from treewright.tree.surrogates import surrogates_of
+from treewright.tree.tests import node_test, threshold_digits
 from treewright.tree.walk import children
 from treewright.tree.words import shorten, written_amount, written_count
 
@@ -41,8 +43,13 @@ def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
                 label = written_amount(tree.value[node, output.start], digits=6)
             lines.append(before + shorten(label, LABEL_WIDTH))
     else:
-        test = describe(summary.model.schema, tree, node)
-        lines.append(f"{shorten(test.column, LABEL_WIDTH)} {shorten(test.answer(0, digits=digits), LABEL_WIDTH)}")
+        test = node_test(summary.model, tree, node)
+        # Yes or no is asked on the node; other answers stand on the edges alone.
+        asks = isinstance(test, ThresholdTest | SubsetTest)
+        answer = f" {shorten(test.answer(0, digits=digits), LABEL_WIDTH)}" if asks else ""
+        lines.append(shorten(test.column, LABEL_WIDTH) + answer)
+    if summary.is_empty(node):
+        return [*lines, "no rows"]
     lines.append(f"rows {written_count(int(tree.n_samples[node]))}")
     if summary.weighted:
         lines.append(f"weight {written_amount(tree.weight[node], digits=6)}")
@@ -104,13 +111,15 @@ def to_dot(model: ModelData, *, tree: int = 0) -> str:
     for node in range(arrays.n_nodes):
         label = quoted(*node_lines(summary, node, int(digits[node])))
         if arrays.is_leaf[node]:
-            out.append(
-                f"  n{node} [label={label}, tooltip={quoted(f'leaf {node}')}, "
-                'style="rounded,filled", fillcolor="#eef3f8"];'
-            )
+            look = 'style="rounded,dashed"' if summary.is_empty(node) else 'style="rounded,filled", fillcolor="#eef3f8"'
+            out.append(f"  n{node} [label={label}, tooltip={quoted(f'leaf {node}')}, {look}];")
             continue
-        test = describe(model.schema, arrays, node)
-        out.append(f"  n{node} [label={label}, tooltip={quoted(f'node {node}: {test.question(exact=True)}')}];")
+        test = node_test(model, arrays, node)
+        stand_ins = (
+            f"if missing: {surrogate.edge(0, exact=True)}" for surrogate in surrogates_of(model.schema, arrays, node)
+        )
+        tooltip = quoted(f"node {node}: {test.question(exact=True)}", *stand_ins)
+        out.append(f"  n{node} [label={label}, tooltip={tooltip}];")
         for branch, child in enumerate(children(arrays, node)):
             short = quoted(shorten(test.edge(branch, digits=int(digits[node])), LABEL_WIDTH))
             exact = quoted(f"{test.column} {test.edge(branch, exact=True)}")

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from treewright.data.schema import Column
+from treewright.tree.binary_tests import SubsetTest, ThresholdTest
 from treewright.tree.model import ModelData
+from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
 from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.tests import ThresholdTest, describe
+from treewright.tree.surrogates import Surrogate, surrogates_of
+from treewright.tree.tests import node_test
 from treewright.tree.walk import children
 from treewright.tree.words import escape_controls
 
@@ -73,11 +76,13 @@ def column_structure(column: Column) -> dict[str, Any]:
 def described_test(summary: TreeSummary, node: int) -> dict[str, Any]:
     """Return the test of an inner node.
 
-    Its ``type`` says how to answer: ``threshold`` (branch 0 if value <= threshold), ``rank`` (the same with the level's
-    position in the column's ``levels``), ``present`` (branch 0 if the value is there), ``subset`` (the branch whose
-    ``levels`` or ``absent_levels`` list the value).
+    Its ``type`` says how to answer: ``threshold`` (branch 0 if value <= threshold, else 1), ``rank`` (the same with the
+    level's position in the column's ``levels``), ``present`` (branch 0 if the value is there), ``intervals`` and
+    ``rank_intervals`` (the first branch whose entry in ``cuts`` is not below the value or rank, else the last),
+    ``subset`` and ``multiway`` (the branch whose ``levels`` or ``absent_levels`` list the value). A branch without
+    levels, or behind a cut ``"inf"``, is for missing values alone; so is the third of the other types.
     """
-    test = describe(summary.model.schema, summary.tree, node)
+    test = node_test(summary.model, summary.tree, node)
     common = {
         "column": test.feature,
         "question": test.question(exact=True),
@@ -85,16 +90,46 @@ def described_test(summary: TreeSummary, node: int) -> dict[str, Any]:
         "missing_branch": test.missing_edge,
     }
     if isinstance(test, ThresholdTest):
-        if test.asks_presence:
-            return {"type": "present", **common}
-        kind = "rank" if test.levels else "threshold"
-        return {"type": kind, "threshold": json_number(test.threshold), **common}
+        return {**cut_structure(test), **common}
+    if isinstance(test, IntervalTest):
+        kind = "rank_intervals" if test.levels else "intervals"
+        return {"type": kind, "cuts": [json_number(cut) for cut in test.cuts], **common}
+    return {"type": "multiway" if isinstance(test, MultiwayTest) else "subset", **common, **levels_structure(test)}
+
+
+def cut_structure(test: ThresholdTest) -> dict[str, Any]:
+    """Return the type of a cut and the cut."""
+    if test.asks_presence:
+        return {"type": "present"}
+    return {"type": "rank" if test.levels else "threshold", "threshold": json_number(test.threshold)}
+
+
+def levels_structure(test: SubsetTest | MultiwayTest) -> dict[str, Any]:
+    """Return which levels take which branch."""
     return {
-        "type": "subset",
-        **common,
         "levels": [[json_level(level) for level in side] for side in test.branches],
         "absent_levels": [[json_level(level) for level in side] for side in test.absent],
         "unseen_branch": test.unseen_edge,
+    }
+
+
+def surrogate_structure(surrogate: Surrogate) -> dict[str, Any]:
+    """Return a surrogate: a test of two branches, to be taken the other way round where it is ``flipped``.
+
+    It answers where its value is there and, with levels, is one of ``levels``.
+    """
+    test = surrogate.test
+    if isinstance(test, ThresholdTest):
+        kind = cut_structure(test)
+    else:
+        kind = {"type": "subset", "levels": levels_structure(test)["levels"]}
+    return {
+        **kind,
+        "column": test.feature,
+        "question": test.question(exact=True),
+        "flipped": surrogate.flipped,
+        "agreement": json_number(surrogate.agreement),
+        "adjusted": json_number(surrogate.adjusted),
     }
 
 
@@ -121,6 +156,9 @@ def node_structure(summary: TreeSummary, node: int, depth: int) -> dict[str, Any
     if not tree.is_leaf[node]:
         structure["test"] = described_test(summary, node)
         structure["branches"] = list(children(tree, node))
+        if summary.model.missing == "surrogate":
+            found = surrogates_of(summary.model.schema, tree, node)
+            structure["surrogates"] = [surrogate_structure(surrogate) for surrogate in found]
     return structure
 
 
@@ -134,8 +172,8 @@ def to_structure(model: ModelData) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``combine``, ``facts``, ``columns``, ``targets``
-        and ``trees``; each tree has ``nodes``, a flat list in which a node's place is its number
+        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``columns``,
+        ``targets`` and ``trees``; each tree has ``nodes``, a flat list in which a node's place is its number
         and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or
         ``"-inf"``.
 
@@ -169,6 +207,7 @@ def to_structure(model: ModelData) -> dict[str, Any]:
         "task": model.task,
         "criterion": summaries[0].criterion if summaries else None,
         "unseen": model.unseen,
+        "missing": model.missing,
         "combine": model.combine,
         "facts": json_fact(model.facts),
         "columns": [column_structure(column) for column in model.schema.columns],

@@ -13,9 +13,12 @@ import numpy as np
 
 from treewright.plot.measure import fitted, text_width
 from treewright.plot.style import Sizes
+from treewright.tree.binary_tests import SubsetTest, ThresholdTest
 from treewright.tree.conditions import Bound, bounds_below, conditions
+from treewright.tree.multiway_tests import IntervalTest
 from treewright.tree.summary import TreeSummary, counted
-from treewright.tree.tests import SubsetTest, ThresholdTest, describe, threshold_digits
+from treewright.tree.surrogates import Surrogate, surrogates_of
+from treewright.tree.tests import NodeTest, node_test, threshold_digits
 from treewright.tree.walk import children, subtree_sizes
 from treewright.tree.words import shorten, written_amount, written_count, written_number
 
@@ -32,7 +35,8 @@ class Card:
     Attributes
     ----------
     node : int
-    role : {"test", "leaf", "folded"}
+    role : {"test", "leaf", "empty", "folded"}
+        ``"empty"``: a leaf to which no training row came.
     title : str
         The question, or what a leaf predicts; already cut to fit.
     notes : list of str
@@ -56,7 +60,7 @@ class Card:
     """
 
     node: int
-    role: Literal["test", "leaf", "folded"]
+    role: Literal["test", "leaf", "empty", "folded"]
     title: str
     notes: list[str]
     shares: list[list[tuple[int, float]]]
@@ -78,7 +82,8 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
     digits = threshold_digits(tree)
     place_of = places_in_range(summary)
     position: dict[int, int] = {}
-    tests = {node: describe(summary.model.schema, tree, node) for node in shown}
+    tests = {node: node_test(summary.model, tree, node) for node in shown}
+    stand_ins = {node: surrogates_of(summary.model.schema, tree, node) for node in shown}
     cards: list[Card] = []
     for node, bounds in bounds_below(summary.model.schema, tree, shown):
         position[node] = len(cards)
@@ -90,44 +95,62 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
             answer = typographic(test, test.edge(branch, digits=int(digits[above]), max_levels=2 if compact else 4))
             answer = fitted(answer, sizes.label, sizes.most)
         folded = int(hidden[node]) - 1 if node not in shown and len(children(tree, node)) else 0
+        empty = summary.is_empty(node)
+        notes = ["no rows"] if empty else notes_of(summary, node, folded, compact=compact)
+        if stand_ins.get(node) and not compact:
+            notes.append(surrogate_note(stand_ins[node][0], sizes))
         card = Card(
             node=node,
-            role="folded" if folded else "test" if node in shown else "leaf",
+            role="folded" if folded else "test" if node in shown else "empty" if empty else "leaf",
             title=(
                 question_title(tests[node], sizes, int(digits[node]), compact=compact)
                 if node in shown
                 else prediction_title(summary, node, sizes, compact=compact)
             ),
-            notes=notes_of(summary, node, folded, compact=compact),
-            shares=shares_of(summary, node),
-            place=place_of[node] if place_of is not None else None,
+            notes=notes,
+            shares=[] if empty else shares_of(summary, node),
+            place=place_of[node] if place_of is not None and not empty else None,
             color=summary.predicted_class(node, summary.outputs[0]) if summary.counts_classes else None,
             answer=answer,
-            tooltip=tooltip_of(summary, node, bounds, tests.get(node)),
+            tooltip=tooltip_of(summary, node, bounds, tests.get(node), stand_ins.get(node, ())),
             thickness=float(tree.n_samples[node] / max(1, tree.n_samples[0])),
         )
-        set_size(card, sizes, n_bars=max(1, len(card.shares)))
+        set_size(card, sizes, n_bars=0 if empty else max(1, len(card.shares)))
         cards.append(card)
         if node:
             cards[position[above]].below.append(position[node])
     return cards
 
 
-def typographic(test: ThresholdTest | SubsetTest, text: str) -> str:
+def typographic(test: NodeTest, text: str) -> str:
     """Return an answer with the sign of a picture in place of ``<=``; a level's own text is never touched."""
-    if isinstance(test, ThresholdTest):
+    if isinstance(test, IntervalTest) and not test.levels:
+        return text.replace("<=", "\u2264")
+    if isinstance(test, ThresholdTest | IntervalTest):
         return f"\u2264{text[2:]}" if text.startswith("<=") else f"\u2265{text[2:]}" if text.startswith(">=") else text
     return text
 
 
-def question_title(test: ThresholdTest | SubsetTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
+def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) -> str:
     """Return the question of an open node; the column alone where the answers on the edges have to complete it."""
     room = sizes.most - 2 * sizes.pad_x
+    if compact or not isinstance(test, ThresholdTest | SubsetTest):
+        return fitted(test.column, sizes.title, room, bold=True)
     answer = typographic(test, test.answer(0, digits=digits, max_levels=2))
     taken = text_width(" " + answer, sizes.title, bold=True)
-    if compact or taken > room * ANSWER_SHARE:
+    if taken > room * ANSWER_SHARE:
         return fitted(test.column, sizes.title, room, bold=True)
     return f"{fitted(test.column, sizes.title, room - taken, bold=True)} {answer}"
+
+
+def surrogate_note(surrogate: Surrogate, sizes: Sizes) -> str:
+    """Return the small line of the best surrogate: what leads to the first branch where the column is missing."""
+    branch = 1 if surrogate.flipped else 0
+    answer = typographic(surrogate.test, surrogate.test.answer(branch, max_levels=2))
+    room = sizes.most - 2 * sizes.pad_x
+    before = "if missing: "
+    name = fitted(surrogate.test.column, sizes.small, room * (1 - ANSWER_SHARE))
+    return fitted(f"{before}{name} {answer}", sizes.small, room)
 
 
 def prediction_title(summary: TreeSummary, node: int, sizes: Sizes, *, compact: bool) -> str:
@@ -188,15 +211,27 @@ def places_in_range(summary: TreeSummary) -> list[float] | None:
 
 
 def tooltip_of(
-    summary: TreeSummary, node: int, bounds: Mapping[int, Bound], test: ThresholdTest | SubsetTest | None
+    summary: TreeSummary,
+    node: int,
+    bounds: Mapping[int, Bound],
+    test: NodeTest | None,
+    stand_ins: tuple[Surrogate, ...] = (),
 ) -> str:
     """Return the whole story of a node: the conditions that lead to it and its exact numbers."""
     tree = summary.tree
-    texts = conditions(summary.model.schema, bounds, max_levels=40) or ("every row",)
+    missing = summary.model.missing
+    texts = conditions(summary.model.schema, bounds, max_levels=40, missing=missing) or ("every row",)
     lines = [f"node {node}", *(shorten(text, TOOLTIP_WIDTH) for text in texts)]
     if test is not None:
         lines.append(f"asks: {shorten(test.question(exact=True), TOOLTIP_WIDTH)}")
+    lines += [
+        f"if missing: {shorten(surrogate.edge(0, exact=True), TOOLTIP_WIDTH)} "
+        f"(agreement {written_number(surrogate.agreement, digits=4)})"
+        for surrogate in stand_ins
+    ]
     lines.append(f"rows: {int(tree.n_samples[node])}")
+    if summary.is_empty(node):
+        return "\n".join([*lines, "no training row came here: it predicts what its parent would"])
     if summary.weighted:
         lines.append(f"weight: {written_number(tree.weight[node], exact=True)}")
     for output in summary.outputs:
@@ -224,6 +259,6 @@ def set_size(card: Card, sizes: Sizes, n_bars: int) -> None:
         *(text_width(note, sizes.small) for note in card.notes),
     )
     card.width = round(min(max(widest + 2 * sizes.pad_x, sizes.least), sizes.most + 2 * sizes.pad_x), 1)
-    bars = n_bars * (sizes.bar + 3) - 3
-    card.height = round(2 * sizes.pad_y + sizes.line * (1 + len(card.notes)) + 4 + bars, 1)
+    bars = n_bars * (sizes.bar + 3) + 1 if n_bars else 0
+    card.height = round(2 * sizes.pad_y + sizes.line * (1 + len(card.notes)) + bars, 1)
     card.slot = max(card.width, text_width(card.answer, sizes.label) + 8)

@@ -33,6 +33,11 @@ LEAST_WIDTH = 360.0
 HEAD_SIZE, SMALL = 16.0, 12.0
 LEGEND_CLASSES, LEGEND_NAME = 12, 160.0
 DOT = " \u00b7 "
+MISSING_WORDS = {
+    "branch": "a branch of their own",
+    "surrogate": "by surrogate tests",
+    "fractional": "divided among the branches",
+}
 SCOPE = "SCOPE-OF-THIS-PICTURE"
 
 
@@ -210,6 +215,10 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> tuple[list[str]
     y += 20
     shown = escape(fitted(facts, SMALL, inner))
     parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{shown}</text>')
+    if summary.missing_note and summary.model.missing in MISSING_WORDS:
+        y += 18
+        words = f"missing values: {MISSING_WORDS[summary.model.missing]}"
+        parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{words}</text>')
     for output in summary.outputs:
         if output.classes:
             y += 24
@@ -253,9 +262,10 @@ def edge_of(start: tuple[float, float], end: tuple[float, float], card: Card, si
     label_top = to_y - sizes.label - 9
     bend = (bottom + label_top) / 2
     thickness = 1.2 + 4.8 * math.sqrt(card.thickness) * sizes.title / NORMAL.title
+    dashes = ' stroke-dasharray="3 3"' if card.role == "empty" else ""
     path = f"M{x:.1f} {bottom:.1f}C{x:.1f} {bend:.1f} {to_x:.1f} {bend:.1f} {to_x:.1f} {label_top:.1f}"
     return (
-        f'<path class="edge" d="{path}" stroke-width="{thickness:.1f}"/>'
+        f'<path class="edge" d="{path}" stroke-width="{thickness:.1f}"{dashes}/>'
         f'<text class="ink" x="{to_x:.1f}" y="{to_y - 7:.1f}" font-size="{sizes.label:g}" text-anchor="middle">'
         f"{escape(card.answer)}</text>"
     )
@@ -273,7 +283,7 @@ def node_of(card: Card, x: float, y: float, sizes: Sizes) -> str:
         tint = 0.05 + 0.27 * (card.place or 0.0)
         parts.append(f'<rect class="accent" {box} fill-opacity="{tint:.2f}"/>')
         parts.append(f'<rect class="accent-rim" {box} stroke-width="1.4"/>')
-    elif card.role == "folded":
+    elif card.role in ("folded", "empty"):
         parts.append(f'<rect class="rim" {box} stroke-width="1.2" stroke-dasharray="4 3"/>')
     else:
         parts.append(f'<rect class="rim" {box} stroke-width="1.2"/>')

@@ -1,6 +1,7 @@
 """Which nodes a row passes. In: ``ModelData``, encoded matrix, leaf positions. Out: sparse matrix. Caller: estimators.
 
-Nothing is asked a second time: the path of a row is its leaf and the leaf's ancestors.
+Nothing is asked a second time: the path of a row is its leaf and the leaf's ancestors. Only under
+``missing="fractional"``, where a row can be in several leaves, ``predict.fractional`` walks again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
+from treewright.predict.fractional import share_path
 from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ def decision_path(
     ----------
     model : ModelData
     matrix : float64 or float32 [n, p]
-        The encoded rows; only their number is looked at.
+        The encoded rows; only their number is looked at, but under ``missing="fractional"``.
     leaf_positions : int[n]
         The leaf of each row in that tree, as ``leaf_of`` gives it.
     tree : int, default 0
@@ -36,7 +38,8 @@ def decision_path(
     Returns
     -------
     csr_matrix of int64[n, n_nodes]
-        1 where the row passes the node. Indices are sorted, so a row reads from the root to its leaf.
+        1 where the row passes the node. Indices are sorted, so a row reads from the root to its leaf. Under
+        ``missing="fractional"`` float64: the share of the row that passes the node.
 
     Raises
     ------
@@ -58,6 +61,8 @@ def decision_path(
     if bad.any():
         row = int(bad.argmax())
         raise ParameterError(f"position {leaf_positions[row]} of row {row} is not a leaf of tree {tree}")
+    if model.missing == "fractional":
+        return share_path(grown, matrix)
     ends = np.zeros(n_rows + 1, np.int64)
     np.cumsum(grown.depth[leaf_positions].astype(np.int64) + 1, out=ends[1:])
     n_cells = int(ends[-1])

@@ -2,18 +2,21 @@
 
 A tree is packed into 16 bytes a node, so that a step of a walk touches one cache line. Several rows walk side by side:
 while one waits for memory the others go on. A row's way does not depend on its neighbours: a batch equals row by row.
+Trees with other tests than thresholds and subsets, with three branches or with surrogates take a second, general walk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import inner_kernel, kernel
-from treewright.tree.arrays import SUBSET, Tree
+from treewright.core.jit import kernel
+from treewright.predict.branches import branch_of, branches_of, level_goes_left, surrogate_branch, surrogates_of
+from treewright.tree.arrays import LEAF, SUBSET, Tree
 
 _LANES = 16
 _BLOCK = 16_384  # rows a task takes; about a millisecond
@@ -46,11 +49,22 @@ class SubsetRoute(NamedTuple):
     words: np.ndarray
 
 
+# Whether the packed form can hold a tree.
+_packs: WeakKeyDictionary[Tree, bool] = WeakKeyDictionary()
 _routes: WeakKeyDictionary[Tree, Route | SubsetRoute] = WeakKeyDictionary()
 
 
+def is_packable(tree: Tree) -> bool:
+    """Whether a tree has nothing but thresholds and subsets with two branches, and no surrogates."""
+    answer = _packs.get(tree)
+    if answer is None:
+        two_ways = bool((tree.kind <= SUBSET).all() and (tree.n_branches <= 2).all())
+        answer = _packs[tree] = two_ways and not len(tree.surrogate_node)
+    return answer
+
+
 def route_of(tree: Tree) -> Route | SubsetRoute:
-    """The packed form of a tree, made once."""
+    """The packed form of a packable tree, made once."""
     route = _routes.get(tree)
     if route is None:
         route = _routes[tree] = _pack(tree)
@@ -72,12 +86,6 @@ def _pack(tree: Tree) -> Route | SubsetRoute:
     records[:, 1] = kind | missing << _MISSING_BIT | column << _COLUMN_SHIFT | child << _CHILD_SHIFT
     made = SubsetRoute if is_subset.any() else Route
     return made(records, np.array(tree.levels_left))
-
-
-@inner_kernel
-def level_goes_left(words, offset, code):
-    """Bit of a level in a node's words."""
-    return (words[offset + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 
 @kernel
@@ -134,6 +142,40 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
             lane += 1
 
 
+@kernel
+def walk_any(matrix, tables, surrogates, start, stop, leaves):
+    """Find the leaf of each row, whatever the tests.
+
+    Parameters
+    ----------
+    matrix : float32 or float64 [n, p], C-order, IN
+    tables : Branches
+    surrogates : Surrogates
+    start, stop : int
+        Rows of this task.
+    leaves : int32[n], OUT
+    """
+    for row in range(start, stop):
+        node = np.int64(0)
+        while tables.kind[node] != LEAF:
+            branch = branch_of(tables, node, matrix[row, tables.feature[node]])
+            if branch < 0:
+                branch = surrogate_branch(tables, surrogates, matrix, row, node)
+            node = tables.first_child[node] + branch
+        leaves[row] = node
+
+
+def _walk(tree: Tree, matrix: np.ndarray, leaves: np.ndarray) -> None:
+    """Leaves of a block of rows."""
+    # Only this block is turned into rows, so that a column-major table is never copied whole.
+    rows = np.ascontiguousarray(matrix)
+    if is_packable(tree):
+        route = route_of(tree)
+        walk(rows, route, isinstance(route, SubsetRoute), 0, len(rows), leaves)
+    else:
+        walk_any(rows, branches_of(tree), surrogates_of(tree), 0, len(rows), leaves)
+
+
 def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Position of the leaf that each row ends in.
 
@@ -141,7 +183,7 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
     ----------
     tree : Tree
     matrix : float64 or float32 [n, p]
-        Encoded rows; nan is missing.
+        Encoded rows; nan is missing: it takes the first surrogate that answers, else the missing branch.
     n_jobs : int or None
         Threads; the result does not depend on it.
 
@@ -150,19 +192,31 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
     int32[n]
     """
     n_threads = threads.resolve_jobs(n_jobs)
-    route = route_of(tree)
-    tests_subsets = isinstance(route, SubsetRoute)
     n = len(matrix)
     leaves = np.empty(n, np.int32)
-    if n <= _INLINE_ROWS:
-        walk(np.ascontiguousarray(matrix), route, tests_subsets, 0, n, leaves)
-        return leaves
 
-    def walk_block(task: int, thread: int) -> None:
-        start = task * _BLOCK
-        stop = min(start + _BLOCK, n)
-        # A block at a time is turned into rows, so that a column-major table is never copied whole.
-        walk(np.ascontiguousarray(matrix[start:stop]), route, tests_subsets, 0, stop - start, leaves[start:stop])
+    def walk_block(start: int, stop: int) -> None:
+        _walk(tree, matrix[start:stop], leaves[start:stop])
 
-    threads.run_each(walk_block, -(-n // _BLOCK), n_threads)
+    in_blocks(walk_block, n, n_threads)
     return leaves
+
+
+def in_blocks(work: Callable[[int, int], None], n: int, n_threads: int) -> None:
+    """Call ``work(start, stop)`` for blocks of ``n`` rows, on threads where that pays.
+
+    Parameters
+    ----------
+    work : callable
+        What it writes for a row must not depend on the block that the row is in.
+    n : int >= 0
+    n_threads : int >= 1
+    """
+    if n <= _INLINE_ROWS:
+        work(0, n)
+        return
+
+    def block(task: int, thread: int) -> None:
+        work(task * _BLOCK, min((task + 1) * _BLOCK, n))
+
+    threads.run_each(block, -(-n // _BLOCK), n_threads)

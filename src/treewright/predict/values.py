@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
 from treewright.predict.route import leaf_of
 from treewright.tree.model import ModelData
 
@@ -43,7 +44,8 @@ def _make_table(model: ModelData) -> LeafTable:
     value = model.trees[0].value
     nothing = np.empty((len(value), 0))
     if model.task == "regression":
-        return LeafTable(nothing, nothing.astype(np.int32), value)
+        # A copy: kernels take arrays that can be written to, and a read-only one would be another kernel.
+        return LeafTable(nothing, nothing.astype(np.int32), value.copy())
     shares = np.empty_like(value)
     codes = np.empty((len(value), model.n_outputs), np.int32)
     for output, columns in enumerate(output_columns(model)):
@@ -59,6 +61,31 @@ def output_columns(model: ModelData) -> list[slice]:
     return [slice(end - k, end) for end, k in zip(ends, model.n_classes, strict=True)]
 
 
+def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
+    """The class with the largest share, the first of equals, output by output.
+
+    Parameters
+    ----------
+    model : ModelData
+    shares : float64[n, n_values]
+
+    Returns
+    -------
+    int32[n, n_outputs]
+    """
+    codes = [shares[:, columns].argmax(axis=1) for columns in output_columns(model)]
+    return np.stack(codes, axis=1).astype(np.int32)
+
+
+def _of_rows(model: ModelData, matrix: np.ndarray, content: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """What the leaves say of each row; under ``missing="fractional"`` a row with missing cells gets an average."""
+    tree = model.trees[0]
+    said: np.ndarray = content.take(leaf_of(tree, matrix, n_jobs), axis=0)
+    if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
+        said[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
+    return said
+
+
 def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Class codes of each row.
 
@@ -66,7 +93,11 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
     -------
     int32[n, n_outputs]
     """
-    return leaf_table(model).codes.take(leaf_of(model.trees[0], matrix, n_jobs), axis=0)
+    table, tree = leaf_table(model), model.trees[0]
+    codes: np.ndarray = table.codes.take(leaf_of(tree, matrix, n_jobs), axis=0)
+    if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
+        codes[rows] = first_largest(model, average_of_leaves(tree, matrix, rows, table.shares, n_jobs))
+    return codes
 
 
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
@@ -77,9 +108,12 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     list of float64[n, n_classes]
         Rows sum to one.
     """
-    leaves = leaf_of(model.trees[0], matrix, n_jobs)
     shares = leaf_table(model).shares
-    return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model)]
+    if model.missing != "fractional":
+        leaves = leaf_of(model.trees[0], matrix, n_jobs)
+        return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model)]
+    said = _of_rows(model, matrix, shares, n_jobs)
+    return [np.ascontiguousarray(said[:, columns]) for columns in output_columns(model)]
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -89,4 +123,17 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
     -------
     float64[n, n_outputs]
     """
-    return leaf_table(model).values.take(leaf_of(model.trees[0], matrix, n_jobs), axis=0)
+    return _of_rows(model, matrix, leaf_table(model).values, n_jobs)
+
+
+def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Position of each row's leaf; of a row in several leaves the one with its largest share, the lowest of equals.
+
+    Returns
+    -------
+    int32[n]
+    """
+    leaves = leaf_of(model.trees[0], matrix, n_jobs)
+    if model.missing == "fractional":
+        return main_leaf_of(model.trees[0], matrix, leaves, n_jobs)
+    return leaves

@@ -20,7 +20,7 @@ from treewright.data.categories import array_from_json, array_to_json, schema_fr
 from treewright.data.memory import check_fits
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
 from treewright.tree.arrays import Tree
-from treewright.tree.check import NODE_FIELDS, WORD_FIELDS, check_model
+from treewright.tree.check import check_model
 from treewright.tree.container import (
     NESTING_CAP,
     PREFIX,
@@ -32,6 +32,7 @@ from treewright.tree.container import (
     read_header,
     read_places,
 )
+from treewright.tree.fields import TABLES
 from treewright.tree.model import ModelData
 from treewright.version import __version__
 
@@ -45,6 +46,7 @@ _METADATA = {
     "facts": dict,
     "format": int,
     "library": str,
+    "missing": str,
     "n_outputs": int,
     "schema": dict,
     "target_names": list,
@@ -145,6 +147,7 @@ def dumps(model: ModelData) -> bytes:
         "facts": model.facts,
         "format": FILE_FORMAT,
         "library": __version__,
+        "missing": model.missing,
         "n_outputs": model.n_outputs,
         "schema": schema_to_json(model.schema),
         "target_names": list(model.target_names),
@@ -152,12 +155,12 @@ def dumps(model: ModelData) -> bytes:
         "unseen": model.unseen,
     }
     trees = model.trees
-    arrays = {
-        f"trees.{field}": np.concatenate([getattr(tree, field) for tree in trees])
-        for field in (*NODE_FIELDS, *WORD_FIELDS)
-    }
-    arrays["tree_offsets"] = np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64)
-    arrays["word_offsets"] = np.cumsum([0, *(len(tree.levels_left) for tree in trees)], dtype=np.int64)
+    arrays = {}
+    for offsets, table in TABLES.items():
+        for field in table:
+            arrays[f"trees.{field}"] = np.concatenate([getattr(tree, field) for tree in trees])
+        lengths = (len(getattr(tree, next(iter(table)))) for tree in trees)
+        arrays[offsets] = np.cumsum([0, *lengths], dtype=np.int64)
     return compose(metadata, arrays)
 
 
@@ -202,26 +205,23 @@ def _decode(
 
 def _split(arrays: dict[str, np.ndarray]) -> tuple[Tree, ...]:
     """The trees, as views of the arrays that hold all of them."""
-    for field, lengths in (("trees.kind", NODE_FIELDS), ("trees.levels_left", WORD_FIELDS)):
-        for name in lengths:
-            if len(arrays[f"trees.{name}"]) != len(arrays[field]):
-                raise ModelFileError(f"damaged model file: {name} is not as long as {field.removeprefix('trees.')}")
-    bounds = {"tree_offsets": "trees.kind", "word_offsets": "trees.levels_left"}
-    for offsets, cells in bounds.items():
-        steps, n_cells = arrays[offsets], len(arrays[cells])
+    n_steps = len(arrays["tree_offsets"])
+    parts: dict[str, list[np.ndarray]] = {}
+    for offsets, table in TABLES.items():
+        first, *others = table
+        n_cells = len(arrays[f"trees.{first}"])
+        for name in others:
+            if len(arrays[f"trees.{name}"]) != n_cells:
+                raise ModelFileError(f"damaged model file: {name} is not as long as {first}")
+        steps = arrays[offsets]
         whole = len(steps) > 1 and steps[0] == 0 and steps[-1] == n_cells
         # Compared, not subtracted: a difference of hostile numbers may overflow.
-        if not whole or (steps[1:] < steps[:-1]).any() or len(steps) != len(arrays["tree_offsets"]):
+        if not whole or (steps[1:] < steps[:-1]).any() or len(steps) != n_steps:
             raise ModelFileError(f"damaged model file: {offsets} do not divide {n_cells:,} cells")
-    nodes = pairwise(arrays["tree_offsets"].tolist())
-    words = pairwise(arrays["word_offsets"].tolist())
-    return tuple(
-        Tree(
-            **{field: arrays[f"trees.{field}"][first:end] for field in NODE_FIELDS},
-            **{field: arrays[f"trees.{field}"][first_word:end_word] for field in WORD_FIELDS},
-        )
-        for (first, end), (first_word, end_word) in zip(nodes, words, strict=True)
-    )
+        places = [slice(begin, end) for begin, end in pairwise(steps.tolist())]
+        for name in table:
+            parts[name] = [arrays[f"trees.{name}"][place] for place in places]
+    return tuple(Tree(**{name: cells[position] for name, cells in parts.items()}) for position in range(n_steps - 1))
 
 
 def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
@@ -242,6 +242,7 @@ def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
         n_outputs=metadata["n_outputs"],
         combine=metadata["combine"],
         unseen=metadata["unseen"],
+        missing=metadata["missing"],
         target_names=tuple(names),
         facts=metadata["facts"],
     )

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.tree.arrays import SUBSET, Tree
-from treewright.tree.tests import chosen, node_levels
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
+from treewright.tree.model import Missing
+from treewright.tree.tests import chosen, level_branches, node_cuts, node_levels
 from treewright.tree.walk import children
 from treewright.tree.words import written_level, written_name, written_number, written_set
 
@@ -32,7 +33,8 @@ class Bound:
     present : bool
         A value that is there comes this way.
     allowed, named : bool[v] or None
-        Nominal: the levels that come this way; those of them that the last test saw in training.
+        The levels that come this way; those of them that the last test saw in training. Ordinal levels have to meet
+        ``lower`` and ``upper`` as well. None where no test asked for levels.
     """
 
     lower: float = -math.inf
@@ -46,17 +48,39 @@ class Bound:
 def narrowed(bound: Bound, column: Column, tree: Tree, node: int, branch: int) -> Bound:
     """Return the bound after taking ``branch`` at ``node``, whose test asks about ``column``."""
     missing = bound.missing and int(tree.missing_branch[node]) == branch
-    if int(tree.kind[node]) == SUBSET:
+    kind, n_branches = int(tree.kind[node]), int(tree.n_branches[node])
+    if kind == MULTIWAY:
+        way, seen = (entries[:-1] for entries in level_branches(column, tree, node))
+        side = way == branch
+        return levels_bound(bound, side, side & seen, missing=missing)
+    if kind == INTERVALS:
+        cuts = node_cuts(tree, node)
+        lower = -math.inf if branch == 0 else float(cuts[branch - 1])
+        upper = float(cuts[branch]) if branch < len(cuts) else math.inf
+        return range_bound(bound, lower, upper, missing=missing)
+    if branch == n_branches - 1 and n_branches == 3:
+        return replace(bound, missing=missing, present=False)
+    if kind == SUBSET:
         left, seen = (bits[:-1] for bits in node_levels(column, tree, node))
         side = left if branch == 0 else ~left
-        allowed = side if bound.allowed is None else bound.allowed & side
-        return replace(bound, missing=missing, allowed=allowed, named=side & seen)
+        return levels_bound(bound, side, side & seen, missing=missing)
     threshold = float(tree.threshold[node])
     if branch == 0:
-        return replace(bound, missing=missing, upper=min(bound.upper, threshold))
-    if threshold == math.inf:
+        return range_bound(bound, -math.inf, threshold, missing=missing)
+    return range_bound(bound, threshold, math.inf, missing=missing)
+
+
+def levels_bound(bound: Bound, side: np.ndarray, named: np.ndarray, *, missing: bool) -> Bound:
+    """Return the bound narrowed to the levels of one side (bool[v]); no level at all leaves only missing values."""
+    allowed = side if bound.allowed is None else bound.allowed & side
+    return replace(bound, missing=missing, allowed=allowed, named=named, present=bound.present and bool(side.any()))
+
+
+def range_bound(bound: Bound, lower: float, upper: float, *, missing: bool) -> Bound:
+    """Return the bound narrowed to what is above ``lower`` and at most ``upper``; above ``+inf`` nothing is present."""
+    if lower == math.inf:
         return replace(bound, missing=missing, present=False)
-    return replace(bound, missing=missing, lower=max(bound.lower, threshold))
+    return replace(bound, missing=missing, lower=max(bound.lower, lower), upper=min(bound.upper, upper))
 
 
 def bounds_below(
@@ -76,21 +100,26 @@ def bounds_below(
     A node shares the bounds of its parent except one. The mapping is copied per node, so the cost is the number of
     different columns on its path, not its depth.
     """
-    stack: list[tuple[int, dict[int, Bound]]] = [(0, {})]
+    # A child's own bound is made when it is reached: beside 10,000 siblings it would be a set of levels for each.
+    stack: list[tuple[int, int, dict[int, Bound]]] = [(0, -1, {})]
     while stack:
-        node, bounds = stack.pop()
-        yield node, bounds
-        if unfolded is not None and node not in unfolded:
-            continue
-        feature = int(tree.feature[node])
-        for child in reversed(children(tree, node)):
-            branch = child - int(tree.first_child[node])
+        node, above, bounds = stack.pop()
+        if above >= 0:
+            feature, branch = int(tree.feature[above]), node - int(tree.first_child[above])
             before = bounds.get(feature, Bound())
-            stack.append((child, {**bounds, feature: narrowed(before, schema.columns[feature], tree, node, branch)}))
+            bounds = {**bounds, feature: narrowed(before, schema.columns[feature], tree, above, branch)}
+        yield node, bounds
+        if unfolded is None or node in unfolded:
+            stack.extend((child, node, bounds) for child in reversed(children(tree, node)))
 
 
 def conditions(
-    schema: Schema, bounds: Mapping[int, Bound], *, exact: bool = True, max_levels: int | None = None
+    schema: Schema,
+    bounds: Mapping[int, Bound],
+    *,
+    exact: bool = True,
+    max_levels: int | None = None,
+    missing: Missing = "direction",
 ) -> tuple[str, ...]:
     """Return the conditions that lead to a node as texts, one per column.
 
@@ -103,23 +132,27 @@ def conditions(
         Write numbers so that they read back as the same float64; else with 6 significant digits.
     max_levels : int, optional
         Name at most this many levels; None names all.
+    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+        ``model.missing``. Texts speak of missing values only where the tests alone decide their way.
     """
     return tuple(
-        written_bound(schema.columns[feature], bound, exact=exact, max_levels=max_levels)
+        written_bound(schema.columns[feature], bound, exact=exact, max_levels=max_levels, missing=missing)
         for feature, bound in bounds.items()
     )
 
 
-def written_bound(column: Column, bound: Bound, *, exact: bool, max_levels: int | None) -> str:
+def written_bound(
+    column: Column, bound: Bound, *, exact: bool, max_levels: int | None, missing: Missing = "direction"
+) -> str:
     """Return one condition, such as ``2 < age <= 5 or missing``; the way of missing values only where fit saw some."""
     name = written_name(column.name)
-    missing = bound.missing and column.missing_seen
+    decided = missing in ("direction", "branch")
     if not bound.present or not has_values(column, bound):
         return f"{name} is missing" if bound.missing else f"{name} is nothing (no value comes here)"
     if column.kind == "nominal":
         text = nominal_text(name, column, bound, max_levels)
     elif column.kind == "ordinal":
-        text = ordinal_text(name, column, bound)
+        text = ordinal_text(name, column, bound, max_levels)
     else:
         text = range_text(
             name,
@@ -127,8 +160,8 @@ def written_bound(column: Column, bound: Bound, *, exact: bool, max_levels: int 
             None if bound.upper == math.inf else written_number(bound.upper, exact=exact),
         )
     if text == name:  # every value that is there comes this way
-        return f"{name} is anything" if bound.missing else f"{name} is present"
-    return f"{text} or missing" if missing else text
+        return f"{name} is anything" if bound.missing or not decided else f"{name} is present"
+    return f"{text} or missing" if decided and bound.missing and column.missing_seen else text
 
 
 def has_values(column: Column, bound: Bound) -> bool:
@@ -136,9 +169,16 @@ def has_values(column: Column, bound: Bound) -> bool:
     if column.kind == "nominal":
         return bound.allowed is None or bool(bound.allowed.any())
     if column.kind == "ordinal":
-        first, last = ranks_of(column, bound)
-        return first <= last
+        return bool(ordinal_levels(column, bound).any())
     return bound.lower < bound.upper
+
+
+def ordinal_levels(column: Column, bound: Bound) -> np.ndarray:
+    """Return bool[v]: the levels of an ordinal column that meet the bound."""
+    first, last = ranks_of(column, bound)
+    rank = np.arange(len(column.levels))
+    held = (rank >= first) & (rank <= last)
+    return held if bound.allowed is None else held & bound.allowed
 
 
 def ranks_of(column: Column, bound: Bound) -> tuple[int, int]:
@@ -155,12 +195,16 @@ def range_text(name: str, lower: str | None, upper: str | None) -> str:
     return f"{name} > {lower}" if upper is None else f"{lower} < {name} <= {upper}"
 
 
-def ordinal_text(name: str, column: Column, bound: Bound) -> str:
-    """Return an ordinal condition in level names."""
-    first, last = ranks_of(column, bound)
+def ordinal_text(name: str, column: Column, bound: Bound, max_levels: int | None) -> str:
+    """Return an ordinal condition in level names; a list of them where the levels are no neighbours."""
+    held = np.flatnonzero(ordinal_levels(column, bound))
+    first, last = int(held[0]), int(held[-1])
     quote = column.family == "object"
     if first == last:
         return f"{name} = {written_level(column.levels[first], quote=quote)}"
+    if len(held) <= last - first:
+        levels = tuple(column.levels[code] for code in held)
+        return f"{name} in {written_set(levels, quote=quote, max_levels=max_levels)}"
     return range_text(
         name,
         written_level(column.levels[first - 1], quote=quote) if first > 0 else None,

@@ -1,7 +1,8 @@
 """New trees from old ones. In: ``Tree``, node positions. Out: ``Tree``. Callers: pruning, readers of parts of a tree.
 
 An edit never changes its argument. Every result keeps what ``check_tree`` states: parents before children, siblings
-side by side, fillers at leaves. Level sets come out one after another in the order of the nodes.
+side by side, fillers at leaves. The parts of side tables come out one after another in the order of the nodes; level
+sets of surrogates follow those of nodes.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import ParameterError
-from treewright.tree.arrays import LEAF, SUBSET, Tree
+from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, Tree
+from treewright.tree.fields import SURROGATE_FIELDS
+from treewright.tree.walk import children_of
+
+# Of a surrogate: what does not change with its place.
+_COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_node", "surrogate_level_set"))
 
 
 def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree:
@@ -60,11 +66,13 @@ def subtree(tree: Tree, node: int) -> Tree:
     Raises
     ------
     ParameterError
-        The position is not a whole number or not in the tree.
+        The position is not a whole number or not in the tree, or no training row came to that node.
     """
     root = int(_positions(tree, [node])[0])
     if root == 0:
         return tree
+    if tree.n_samples[root] == 0:
+        raise ParameterError(f"node {root} is a leaf without training rows: it cannot be a tree of its own")
     marked = np.zeros(tree.n_nodes, bool)
     marked[root] = True
     return _rebuild(tree, np.flatnonzero(marked | _some_ancestor(tree, marked)), tree.is_leaf)
@@ -87,7 +95,7 @@ def reorder_level_order(tree: Tree) -> Tree:
         above = levels[-1][~tree.is_leaf[levels[-1]]]
         if not len(above):
             break
-        levels.append(_children(tree, above))
+        levels.append(children_of(tree, above))
     order = np.concatenate(levels)
     if (order[1:] > order[:-1]).all():
         return tree
@@ -118,13 +126,6 @@ def _some_ancestor(tree: Tree, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.
     return found
 
 
-def _children(tree: Tree, nodes: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Children of inner nodes, parent by parent and branch by branch."""
-    counts = tree.n_branches[nodes].astype(np.int64)
-    starts = np.cumsum(counts) - counts
-    return np.repeat(tree.first_child[nodes] - starts, counts) + np.arange(counts.sum())
-
-
 def _rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]) -> Tree:
     """The nodes of ``order`` (parents first, siblings adjacent) as a tree; ``leaf`` says which old nodes end there."""
     place = np.full(tree.n_nodes, -1, np.int64)
@@ -133,7 +134,15 @@ def _rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool
     kind = np.where(ends, LEAF, tree.kind[order]).astype(np.uint8)
     # first_child is -1 at a leaf: read any place there, it is replaced.
     first_child = np.where(ends, -1, place[tree.first_child[order]])
-    level_set, words = _compact_words(tree, order, kind)
+    level_set = np.full(len(order), -1, np.int32)
+    surrogates, surrogate_node = _kept_surrogates(tree, place, leaf)
+    words, starts = _compact_words(tree, order, kind, surrogates)
+    n_subsets = int((kind == SUBSET).sum())
+    level_set[kind == SUBSET] = starts[:n_subsets]
+    surrogate_level_set = np.full(len(surrogates), -1, np.int32)
+    surrogate_level_set[tree.surrogate_level_set[surrogates] != -1] = starts[n_subsets:]
+    entries, level_set[kind == MULTIWAY] = _compact(tree, order, kind, MULTIWAY, len(tree.level_branch))
+    cuts, level_set[kind == INTERVALS] = _compact(tree, order, kind, INTERVALS, len(tree.cuts))
     return Tree(
         kind=kind,
         feature=np.where(ends, -1, tree.feature[order]).astype(np.int32),
@@ -148,22 +157,65 @@ def _rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool
         value=tree.value[order],
         levels_left=tree.levels_left[words],
         levels_seen=tree.levels_seen[words],
+        level_branch=tree.level_branch[entries],
+        cuts=tree.cuts[cuts],
+        surrogate_node=surrogate_node,
+        surrogate_level_set=surrogate_level_set,
+        **{field: getattr(tree, field)[surrogates] for field in _COPIED},
     )
 
 
+def _kept_surrogates(
+    tree: Tree, place: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+    """The surrogates of the nodes that are still inner ones, in the new order of their nodes, and those nodes."""
+    kept = np.flatnonzero((place[tree.surrogate_node] >= 0) & ~leaf[tree.surrogate_node])
+    nodes = place[tree.surrogate_node[kept]]
+    by_node = np.argsort(nodes, kind="stable")  # stable: the order of preference within a node stays
+    return kept[by_node], nodes[by_node].astype(np.int32)
+
+
 def _compact_words(
-    tree: Tree, order: npt.NDArray[np.int64], kind: npt.NDArray[np.uint8]
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Where the level sets of the new nodes begin, and the old position of each word that they keep."""
-    # Sets tile the words, so each ends where the next begins.
-    subsets = np.flatnonzero(tree.kind == SUBSET)
-    subsets = subsets[np.argsort(tree.level_set[subsets])]
-    lengths = np.zeros(tree.n_nodes, np.int64)
-    lengths[subsets] = np.diff(tree.level_set[subsets].astype(np.int64), append=len(tree.levels_left))
-    kept = np.flatnonzero(kind == SUBSET)
-    old, counts = tree.level_set[order[kept]].astype(np.int64), lengths[order[kept]]
-    new = np.cumsum(counts) - counts
-    level_set = np.full(len(order), -1, np.int32)
-    level_set[kept] = new
-    words = np.repeat(old - new, counts) + np.arange(counts.sum())
-    return level_set, words
+    tree: Tree, order: npt.NDArray[np.int64], kind: npt.NDArray[np.uint8], surrogates: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The old position of each word of level sets that stays, and where the sets of nodes, then of surrogates begin."""
+    all_sets = np.concatenate(
+        [tree.level_set[tree.kind == SUBSET], tree.surrogate_level_set[tree.surrogate_level_set != -1]]
+    )
+    stand_in = tree.surrogate_level_set[surrogates]
+    kept = np.concatenate([tree.level_set[order[kind == SUBSET]], stand_in[stand_in != -1]])
+    return _closed_up(all_sets, kept, len(tree.levels_left))
+
+
+def _compact(
+    tree: Tree, order: npt.NDArray[np.int64], kind: npt.NDArray[np.uint8], which: int, n_cells: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The same for the table that the nodes of one kind own."""
+    return _closed_up(tree.level_set[tree.kind == which], tree.level_set[order[kind == which]], n_cells)
+
+
+def _closed_up(
+    starts: npt.NDArray[np.int32], kept: npt.NDArray[np.int32], n_cells: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Parts of a table without the gaps between them.
+
+    Parameters
+    ----------
+    starts : int32[n]
+        Where each part begins; together they tile the table, so each ends where the next begins.
+    kept : int32[k], among ``starts``
+        The parts that stay, in their new order.
+    n_cells : int
+        Length of the table.
+
+    Returns
+    -------
+    cells : int64
+        The old position of each cell of the new table.
+    begins : int64[k]
+        Where the parts begin in it.
+    """
+    old = np.sort(starts).astype(np.int64)
+    counts = np.diff(old, append=n_cells)[np.searchsorted(old, kept)]
+    begins = np.cumsum(counts) - counts
+    return np.repeat(kept - begins, counts) + np.arange(counts.sum()), begins

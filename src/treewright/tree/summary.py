@@ -18,6 +18,15 @@ from treewright.tree.words import escape_controls, shorten, written_level, writt
 NAME_WIDTH = 60
 # What the stored value of a regression node is, by criterion.
 CENTRES = {"absolute_error": "median"}
+# The impurity that a node holds where the criterion compares splits, not nodes.
+IMPURITIES = {"gain_ratio": "entropy", "chi_squared": "gini", "f_test": "squared_error"}
+# What a headline adds where missing values do not simply take one branch.
+MISSING_NOTES = {
+    "branch": "missing values have a branch of their own where training rows had some, else they take the heaviest one",
+    "surrogate": "missing values follow the first surrogate test that answers, else the heavier branch",
+    "fractional": "missing values take every branch in part, as the weights of the branches are",
+    "error": "missing values are refused",
+}
 
 
 @dataclass(frozen=True)
@@ -54,7 +63,7 @@ class TreeSummary:
     weighted : bool
         Whether some node's weight differs from its number of samples.
     criterion : str
-        Name of the impurity; ``"impurity"`` where the model does not say.
+        Name of the impurity that nodes hold; ``"impurity"`` where the model does not say.
     centre : str
         ``"mean"`` or ``"median"``: what the value of a regression node is.
     """
@@ -76,6 +85,16 @@ class TreeSummary:
     def algorithm(self) -> str:
         """Name of the algorithm that grew the tree; empty where the model does not say."""
         return escape_controls(str(self.model.facts.get("algorithm", "")))
+
+    @property
+    def missing_note(self) -> str:
+        """How missing values go; empty where each takes one branch of every node, or where none was ever met."""
+        met = any(column.missing_seen for column in self.model.schema.columns) or len(self.tree.surrogate_node) > 0
+        return MISSING_NOTES.get(self.model.missing, "") if met or self.model.missing == "error" else ""
+
+    def is_empty(self, node: int) -> bool:
+        """Whether no training row came to the node: then its value is its parent's."""
+        return int(self.tree.n_samples[node]) == 0
 
     def values(self, node: int, output: Output) -> np.ndarray:
         """Return float64[n]: the weighted class counts of an output, or its one number."""
@@ -130,6 +149,7 @@ def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
         raise ParameterError(f"tree is {tree}; the model has {counted(len(model.trees), 'tree')}, counted from 0")
     arrays = model.trees[tree]
     criterion = escape_controls(str(model.facts.get("criterion", "impurity")))
+    criterion = IMPURITIES.get(criterion, criterion)
     return TreeSummary(
         model=model,
         tree=arrays,

@@ -1,4 +1,4 @@
-"""Readable split tests. In: a schema, a tree and a node. Out: ``ThresholdTest`` or ``SubsetTest``. Callers: show, plot.
+"""Readable split tests. In: a schema, a tree and a node. Out: an object per kind of test. Callers: show, plot, export.
 
 A test is described in the words of the table: column names, level names, the side that missing values take. The numbers
 that decide stay in ``Tree``; what is here is made to be read.
@@ -6,201 +6,45 @@ that decide stay in ``Tree``; what is here is made to be read.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
-from dataclasses import dataclass
 
 import numpy as np
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.tree.arrays import SUBSET, THRESHOLD, Tree
-from treewright.tree.words import gap_digits, written_level, written_name, written_number, written_set
+from treewright.tree.arrays import INTERVALS, LEAF, SUBSET, THRESHOLD, Tree
+from treewright.tree.binary_tests import SubsetTest, ThresholdTest
+from treewright.tree.model import Missing, ModelData
+from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
+from treewright.tree.words import gap_digits, written_name
 
-MAX_LEVELS = 4
-
-
-@dataclass(frozen=True)
-class ThresholdTest:
-    """The question ``x <= threshold`` about a numeric or ordinal column; ``threshold = +inf`` asks "is x present?".
-
-    Attributes
-    ----------
-    column : str
-        The column's name, ready to be read.
-    feature : int
-        Its position in the schema.
-    threshold : float
-        The exact cut; in ranks for an ordinal column.
-    missing_edge : int
-        The branch a missing value takes.
-    missing_seen : bool
-        Whether the column held missing values at fit; only then is their way part of the texts.
-    levels : tuple
-        Levels of an ordinal column, lowest first; empty for a numeric one.
-    quote_levels : bool
-        Levels of several types live together, so strings are quoted.
-    """
-
-    column: str
-    feature: int
-    threshold: float
-    missing_edge: int
-    missing_seen: bool
-    levels: tuple[Hashable, ...] = ()
-    quote_levels: bool = False
-
-    @property
-    def n_branches(self) -> int:
-        """Always two."""
-        return 2
-
-    @property
-    def asks_presence(self) -> bool:
-        """Whether the test asks "is x present?"."""
-        return self.threshold == math.inf
-
-    def question(self, *, exact: bool = False, digits: int = 6) -> str:
-        """Return the question whose "yes" is branch 0, such as ``petal length (cm) <= 2.45``.
-
-        Parameters
-        ----------
-        exact : bool
-            Write the cut so that it reads back as the same float64.
-        digits : int
-            Significant digits otherwise.
-        """
-        return f"{self.column} {self.answer(0, exact=exact, digits=digits)}"
-
-    def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``<= 2.45`` or ``> 2.45``."""
-        del max_levels  # part of the common signature; a cut names one level at most
-        check_branch(branch)
-        if self.asks_presence:
-            return ("is present", "is missing")[branch]
-        if not self.levels:
-            return f"{('<=', '>')[branch]} {written_number(self.threshold, digits=digits, exact=exact)}"
-        rank = math.floor(max(self.threshold, -1.0)) if self.threshold < len(self.levels) else len(self.levels) - 1
-        if rank < 0:
-            return f"{('<', '>=')[branch]} {written_level(self.levels[0], quote=self.quote_levels)}"
-        return f"{('<=', '>')[branch]} {written_level(self.levels[rank], quote=self.quote_levels)}"
-
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``<= 2.45``, with ``or missing`` where missing values go and were seen.
-
-        Raises
-        ------
-        ParameterError
-            ``branch`` is not 0 or 1.
-        """
-        text = self.answer(branch, exact=exact, digits=digits, max_levels=max_levels)
-        return with_missing(text, self, branch, says_missing=self.asks_presence and branch == 1)
+# The growers try every partition of so many levels (grow.subsets); beyond, they need an order that finds the best one.
+EXHAUSTIVE_LEVELS = 10
+# With one number per row, levels in the order of their means contain the best partition (Breiman et al. 1984, 4.2.2).
+ORDERED_CRITERIA = {
+    "classification": ("gini", "entropy", "log_loss", "misclassification"),
+    "regression": ("squared_error", "poisson"),
+}
 
 
-@dataclass(frozen=True)
-class SubsetTest:
-    """The question ``x in {levels}`` about a nominal column.
-
-    Attributes
-    ----------
-    column, feature, missing_edge, missing_seen, quote_levels
-        As in `ThresholdTest`.
-    branches : tuple of tuple
-        The levels that the node's training rows held, per branch; a level that was absent there is not named.
-    absent : tuple of tuple
-        Levels of the column that were absent from the node, per branch they take.
-    unseen_edge : int
-        The branch of a level that fit never saw (policy "majority").
-    """
-
-    column: str
-    feature: int
-    branches: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
-    absent: tuple[tuple[Hashable, ...], tuple[Hashable, ...]]
-    unseen_edge: int
-    missing_edge: int
-    missing_seen: bool
-    quote_levels: bool = False
-
-    @property
-    def n_branches(self) -> int:
-        """Always two."""
-        return 2
-
-    def question(self, *, exact: bool = False, digits: int = 6) -> str:
-        """Return the question whose "yes" is branch 0, such as ``island in {Biscoe, Dream}``.
-
-        Parameters
-        ----------
-        exact : bool
-            Name every level instead of the first few.
-        digits : int
-            Without effect; part of the common signature.
-        """
-        return f"{self.column} {self.answer(0, exact=exact, digits=digits)}"
-
-    def answer(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return the branch's answer without the way of missing values: ``in {Biscoe, Dream}`` or ``= Torgersen``.
-
-        A long list is replaced by ``not in`` the other side's list where that one is shorter, then cut.
-        """
-        del digits
-        check_branch(branch)
-        own, other = self.branches[branch], self.branches[1 - branch]
-        limit = None if exact else max_levels
-        if limit is not None and len(own) > limit and 0 < len(other) < len(own):
-            if len(other) == 1:
-                return f"is not {written_level(other[0], quote=self.quote_levels)}"
-            return f"not in {written_set(other, quote=self.quote_levels, max_levels=limit)}"
-        if len(own) == 1:
-            return f"= {written_level(own[0], quote=self.quote_levels)}"
-        return f"in {written_set(own, quote=self.quote_levels, max_levels=limit)}"
-
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``in {Biscoe, Dream}``, with ``or missing`` where missing values go.
-
-        Raises
-        ------
-        ParameterError
-            ``branch`` is not 0 or 1.
-        """
-        return with_missing(self.answer(branch, exact=exact, digits=digits, max_levels=max_levels), self, branch)
+NodeTest = ThresholdTest | SubsetTest | MultiwayTest | IntervalTest
 
 
-def check_branch(branch: int) -> None:
-    """Refuse a branch that a two-way test does not have.
-
-    Raises
-    ------
-    ParameterError
-        ``branch`` is not 0 or 1.
-    """
-    if branch not in (0, 1):
-        raise ParameterError(f"branch is {branch!r}; this test has the branches 0 and 1")
-
-
-def with_missing(text: str, test: ThresholdTest | SubsetTest, branch: int, *, says_missing: bool = False) -> str:
-    """Return an answer with "or missing" where missing values were seen at fit and take this branch."""
-    if test.missing_seen and branch == test.missing_edge and not says_missing:
-        return f"{text} or missing"
-    return text
-
-
-def node_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bits of a nominal test, one per level and a last one for a level that fit never saw.
+def level_bits(column: Column, tree: Tree, start: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return a level set, one bit per level and a last one for a level that fit never saw.
 
     Parameters
     ----------
     column : Column, nominal with ``v`` levels
     tree : Tree
-    node : int, kind ``SUBSET``
+    start : int
+        Where the set begins in ``levels_left`` and ``levels_seen``: a node's or a surrogate's.
 
     Returns
     -------
     left, seen : bool[v + 1]
     """
     n_bits = len(column.levels) + 1
-    start = int(tree.level_set[node])
     words = slice(start, start + len(column.levels) // 64 + 1)
 
     def bits(source: np.ndarray) -> np.ndarray:
@@ -209,7 +53,34 @@ def node_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.n
     return bits(tree.levels_left), bits(tree.levels_seen)
 
 
-def describe(schema: Schema, tree: Tree, node: int) -> ThresholdTest | SubsetTest:
+def node_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `level_bits` of a node of kind ``SUBSET``."""
+    return level_bits(column, tree, int(tree.level_set[node]))
+
+
+def level_branches(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the branch of each level at a node of kind ``MULTIWAY``, and whether the level was there.
+
+    Returns
+    -------
+    branch : int32[v + 1]
+        The last entry is for a level that fit never saw.
+    seen : bool[v + 1]
+    """
+    start = int(tree.level_set[node])
+    entries = tree.level_branch[start : start + len(column.levels) + 1]
+    return np.where(entries < 0, ~entries, entries), entries >= 0
+
+
+def node_cuts(tree: Tree, node: int) -> np.ndarray:
+    """Return float64[n_branches - 1]: the cuts of a node of kind ``INTERVALS``."""
+    start = int(tree.level_set[node])
+    return np.asarray(tree.cuts[start : start + int(tree.n_branches[node]) - 1])
+
+
+def describe(
+    schema: Schema, tree: Tree, node: int, *, missing: Missing = "direction", ordered: bool = True
+) -> NodeTest:
     """Return the test of an inner node as a readable object.
 
     Parameters
@@ -217,10 +88,14 @@ def describe(schema: Schema, tree: Tree, node: int) -> ThresholdTest | SubsetTes
     schema : Schema
     tree : Tree
     node : int, 0 to n_nodes - 1, not a leaf
+    missing : {"direction", "branch", "surrogate", "fractional", "error"}
+        ``model.missing``. An edge says "or missing" only where all missing values take it.
+    ordered : bool
+        Whether an order of the levels is known to contain their best partition (`has_best_order`).
 
     Returns
     -------
-    ThresholdTest or SubsetTest
+    ThresholdTest, SubsetTest, MultiwayTest or IntervalTest
 
     Raises
     ------
@@ -243,35 +118,111 @@ def describe(schema: Schema, tree: Tree, node: int) -> ThresholdTest | SubsetTes
     if not 0 <= node < tree.n_nodes:
         raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
     kind = int(tree.kind[node])
-    if kind not in (THRESHOLD, SUBSET):
+    if kind == LEAF:
         raise ParameterError(f"node {node} is a leaf and asks nothing; choose an inner node")
     feature = int(tree.feature[node])
     column = schema.columns[feature]
-    name = written_name(column.name)
-    missing_edge = int(tree.missing_branch[node])
-    quote = column.family == "object"
+    missing_edge, n_branches = int(tree.missing_branch[node]), int(tree.n_branches[node])
     if kind == THRESHOLD:
+        cut = float(tree.threshold[node])
+        return cut_test(column, feature, cut, missing_edge, n_branches=n_branches, missing=missing)
+    if kind == SUBSET:
+        start = int(tree.level_set[node])
+        return set_test(
+            column, feature, tree, start, missing_edge, n_branches=n_branches, missing=missing, ordered=ordered
+        )
+    name, quote = written_name(column.name), column.family == "object"
+    if kind == INTERVALS:
+        cuts = tuple(node_cuts(tree, node).tolist())
         levels = column.levels if column.kind == "ordinal" else ()
-        threshold = float(tree.threshold[node])
-        return ThresholdTest(name, feature, threshold, missing_edge, column.missing_seen, levels, quote)
-    left, seen = node_levels(column, tree, node)
-    unseen_edge = 0 if left[-1] else 1
-    left, seen = left[:-1], seen[:-1]
-    return SubsetTest(
+        return IntervalTest(name, feature, cuts, missing_edge, column.missing_seen, levels, quote, missing)
+    branch, seen = level_branches(column, tree, node)
+    return MultiwayTest(
         name,
         feature,
-        branches=(chosen(column, left & seen), chosen(column, ~left & seen)),
-        absent=(chosen(column, left & ~seen), chosen(column, ~left & ~seen)),
-        unseen_edge=unseen_edge,
+        branches=shared_out(column, branch[:-1], seen[:-1], n_branches),
+        absent=shared_out(column, branch[:-1], ~seen[:-1], n_branches),
+        unseen_edge=int(branch[-1]),
         missing_edge=missing_edge,
         missing_seen=column.missing_seen,
         quote_levels=quote,
+        missing=missing,
+    )
+
+
+def node_test(model: ModelData, tree: Tree, node: int) -> NodeTest:
+    """Return `describe` with what the model knows about missing values and about the search among levels."""
+    return describe(model.schema, tree, node, missing=model.missing, ordered=has_best_order(model))
+
+
+def has_best_order(model: ModelData) -> bool:
+    """Return whether an order of a nominal column's levels is known to contain their best partition in two.
+
+    True for one number per row (two classes, or one target) under a criterion that Breiman et al. 1984, section 4.2.2,
+    cover; a criterion that the model does not state is not known.
+    """
+    one_number = model.n_outputs == 1 and sum(model.n_classes) <= 2
+    return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
+
+
+def cut_test(
+    column: Column,
+    feature: int,
+    cut: float,
+    missing_edge: int,
+    *,
+    n_branches: int = 2,
+    missing: Missing = "direction",
+) -> ThresholdTest:
+    """Return the readable test of a cut: a node's or a surrogate's."""
+    levels = column.levels if column.kind == "ordinal" else ()
+    name, quote = written_name(column.name), column.family == "object"
+    return ThresholdTest(name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing)
+
+
+def set_test(
+    column: Column,
+    feature: int,
+    tree: Tree,
+    start: int,
+    missing_edge: int,
+    *,
+    n_branches: int = 2,
+    missing: Missing = "direction",
+    ordered: bool = True,
+) -> SubsetTest:
+    """Return the readable test of a level set: a node's or a surrogate's."""
+    left, seen = level_bits(column, tree, start)
+    unseen_edge = 0 if left[-1] else 1
+    left, seen = left[:-1], seen[:-1]
+    none: tuple[tuple[Hashable, ...], ...] = ((),) * (n_branches - 2)
+    return SubsetTest(
+        written_name(column.name),
+        feature,
+        branches=(chosen(column, left & seen), chosen(column, ~left & seen), *none),
+        absent=(chosen(column, left & ~seen), chosen(column, ~left & ~seen), *none),
+        unseen_edge=unseen_edge,
+        missing_edge=missing_edge,
+        missing_seen=column.missing_seen,
+        quote_levels=column.family == "object",
+        missing=missing,
+        exact=ordered or int(seen.sum()) <= EXHAUSTIVE_LEVELS,
     )
 
 
 def chosen(column: Column, mask: np.ndarray) -> tuple[Hashable, ...]:
     """Return the levels whose bit is set in ``mask`` (bool[v])."""
     return tuple(column.levels[code] for code in np.flatnonzero(mask))
+
+
+def shared_out(
+    column: Column, branch: np.ndarray, mask: np.ndarray, n_branches: int
+) -> tuple[tuple[Hashable, ...], ...]:
+    """Return per branch the levels in ``mask`` (bool[v]) whose entry in ``branch`` (int[v]) it is."""
+    sides: list[list[Hashable]] = [[] for _ in range(n_branches)]
+    for code in np.flatnonzero(mask):
+        sides[branch[code]].append(column.levels[code])
+    return tuple(map(tuple, sides))
 
 
 def threshold_digits(tree: Tree, *, least: int = 6) -> np.ndarray:
@@ -285,13 +236,19 @@ def threshold_digits(tree: Tree, *, least: int = 6) -> np.ndarray:
     Returns
     -------
     int64[n_nodes]
-        ``least`` where the node has no threshold.
+        ``least`` where the node has no cut; the most that one of its cuts needs where it has several.
     """
     digits = np.full(tree.n_nodes, least, np.int64)
-    cuts = np.flatnonzero(tree.kind == THRESHOLD)
-    order = cuts[np.argsort(tree.feature[cuts], kind="stable")]
-    starts = np.flatnonzero(np.diff(tree.feature[order], prepend=-2)) if len(order) else np.zeros(0, np.int64)
-    for nodes in np.split(order, starts[1:]):
-        if len(nodes):
-            digits[nodes] = gap_digits(tree.threshold[nodes], least=least)
+    one, several = np.flatnonzero(tree.kind == THRESHOLD), np.flatnonzero(tree.kind == INTERVALS)
+    counts = tree.n_branches[several].astype(np.int64) - 1
+    ends = np.cumsum(counts)
+    places = np.repeat(tree.level_set[several] - (ends - counts), counts) + np.arange(counts.sum())
+    nodes = np.concatenate([one, np.repeat(several, counts)])
+    cuts = np.concatenate([tree.threshold[one], tree.cuts[places]])
+    order = np.argsort(tree.feature[nodes], kind="stable")
+    nodes, cuts = nodes[order], cuts[order]
+    starts = np.flatnonzero(np.diff(tree.feature[nodes], prepend=-2)) if len(nodes) else np.zeros(0, np.int64)
+    for part in np.split(np.arange(len(nodes)), starts[1:]):
+        if len(part):
+            np.maximum.at(digits, nodes[part], gap_digits(cuts[part], least=least))
     return digits

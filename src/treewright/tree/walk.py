@@ -21,6 +21,23 @@ def children(tree: Tree, node: int) -> range:
     return range(first, first + int(tree.n_branches[node]))
 
 
+def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
+    """Return the children of several inner nodes, parent by parent and branch by branch.
+
+    Parameters
+    ----------
+    tree : Tree
+    nodes : int[k], inner nodes
+
+    Returns
+    -------
+    int64[sum of their n_branches]
+    """
+    counts = tree.n_branches[nodes].astype(np.int64)
+    starts = np.cumsum(counts) - counts
+    return np.asarray(np.repeat(tree.first_child[nodes] - starts, counts) + np.arange(counts.sum()))
+
+
 def preorder(tree: Tree, start: int = 0) -> Iterator[tuple[int, int]]:
     """Yield ``(node, depth)`` of a subtree: a node, then its branches from left to right.
 

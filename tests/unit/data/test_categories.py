@@ -168,13 +168,17 @@ SCHEMA = Schema(
     (
         Column("age", "numeric", (), True, "number"),
         Column(("a", 1), "nominal", (1, "b", ("c", 2.5)), False, "object"),
-        Column(None, "ordinal", ("S", "L"), False, "string"),
+        Column(None, "ordinal", ("S", "L"), False, "string", declared=True),
     )
 )
 
 
 def test_a_schema_comes_back_equal() -> None:
     assert schema_from_json(through_text(schema_to_json(SCHEMA))) == SCHEMA
+
+
+def test_a_declaration_is_written_only_where_there_is_one() -> None:
+    assert [entry.get("declared") for entry in schema_to_json(SCHEMA)["columns"]] == [None, None, True]
 
 
 @pytest.mark.parametrize(
@@ -192,6 +196,11 @@ def test_a_schema_comes_back_equal() -> None:
         {"name": {"float": "x"}},
         {"name": "age"},
         {"extra": 1},
+        {"declared": False},
+        {"declared": 1},
+        {"declared": None},
+        {"declared": True, "levels": []},
+        {"declared": True, "levels": [], "kind": "numeric"},
     ],
 )
 def test_a_malformed_column_is_a_value_error(change: dict[str, object]) -> None:

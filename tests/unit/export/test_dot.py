@@ -43,3 +43,25 @@ def test_hostile_names_leave_every_line_a_statement(hostile_model: ModelData) ->
 
     assert (first, last) == ("digraph tree {", "}")
     assert [line for line in statements if not STATEMENT.fullmatch(line)] == []
+
+
+def test_a_k_way_node_asks_its_column_and_the_edges_answer(golf_model: ModelData) -> None:
+    dot = to_dot(golf_model)
+
+    assert r'n0 [label="outlook\nrows 14' in dot
+    assert 'tooltip="node 3: humidity: <= 72.5 | > 72.5 and <= 87.5 | > 87.5"' in dot
+    assert [line.split('"')[1] for line in dot.splitlines() if "->" in line] == [
+        *("= overcast", "= rainy or missing", "= sunny", "= cool", "= mild", "= hot"),
+        *("<= 72.5", "> 72.5 and <= 87.5", "> 87.5 or missing"),
+    ]
+
+
+def test_a_leaf_without_rows_is_dashed_and_claims_no_counts(golf_model: ModelData) -> None:
+    assert r'n6 [label="yes\nno rows", tooltip="leaf 6", style="rounded,dashed"];' in to_dot(golf_model)
+
+
+def test_third_branches_and_surrogates_are_said(own_branch_model: ModelData, surrogate_model: ModelData) -> None:
+    assert 'n0 -> n3 [label="is missing", tooltip="age is missing"' in to_dot(own_branch_model)
+    dot = to_dot(surrogate_model)
+    assert r'tooltip="node 2: site in {a, b}\nif missing: length > 4.75"' in dot
+    assert [line for line in dot.splitlines()[1:-1] if not STATEMENT.fullmatch(line)] == []

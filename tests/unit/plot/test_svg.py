@@ -7,6 +7,7 @@ import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,12 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ParameterError
+from treewright.plot.cards import typographic
+from treewright.plot.measure import text_width
 from treewright.plot.svg import plot
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
+from treewright.tree.multiway_tests import IntervalTest
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -233,3 +237,77 @@ def test_a_tree_of_many_says_which_it_is(mean_model: ModelData) -> None:
     model = replace(mean_model, trees=mean_model.trees * 3)
 
     assert any(text.endswith("tree 2 of 3") or "tree 2 of 3 ·" in text for text in texts_of(plot(model, tree=1).text))
+
+
+def test_every_branch_has_an_edge_and_its_answer(golf_model: ModelData) -> None:
+    picture = plot(golf_model).text
+
+    assert len(nodes_of(picture)) == 10
+    assert len([path for path in parsed(picture).iter(f"{SVG}path") if path.get("class") == "edge"]) == 9
+    texts = texts_of(picture)
+    for text in ("outlook", "temperature", "humidity", "= rainy or missing", "= hot", "> 72.5 and \u2264 87.5"):
+        assert text in texts
+
+
+def test_a_leaf_without_rows_is_dashed_and_has_no_bar(golf_model: ModelData) -> None:
+    empty = nodes_of(plot(golf_model).text)[5]  # in preorder
+    tooltip = empty.find(f"{SVG}title")
+
+    assert tooltip is not None
+    assert (tooltip.text or "").startswith("node 6\n")
+    assert "no training row came here" in (tooltip.text or "")
+    assert [rect for rect in empty.iter(f"{SVG}rect") if rect.get("class") == "track"] == []
+    assert any(rect.get("stroke-dasharray") for rect in empty.iter(f"{SVG}rect"))
+    heights = [float(rect.get("height", "nan")) for node in (nodes_of(plot(golf_model).text)[4], empty)
+               for rect in node.iter(f"{SVG}rect") if rect.get("class") == "card"]  # fmt: skip
+    assert heights[1] < heights[0]
+    assert "no rows" in [element.text for element in empty.iter(f"{SVG}text")]
+
+
+def test_cards_and_answers_of_many_branches_do_not_overlap(golf_model: ModelData, own_branch_model: ModelData) -> None:
+    for model in (golf_model, own_branch_model):
+        boxes: dict[float, list[tuple[float, float]]] = {}
+        for group in nodes_of(plot(model).text):
+            card = next(rect for rect in group.iter(f"{SVG}rect") if rect.get("class") == "card")
+            left, width = float(card.get("x", "nan")), float(card.get("width", "nan"))
+            boxes.setdefault(float(card.get("y", "nan")), []).append((left, left + width))
+        answers: dict[str, list[tuple[float, float]]] = {}
+        for text in parsed(plot(model).text).iter(f"{SVG}text"):
+            if text.get("text-anchor") == "middle":
+                half = text_width(text.text or "", float(text.get("font-size", "nan"))) / 2
+                middle = float(text.get("x", "nan"))
+                answers.setdefault(text.get("y", ""), []).append((middle - half, middle + half))
+        for row in (*boxes.values(), *answers.values()):
+            ordered = sorted(row)
+            assert all(right < left for (_, right), (left, _) in pairwise(ordered))
+
+
+def test_missing_values_are_explained_where_one_branch_is_not_the_answer(
+    own_branch_model: ModelData, surrogate_model: ModelData, fractional_model: ModelData, golf_model: ModelData
+) -> None:
+    assert "missing values: a branch of their own" in texts_of(plot(own_branch_model).text)
+    assert "missing values: by surrogate tests" in texts_of(plot(surrogate_model).text)
+    assert "missing values: divided among the branches" in texts_of(plot(fractional_model).text)
+    assert "missing values" not in plot(golf_model).text
+    assert "is missing" in texts_of(plot(own_branch_model).text)
+
+
+def test_a_card_names_its_best_surrogate_and_the_tooltip_all(surrogate_model: ModelData) -> None:
+    root = nodes_of(plot(surrogate_model).text)[0]
+    tooltip = root.find(f"{SVG}title")
+
+    assert "if missing: width \u2264 0.8" in [element.text for element in root.iter(f"{SVG}text")]
+    assert tooltip is not None
+    assert [line for line in (tooltip.text or "").splitlines() if line.startswith("if missing")] == [
+        "if missing: width <= 0.8 (agreement 1)",
+        "if missing: site in {b, c} (agreement 0.9)",
+        "if missing: sepal <= 5.5 (agreement 0.8)",
+    ]
+
+
+def test_an_answer_of_a_level_keeps_its_own_signs() -> None:
+    levels = ("<= 5 and <= 6", "b", "c")
+    ordinal = IntervalTest("x", 0, (0.5, 1.5), 0, False, levels)
+
+    assert typographic(ordinal, ordinal.edge(0)) == "= <= 5 and <= 6"
+    assert typographic(ordinal, IntervalTest("x", 0, (1.5,), 0, False, levels).edge(0)) == "\u2264 b"

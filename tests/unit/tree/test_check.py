@@ -17,7 +17,7 @@ from treewright.tree.check import check_model, check_tree, trees_equal
 from treewright.tree.model import ModelData
 
 BROKEN = [
-    ("kind", 3, 3, "node 3: kind 3 is not known"),
+    ("kind", 3, 5, "node 3: kind 5 is not known"),
     ("kind", 2, THRESHOLD, "node 2: 0 branches, expected 2"),
     ("kind", 1, THRESHOLD, "node 1: its kind of test does not fit the kind of column 1"),
     ("kind", 0, SUBSET, "node 0: its kind of test does not fit the kind of column 0"),
@@ -43,7 +43,7 @@ BROKEN = [
     ("missing_branch", 0, 2, "node 0: missing_branch 2, expected 0 to 1"),
     ("missing_branch", 0, -1, "node 0: missing_branch -1, expected 0 to 1"),
     ("missing_branch", 3, 1, "node 3: missing_branch 1, expected 0 to 0"),
-    ("level_set", 0, 0, "node 0: level_set 0 at a node without a subset test"),
+    ("level_set", 0, 0, "node 0: level_set 0 at a node that needs no side table"),
     ("level_set", 1, 1, "node 1: level_set 1 overlaps"),
     ("level_set", 1, -1, "node 1: level_set -1 overlaps"),
     ("levels_left", 0, 0b10101, "node 1: levels_left has bits beyond"),
@@ -93,7 +93,8 @@ def test_a_cycle_among_unreachable_nodes_is_refused(tree: Tree, schema: Schema, 
         check_tree(lonely, schema, 2)
 
 
-def test_every_array_must_have_its_dtype(tree: Tree, schema: Schema, field: str) -> None:
+def test_every_array_must_have_its_dtype(full_model: ModelData, field: str) -> None:
+    tree, schema = full_model.trees[0], full_model.schema
     other = np.float32 if getattr(tree, field).dtype != np.float32 else np.float64
 
     with pytest.raises(ModelFileError, match=f"{field} is not an array of"):
@@ -107,11 +108,21 @@ def test_arrays_of_the_other_byte_order_are_refused(tree: Tree, schema: Schema) 
         check_tree(swapped, schema, 2)
 
 
-def test_every_array_must_have_its_length(tree: Tree, schema: Schema, field: str) -> None:
+def test_every_array_must_have_its_length(full_model: ModelData, field: str) -> None:
+    tree = full_model.trees[0]
     longer = np.concatenate([getattr(tree, field), getattr(tree, field)[-1:]])
+    # A side table that is alone has no other array to differ from, but owners that need less of it.
+    alone = {"level_branch": "5 entries of level_branch, expected 4", "cuts": "3 cuts, expected 2"}
+
+    with pytest.raises(ModelFileError, match=alone.get(field, "shape")):
+        check_model(replace(full_model, trees=(replace(tree, **{field: longer}),)))
+
+
+def test_every_array_has_one_axis(full_model: ModelData, field: str) -> None:
+    tree = full_model.trees[0]
 
     with pytest.raises(ModelFileError, match="shape"):
-        check_tree(replace(tree, **{field: longer}), schema, 2)
+        check_model(replace(full_model, trees=(replace(tree, **{field: getattr(tree, field)[:, None]}),)))
 
 
 def test_both_level_arrays_too_long_are_refused(tree: Tree, schema: Schema) -> None:
@@ -164,7 +175,7 @@ def test_level_sets_may_tile_the_words_in_any_order_but_may_not_overlap(with_cel
     check_tree(tree, schema, 1)
     check_tree(with_cell(tree, "level_set", slice(0, 2), [1, 0]), schema, 1)
     for starts in ([0, 1], [1, 1], [0, 0], [1, 2], [-1, 1], [0, 3]):
-        with pytest.raises(ModelFileError, match="overlaps another node's words or leaves a gap"):
+        with pytest.raises(ModelFileError, match="overlaps another node's words of level sets or leaves a gap"):
             check_tree(with_cell(tree, "level_set", slice(0, 2), starts), schema, 1)
 
 
@@ -204,6 +215,7 @@ def test_values_of_summed_trees_may_be_negative(model: ModelData, with_cell: Cal
         ({"task": "ranking"}, "task is 'ranking'"),
         ({"combine": "median"}, "combine is 'median'"),
         ({"unseen": "guess"}, "unseen is 'guess'"),
+        ({"missing": "guess"}, "missing is 'guess'"),
         ({"n_outputs": 0}, "n_outputs is 0"),
         ({"n_outputs": True}, "n_outputs is True"),
         ({"n_outputs": 2}, "1 class lists for 2 outputs"),
@@ -241,7 +253,11 @@ def test_the_offending_tree_of_a_forest_is_named(model: ModelData, with_cell: Ca
         check_model(replace(model, trees=(model.trees[0], broken), combine="mean"))
 
 
-def test_trees_are_equal_only_to_the_last_bit(tree: Tree, with_cell: Callable[..., Tree], field: str) -> None:
+def test_trees_are_equal_only_to_the_last_bit(
+    full_model: ModelData, with_cell: Callable[..., Tree], field: str
+) -> None:
+    tree = full_model.trees[0]
+
     assert trees_equal(tree, with_cell(tree, field, 0, getattr(tree, field)[0]))
     assert not trees_equal(tree, with_cell(tree, field, 0, getattr(tree, field)[0] + 1))
 

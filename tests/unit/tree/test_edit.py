@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from treewright.data.schema import Schema
+from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.tree.arrays import LEAF, SUBSET, Tree
-from treewright.tree.check import check_tree, trees_equal
+from treewright.tree.arrays import LEAF, MULTIWAY, SUBSET, Tree
+from treewright.tree.check import check_model, check_tree, trees_equal
 from treewright.tree.edit import collapse, reorder_level_order, subtree
+from treewright.tree.fields import NODE_FIELDS
+from treewright.tree.model import ModelData
+from treewright.tree.nodes import node_of
+from treewright.tree.walk import preorder
 
 RandomTree = Callable[..., tuple[Tree, Schema]]
 quietly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -155,3 +160,95 @@ def test_a_tree_20_000_deep_can_be_edited(chain: Callable[[int], tuple[Tree, Sch
     check_tree(part, schema, 1)
     assert (half.max_depth, part.max_depth) == (10_000, 10_000)
     assert reorder_level_order(tree) is tree
+
+
+def told(model: ModelData, tree: Tree) -> list[object]:
+    """Everything that the nodes of a tree say, without their numbers: tests, surrogates, rows."""
+    said: list[object] = []
+    for node, _ in preorder(tree):
+        found = node_of(replace(model, trees=(tree,)), node)
+        said.append((found.test, found.surrogates, found.samples, found.weight, found.impurity, found.value))
+    return said
+
+
+def test_a_collapse_keeps_the_side_tables_of_the_nodes_that_stay(full_model: ModelData) -> None:
+    tree = full_model.trees[0]
+
+    without_multiway, without_root = collapse(tree, [1]), collapse(tree, [0])
+
+    check_model(replace(full_model, trees=(without_multiway,)))
+    assert (len(without_multiway.level_branch), len(without_multiway.cuts)) == (0, 2)
+    assert without_multiway.surrogate_node.tolist() == [0, 0, 2]
+    # The node's own set comes first now, then that of the surrogate.
+    assert (without_multiway.levels_left.tolist(), without_multiway.level_set[2]) == ([0b1010, 0b0001], 0)
+    assert without_multiway.surrogate_level_set.tolist() == [1, -1, -1]
+    kept = [said for place, said in enumerate(told(full_model, tree)) if place not in (1, 2, 3, 4)]
+    assert [told(full_model, without_multiway)[place] for place in (0, 2, 3, 4, 5, 6, 7)] == kept
+    assert len(without_root.surrogate_node) == len(without_root.levels_left) == 0
+
+
+def test_a_subtree_takes_its_surrogates_and_its_part_of_each_table(full_model: ModelData) -> None:
+    right = subtree(full_model.trees[0], 2)
+
+    check_model(replace(full_model, trees=(right,)))
+    assert (right.kind[0], right.surrogate_node.tolist(), right.surrogate_threshold.tolist()) == (SUBSET, [0], [7.0])
+    assert (right.levels_left.tolist(), right.cuts.tolist(), len(right.level_branch)) == ([0b1010], [0.5, 1.5], 0)
+    left = subtree(full_model.trees[0], 1)
+    assert (left.kind[0], left.level_branch.tolist()) == (MULTIWAY, [0, 1, ~2, ~1])
+    check_model(replace(full_model, trees=(left,)))
+
+
+def test_a_leaf_without_rows_is_no_tree_of_its_own(full_model: ModelData) -> None:
+    with pytest.raises(ParameterError, match="node 5 is a leaf without training rows"):
+        subtree(full_model.trees[0], 5)
+
+
+def test_another_order_of_the_nodes_says_the_same(full_model: ModelData) -> None:
+    # The children of node 2 (6 and 7) and those of node 1 (3, 4, 5) change places; then 1 to 2 are in order still.
+    tree = full_model.trees[0]
+    order = np.array([0, 1, 2, 6, 7, 3, 4, 5, 8, 9, 10])
+    place = np.argsort(order)
+    swapped = replace(
+        tree,
+        **{name: getattr(tree, name)[order] for name in NODE_FIELDS if name != "first_child"},
+        first_child=np.where(tree.kind[order] == LEAF, -1, place[tree.first_child[order]]).astype(np.int32),
+    )
+    check_model(replace(full_model, trees=(swapped,)))
+    assert told(full_model, swapped) == told(full_model, tree)
+
+    level = reorder_level_order(swapped)
+
+    assert level.first_child.tolist() == tree.first_child.tolist()
+    assert told(full_model, level) == told(full_model, tree)
+    check_model(replace(full_model, trees=(level,)))
+
+
+def test_tables_and_surrogates_follow_their_nodes_into_another_order() -> None:
+    # 0 -> 1, 2; 2 -> 3, 4; 1 -> 5, 6. Node 3 has two cuts, node 5 one; nodes 4 and 5 have a surrogate each.
+    kind = np.array([1, 1, 1, 4, 1, 4, 0, *[0] * 7], np.uint8)
+    first = np.array([1, 5, 3, 7, 12, 10, *[-1] * 8], np.int32)
+    branches = np.array([2, 2, 2, 3, 2, 2, *[0] * 8], np.int32)
+    rows = np.array([8, 3, 5, 3, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1])
+    inner = kind != LEAF
+    level_set = np.full(14, -1, np.int32)
+    level_set[[3, 5]] = [0, 2]
+    tree = Tree(
+        kind, np.where(inner, 0, -1).astype(np.int32), np.zeros(14), first, branches, np.zeros(14, np.int32), level_set,
+        rows, rows.astype(float), np.zeros(14), np.arange(14.0)[:, None], np.zeros(0, np.uint64),
+        np.zeros(0, np.uint64), cuts=np.array([1.0, 2.0, 7.0]), surrogate_node=np.array([4, 5], np.int32),
+        surrogate_feature=np.ones(2, np.int32), surrogate_threshold=np.array([40.0, 50.0]),
+        surrogate_level_set=np.full(2, -1, np.int32), surrogate_flipped=np.zeros(2, np.uint8),
+        surrogate_agreement=np.ones(2), surrogate_adjusted=np.ones(2),
+    )  # fmt: skip
+    schema = Schema((Column("x", "numeric"), Column("y", "numeric")))
+    check_tree(tree, schema, 1, missing="surrogate")
+
+    level = reorder_level_order(tree)
+
+    check_tree(level, schema, 1, missing="surrogate")
+    # Node 5 is 3 now, 3 is 5 and 4 is 6.
+    assert level.value[:7, 0].tolist() == [0, 1, 2, 5, 6, 3, 4]
+    assert (level.cuts.tolist(), level.level_set[[3, 5]].tolist()) == ([7.0, 1.0, 2.0], [0, 1])
+    assert (level.surrogate_node.tolist(), level.surrogate_threshold.tolist()) == ([3, 6], [50.0, 40.0])
+    short = collapse(tree, [5])
+    assert (short.cuts.tolist(), short.surrogate_threshold.tolist()) == ([1.0, 2.0], [40.0])

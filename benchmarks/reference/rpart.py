@@ -1,0 +1,112 @@
+"""R's rpart with surrogate splits: frame, splits, routing of rows with missing cells, written by `rpart.R`.
+
+In: data sets. Out: rpart.json, rpart_blanked.json and airquality.json (their shape: README.md).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import sets
+from tables import Table
+
+HERE = Path(__file__).resolve().parent
+SETS = ("penguins", "auto_mpg", "credit_g", "vote", "breast_cancer_w", "airquality", "car_evaluation")
+DEFAULT = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0.01}
+FULL = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0, "minsplit": 20}
+BLANKED = ("root", "root and first surrogate", "all")
+BLANKED_SETS = ("penguins", "auto_mpg", "breast_cancer_w", "vote")
+OTHER_FITS = (
+    {"control": DEFAULT | {"usesurrogate": 1}},
+    {"control": DEFAULT | {"usesurrogate": 0}},
+    {"control": DEFAULT | {"surrogatestyle": 1}},
+    {"control": DEFAULT, "split": "information"},
+)
+
+
+def airquality() -> Table:
+    """R's own table of New York's air in 1973 (public domain); Ozone is the target."""
+    command = ["Rscript", "-e", "write.csv(airquality, stdout(), row.names = FALSE, na = '', quote = FALSE)"]
+    header, *rows = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    names = header.split(",")
+    cells = [row.split(",") for row in rows]
+    columns: dict[str, list[str | None]] = {name: [row[i] or None for row in cells] for i, name in enumerate(names)}
+    columns["Ozone"] = columns.pop("Ozone")
+    return Table("airquality", columns, (), "Ozone")
+
+
+def run(folder: Path | None) -> Iterator[tuple[str, dict]]:
+    """File name and figures."""
+    air = airquality()
+    tables = [air if name == "airquality" else sets.find(name, folder) for name in SETS]
+    numbers = [
+        {"column": name, "cells": [None if cell is None else float(cell) for cell in air.columns[name]]}
+        for name in air.columns
+    ]
+    yield "airquality.json", {"program": "R datasets", "target": air.target, "runs": numbers}
+    yield "rpart.json", _figures([table for table in tables if table], _fits)
+    yield "rpart_blanked.json", _figures([table for table in tables if table and table.name in BLANKED_SETS], _blanked)
+
+
+def _method(table: Table) -> str:
+    return "class" if table.target in table.nominal else "anova"
+
+
+def _fits(table: Table) -> list[dict]:
+    blank = list(BLANKED) if table.name in BLANKED_SETS else []
+    return [{"method": _method(table), "control": control, "blank": blank} for control in (DEFAULT, FULL)]
+
+
+def _blanked(table: Table) -> list[dict]:
+    others = [fit for fit in OTHER_FITS if _method(table) == "class" or "split" not in fit]
+    return [{"method": _method(table), "blank": list(BLANKED), **fit} for fit in others]
+
+
+def _figures(tables: list[Table], fits) -> dict:
+    version, runs = "", []
+    for table in tables:
+        asked = fits(table)
+        answer = _call(table, asked)
+        version = answer["version"]
+        for fit, made in zip(asked, answer["fits"], strict=True):
+            print(f"  {table.name:<16} {fit['control']}", flush=True)
+            runs.append(_described(table, fit) | _lean(made, fits is _blanked or fit["control"] == FULL))
+    return {"program": "rpart", "version": version, "runs": runs}
+
+
+def _lean(made: dict, no_competing: bool) -> dict:
+    """The same without what the rest of the file says already."""
+    if made["leaf"] == made["where"]:
+        del made["leaf"]
+    for node in made["nodes"]:
+        if no_competing:
+            node.pop("competing", None)
+    return made
+
+
+def _described(table: Table, fit: dict) -> dict:
+    about = {"data": table.name, "rows": table.n_rows, "method": fit["method"], "control": fit["control"] | {"xval": 0}}
+    if "split" in fit:
+        about["split"] = fit["split"]
+    about["levels"] = {name: table.levels(name) for name in table.features if name in table.nominal}
+    if fit["method"] == "class":
+        about["classes"] = table.levels(table.target)
+    return about
+
+
+def _call(table: Table, fits: list[dict]) -> dict:
+    columns = [
+        {"name": name, "levels": table.levels(name) if name in table.nominal else None}
+        for name in [*table.features, table.target]
+    ]
+    with tempfile.TemporaryDirectory() as place:
+        question, cells, answer = (Path(place) / name for name in ("asked.json", "table.csv", "answer.json"))
+        question.write_text(json.dumps({"columns": columns, "fits": fits}), encoding="utf-8")
+        sets.write_csv(table, cells)
+        command = ["Rscript", "--vanilla", str(HERE / "rpart.R"), str(question), str(cells), str(answer)]
+        subprocess.run(command, check=True)
+        return json.loads(answer.read_text(encoding="utf-8"))

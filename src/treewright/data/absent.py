@@ -1,0 +1,64 @@
+"""The refusal of missing cells. In: encoded cells. Out: nothing, or ``MissingValueError``. Callers: encoder, fit."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.data.table import column_label
+from treewright.exceptions import MissingValueError
+
+_REMEDY = "fill them in, drop the rows, or fit with missing='direction'"
+
+
+def refuse_missing(matrix: npt.NDArray[np.floating], names: Sequence[Hashable] | None) -> None:
+    """Refuse the missing cells of a matrix of numbers.
+
+    Parameters
+    ----------
+    matrix : float64 or float32 [n, p]
+        nan is missing.
+    names : sequence of column names, or None
+        For the message.
+
+    Raises
+    ------
+    MissingValueError
+        A cell is missing. The message names the first such column, how many of its cells are, and the first row.
+    """
+    for at in range(matrix.shape[1]):
+        absent = np.isnan(matrix[:, at])
+        if absent.any():
+            refuse_missing_cells(matrix[:, at], absent, column_label(names, at))
+
+
+def refuse_missing_cells(encoded: npt.NDArray[np.floating], absent: npt.NDArray[np.bool_], label: str) -> None:
+    """Refuse the missing cells of one column, and levels that became missing because fit never saw them.
+
+    Parameters
+    ----------
+    encoded : float[n]
+        nan is missing.
+    absent : bool[n]
+        Which cells were missing before they were encoded; the other nan are levels that fit never saw.
+    label : str
+        What messages call the column.
+
+    Raises
+    ------
+    MissingValueError
+    """
+    if absent.any():
+        raise MissingValueError(
+            f"{label}: {int(absent.sum())} missing value(s), first row {int(absent.argmax())}; "
+            f"the model was fitted with missing='error'. Hint: {_REMEDY}"
+        )
+    unseen = np.isnan(encoded)
+    if unseen.any():
+        raise MissingValueError(
+            f"{label}: {int(unseen.sum())} cell(s) with a level that fit never saw, first row {int(unseen.argmax())}; "
+            f"they count as missing, and the model was fitted with missing='error'. "
+            f"Hint: mend the cells, drop the rows, or fit with missing='direction'"
+        )

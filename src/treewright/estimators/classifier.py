@@ -1,0 +1,180 @@
+"""What classifiers share. In: labels. Out: codes, weights by class, probabilities, the model.
+
+Callers: estimators.tree, estimators.id3, estimators.c45, estimators.chaid.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.class_weight import compute_sample_weight
+
+from treewright.data.schema import Schema
+from treewright.data.target import Labels, encode_labels
+from treewright.estimators.base import TreeEstimator
+from treewright.estimators.table import FitTable
+from treewright.exceptions import DataWarning, ParameterError
+from treewright.grow.by_node.problem import Problem, class_problem
+from treewright.model import Model
+from treewright.tree.arrays import Tree
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from treewright.tree.model import Unseen
+
+
+class ClassifierTree(ClassifierMixin, TreeEstimator):
+    """A classifier around one grown tree."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeEstimator._parameter_constraints,
+        "class_weight": [dict, list, StrOptions({"balanced"}), None],
+    }
+    class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
+    _cuts_ordinal: ClassVar[bool] = True  # whether ordinal columns are cut; else each level may be a branch
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+        y : n labels of any hashable type, or n x n_outputs of them
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A column, cell, label or weight was refused; the message says which and what to do.
+        ParameterError
+            A parameter is outside its range.
+        TooLargeError
+            The work would not fit in memory.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Share of each class in the row's leaf.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes_``; rows sum to one.
+        """
+        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Natural logarithm of ``predict_proba``; -inf for a class that the leaf does not hold."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
+
+    def _encode_target(self, y: Any) -> Labels:
+        labels = encode_labels(y)
+        self._warn_column_vector(labels)
+        return labels
+
+    def _rows_of(self, target: Labels, kept: np.ndarray) -> Labels:
+        return target._replace(codes=target.codes[kept])
+
+    def _n_outputs(self, target: Labels) -> int:
+        return target.codes.shape[1]
+
+    def _weights(self, weights: np.ndarray | None, target: Labels) -> np.ndarray | None:
+        if self.class_weight is None:
+            return weights
+        factors = self._class_factors(target)
+        if weights is None:
+            return factors
+        with np.errstate(over="ignore", under="ignore"):
+            product = weights * factors
+        if not np.isfinite(product).all():
+            raise ParameterError("class_weight times sample_weight is beyond float64: scale the weights down")
+        if not product.any():
+            raise ParameterError("class_weight times sample_weight gives every row the weight 0")
+        return product
+
+    def _class_factors(self, target: Labels) -> np.ndarray:
+        """Weight of each row by its class."""
+        n, n_outputs = target.codes.shape
+        if isinstance(self.class_weight, list) and len(self.class_weight) != n_outputs:
+            raise ParameterError(f"class_weight lists {len(self.class_weight)} outputs, y has {n_outputs}")
+        given = self.class_weight if isinstance(self.class_weight, list) else [self.class_weight] * n_outputs
+        if isinstance(self.class_weight, dict) and n_outputs > 1:
+            raise ParameterError("class_weight: give a list with one dict per output, or 'balanced'")
+        factors = np.ones(n)
+        for codes, labels, weight in zip(target.codes.T, target.classes, given, strict=True):
+            by_code = weight
+            if isinstance(weight, dict):
+                codes_of = {label: code for code, label in enumerate(labels.tolist())}
+                refuse_no_factors(weight)
+                unknown = [label for label in weight if label not in codes_of]
+                if unknown:
+                    # No error: a fold of a cross-validation may lack a rare class.
+                    warnings.warn(
+                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}",
+                        DataWarning,
+                        stacklevel=5,
+                    )
+                by_code = {codes_of[label]: factor for label, factor in weight.items() if label in codes_of}
+            elif weight != "balanced":
+                raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
+            factors *= compute_sample_weight(by_code, codes)
+        if not np.isfinite(factors).all() or (factors < 0).any():
+            raise ParameterError("class_weight must be finite and >= 0 for every class")
+        if not factors.any():
+            raise ParameterError("class_weight gives every row the weight 0")
+        return factors
+
+    def _problem(self, table: FitTable) -> Problem:
+        target = cast("Labels", table.target)
+        return class_problem(
+            table.matrix, table.schema, target.codes, [len(labels) for labels in target.classes], table.weights,
+            self._missing(), cut_ordinal=self._cuts_ordinal,
+        )  # fmt: skip
+
+    def _make_model(self, schema: Schema, tree: Tree, target: Labels, facts: Mapping[str, Any]) -> Model:
+        several = len(target.classes) > 1
+        self.classes_ = list(target.classes) if several else target.classes[0]
+        counts = [len(labels) for labels in target.classes]
+        self.n_classes_ = counts if several else counts[0]
+        return Model(
+            task="classification",
+            schema=schema,
+            trees=(tree,),
+            classes=target.classes,
+            n_outputs=len(target.classes),
+            unseen=cast("Unseen", self.unseen),
+            missing=self._missing(),
+            target_names=target.names,
+            facts=dict(facts),
+        )
+
+
+def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
+    """Refuse class weights that are not finite numbers >= 0.
+
+    Raises
+    ------
+    ParameterError
+    """
+    for label, factor in weight.items():
+        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0 <= float(factor) < np.inf:
+            raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")

@@ -1,0 +1,112 @@
+"""What regressors share. In: numbers. Out: checked targets, the model. Callers: estimators.tree, estimators.chaid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, cast
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from treewright.data.schema import Schema
+from treewright.data.target import Numbers, encode_numbers
+from treewright.estimators.base import TreeEstimator
+from treewright.estimators.table import FitTable
+from treewright.exceptions import DataError
+from treewright.grow.by_node.problem import Problem, number_problem
+from treewright.model import Model
+from treewright.tree.arrays import Tree
+from treewright.tree.model import Unseen
+
+
+class RegressorTree(RegressorMixin, TreeEstimator):
+    """A regressor around one grown tree."""
+
+    _cuts_ordinal: ClassVar[bool] = True  # whether ordinal columns are cut; else each level may be a branch
+
+    def _is_poisson(self) -> bool:
+        """Whether targets are counts."""
+        return self._criterion_name() == "poisson"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+        y : n finite numbers, or n x n_outputs of them
+            For ``criterion="poisson"`` none may be negative, and each output needs a positive sum.
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A column, cell, target or weight was refused; the message says which and what to do.
+        ParameterError
+            A parameter is outside its range.
+        TooLargeError
+            The work would not fit in memory.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _encode_target(self, y: Any) -> Numbers:
+        numbers = encode_numbers(y)
+        self._warn_column_vector(numbers)
+        if self._is_poisson():
+            refuse_not_counts(numbers.values)
+        return numbers
+
+    def _rows_of(self, target: Numbers, kept: np.ndarray) -> Numbers:
+        return target._replace(values=target.values[kept])
+
+    def _weights(self, weights: np.ndarray | None, target: Numbers) -> np.ndarray | None:  # noqa: ARG002
+        return weights
+
+    def _n_outputs(self, target: Numbers) -> int:
+        return target.values.shape[1]
+
+    def _problem(self, table: FitTable) -> Problem:
+        target = cast("Numbers", table.target)
+        return number_problem(
+            table.matrix, table.schema, target.values, table.weights, self._missing(),
+            is_poisson=self._is_poisson(), cut_ordinal=self._cuts_ordinal,
+        )  # fmt: skip
+
+    def _make_model(self, schema: Schema, tree: Tree, target: Numbers, facts: Mapping[str, Any]) -> Model:
+        return Model(
+            task="regression",
+            schema=schema,
+            trees=(tree,),
+            n_outputs=target.values.shape[1],
+            unseen=cast("Unseen", self.unseen),
+            missing=self._missing(),
+            target_names=target.names,
+            facts=dict(facts),
+        )
+
+
+def refuse_not_counts(values: np.ndarray) -> None:
+    """Refuse targets that have no Poisson deviance.
+
+    Raises
+    ------
+    DataError
+        A target is negative, or an output is zero throughout.
+    """
+    negative = np.argwhere(values < 0)
+    if len(negative):
+        raise DataError(
+            f"y has {len(negative)} negative values (first row {negative[0][0]}: {values[tuple(negative[0])]:g}), "
+            "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows"
+        )
+    empty = np.flatnonzero(values.sum(axis=0) <= 0)
+    if len(empty):
+        raise DataError(
+            f"y is zero throughout (output {empty[0]}), but criterion='poisson' needs a positive sum; "
+            "use 'squared_error'"
+        )

@@ -1,0 +1,175 @@
+"""Impurities and gains written out as on paper. In: counts, numbers. Out: one line each. Caller: explain.audit_text.
+
+A line is ``label = what is computed = result``. Results come from all digits of the numbers; where the printed ones, taken
+as they stand, give another last digit, the line says so.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+MOST_TERMS = 8  # a sum of more terms is not written out
+
+
+@dataclass(frozen=True)
+class Written:
+    """What is computed: its text, and what comes out when the printed numbers are taken as they stand."""
+
+    text: str
+    rounded: float
+
+
+@dataclass(frozen=True)
+class Paper:
+    """How numbers are written.
+
+    Attributes
+    ----------
+    decimals : int
+        Behind the point.
+    log : str
+        ``"log2"`` or ``"ln"``.
+    """
+
+    decimals: int
+    log: str = "log2"
+
+    def number(self, value: float) -> str:
+        """Return a number with all decimals: ``0.940``."""
+        if not math.isfinite(value):
+            return "-" if math.isnan(value) else str(value)
+        text = f"{value:.{self.decimals}f}"
+        return text[1:] if float(text) == 0 and text.startswith("-") else text
+
+    def as_printed(self, value: float) -> float:
+        """Return a number as a reader of the text has it."""
+        return float(self.number(value))
+
+    def line(self, label: str, written: Written, value: float, unit: str = "") -> str:
+        """Return ``label = computation = value unit``, with a note where the printed numbers give another last digit."""
+        result = self.number(value)
+        text = f"{label} = {written.text} = {result}" + (f" {unit}" if unit else "")
+        other = self.number(written.rounded)
+        return text if other == result else f"{text}  (the rounded numbers give {other})"
+
+    def logarithm(self, value: float) -> float:
+        """Return the logarithm in the base of the text."""
+        return math.log2(value) if self.log == "log2" else math.log(value)
+
+    def entropy(self, parts: Sequence[float]) -> Written | None:
+        """Return ``-(9/14) log2(9/14) - (5/14) log2(5/14)``; None where it is 0 at sight or too long."""
+        parts = [part for part in parts if part > 0]
+        if not 1 < len(parts) <= MOST_TERMS:
+            return None
+        total = sum(parts)
+        shares = [fraction(part, total) for part in parts]
+        text = " - ".join(f"({share.text}) {self.log}({share.text})" for share in shares)
+        return Written(f"-{text}", -sum(share.rounded * self.logarithm(share.rounded) for share in shares))
+
+    def gini(self, parts: Sequence[float]) -> Written | None:
+        """Return ``1 - (9/14)^2 - (5/14)^2``; None as `entropy`."""
+        parts = [part for part in parts if part > 0]
+        if not 1 < len(parts) <= MOST_TERMS:
+            return None
+        shares = [fraction(part, sum(parts)) for part in parts]
+        text = " - ".join(f"({share.text})^2" for share in shares)
+        return Written(f"1 - {text}", 1.0 - sum(share.rounded**2 for share in shares))
+
+    def misclassification(self, parts: Sequence[float]) -> Written | None:
+        """Return ``1 - 9/14``: the share of the largest class; None where there is one class."""
+        parts = [part for part in parts if part > 0]
+        if len(parts) < 2:  # noqa: PLR2004 - nothing is wrong in one class
+            return None
+        share = fraction(max(parts), sum(parts))
+        return Written(f"1 - {share.text}", 1.0 - share.rounded)
+
+    def variance(self, targets: Sequence[float], mean: float) -> Written:
+        """Return ``((1 - 2.5)^2 + (4 - 2.5)^2)/2``."""
+        middle = plain(mean)
+        terms = [f"({plain(y)} - {middle})^2" if not middle.startswith("-") else f"({plain(y)} + {middle[1:]})^2"
+                 for y in targets]  # fmt: skip
+        squares = sum((float(plain(y)) - float(middle)) ** 2 for y in targets)
+        return Written(f"({' + '.join(terms)})/{len(targets)}", squares / len(targets))
+
+    def weighted(self, weights: Sequence[float], total: float, values: Sequence[float]) -> Written | None:
+        """Return ``5/14 x 0.971 + 4/14 x 0.000``; None where it is too long."""
+        if len(weights) > MOST_TERMS:
+            return None
+        shares = [fraction(weight, total) for weight in weights]
+        pairs = list(zip(shares, values, strict=True))
+        text = " + ".join(f"{share.text} x {self.number(value)}" for share, value in pairs)
+        return Written(text, sum(share.rounded * self.as_printed(value) for share, value in pairs))
+
+    def gain(self, before: float, after: float, price: float, known: Written | None) -> Written:
+        """Return ``0.940 - 0.694``, with the share of known weight and the price where there are any."""
+        text = f"{self.number(before)} - {self.number(after)}"
+        rounded = self.as_printed(before) - self.as_printed(after)
+        if known is not None:
+            text, rounded = f"{known.text} x ({text})", known.rounded * rounded
+        if price:
+            text, rounded = f"{text} - {self.number(price)}", rounded - self.as_printed(price)
+        return Written(text, rounded)
+
+    def ratio(self, gain: float, split_info: float) -> Written:
+        """Return ``0.247 / 1.577``."""
+        below = self.as_printed(split_info)
+        rounded = self.as_printed(gain) / below if below else math.nan
+        return Written(f"{self.number(gain)} / {self.number(split_info)}", rounded)
+
+    def mean(self, values: Sequence[float]) -> Written | None:
+        """Return ``(0.247 + 0.029)/2``; None where it is too long."""
+        if not 0 < len(values) <= MOST_TERMS:
+            return None
+        terms = " + ".join(self.number(value) for value in values)
+        return Written(f"({terms})/{len(values)}", sum(map(self.as_printed, values)) / len(values))
+
+    def price(self, tried: int, weight: float) -> Written:
+        """Return ``log2(12)/14``."""
+        return Written(f"{self.log}({tried})/{plain(weight)}", self.logarithm(tried) / float(plain(weight)))
+
+
+Formula = Callable[[Paper, Sequence[float]], "Written | None"]
+CLASS_FORMULAS: dict[str, Formula] = {
+    "gini": Paper.gini,
+    "entropy": Paper.entropy,
+    "misclassification": Paper.misclassification,
+}
+
+
+def plain(value: float) -> str:
+    """Return a count, weight or target: all digits of a whole number, else ten.
+
+    Examples
+    --------
+    >>> plain(14.0), plain(0.1 + 0.2)
+    ('14', '0.3')
+    """
+    value = float(value)
+    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+
+
+def fraction(part: float, total: float) -> Written:
+    """Return ``5/14``.
+
+    Examples
+    --------
+    >>> fraction(5.0, 14.0).text
+    '5/14'
+    """
+    above, below = plain(part), plain(total)
+    return Written(f"{above}/{below}", float(above) / float(below))
+
+
+def decimals_for(digits: int, size: float) -> int:
+    """Return the decimals that show ``digits`` of a number of this size; 15 at most.
+
+    Examples
+    --------
+    >>> decimals_for(3, 0.9), decimals_for(3, 250.0), decimals_for(3, 0.0004)
+    (3, 1, 6)
+    """
+    if not size > 0 or not math.isfinite(size):
+        return digits
+    return int(min(max(digits - math.floor(math.log10(size)) - 1, 1), 15))

@@ -1,0 +1,324 @@
+"""An audit as text, with its arithmetic. In: ``Audit``. Out: lines. Callers: explain.audit, audit_table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, decimals_for, fraction, plain
+from treewright.explain.audit_rows import AuditBranch, AuditRow
+from treewright.explain.table import TextColumn, aligned
+from treewright.tree.summary import counted
+from treewright.tree.words import shorten, written_amount, written_name
+
+if TYPE_CHECKING:
+    from treewright.explain.audit import Audit
+
+MAX_TEXT_ROWS = 20  # candidates that print shows; to_dict has them all
+MAX_NAMES = 8
+MAX_CLASSES = 5  # with more of them a branch is told by its rows
+QUESTION_WIDTH, BRANCHES_WIDTH = 40, 48
+TERMS = {"squared_error": "variance", "poisson": "half deviance", "absolute_error": "distance to the median"}
+UNITS = {2: "bits", "e": "nats"}
+LEFT_OUT = {
+    "surrogate": "they follow the surrogate tests",
+    "fractional": "they take every branch in part",
+}
+
+
+def text_of(audit: Audit) -> str:
+    """Return the whole text: the node, the table of candidates, the arithmetic of the best one."""
+    lines = head_lines(audit)
+    if audit.rows:
+        lines += ["", *table_lines(audit)]
+    if audit.barred:
+        lines += ["", *barred_lines(audit)]
+    shown = audit.winner or next(iter(best_rows(audit, 1)), None)
+    if shown is not None:
+        lines += ["", *winner_lines(audit, shown), "", *verdict_lines(audit, shown)]
+    return "\n".join(lines).rstrip()
+
+
+def paper_of(audit: Audit) -> Paper:
+    """Return how numbers are written: digits behind the point; more for small variances, fewer for large ones."""
+    known_size = audit.criterion in CLASS_FORMULAS
+    decimals = audit.digits if known_size else decimals_for(audit.digits, audit.whole.impurity)
+    return Paper(decimals, "log2" if audit.log_base == 2 else "ln")  # noqa: PLR2004 - the base
+
+
+def term_of(audit: Audit) -> str:
+    """Return what the impurity is called."""
+    return TERMS.get(audit.criterion, audit.criterion)
+
+
+def unit_of(audit: Audit) -> str:
+    """Return the unit of the impurity; empty where it has none."""
+    return UNITS[audit.log_base] if audit.criterion == "entropy" else ""
+
+
+def head_lines(audit: Audit) -> list[str]:
+    """Return the lines about the node: its rows, how it is reached, its impurity, and what to know first."""
+    place = "the root" if audit.node == 0 else "if " + " and ".join(audit.path)
+    lines = [f"Node {audit.node}, {place}: {counted(audit.n_samples, 'row')}{weight_note(audit)}"]
+    if audit.n_samples:
+        lines.append(holds_text(audit))
+        lines.append(impurity_line(audit, audit.whole, term_of(audit)))
+    if audit.n_samples != audit.n_fitted:
+        lines.append(
+            f"The tree was grown on {counted(audit.n_fitted, 'row')} here: these numbers are those of the rows given, "
+            "not of the fit."
+        )
+    if audit.leaf_reason:
+        lines.append(f"The node is a leaf: {audit.leaf_reason}.")
+    return lines
+
+
+def weight_note(audit: Audit) -> str:
+    """Return the weight where it is not the number of rows."""
+    same = math.isclose(audit.weight, audit.n_samples, rel_tol=1e-9)
+    return "" if same else f", weight {written_amount(audit.weight, digits=6)}"
+
+
+def holds_text(audit: Audit) -> str:
+    """Return what the node holds: weights of the classes, or the mean of the targets."""
+    outputs = audit.summary.outputs
+    texts = []
+    for at, output in enumerate(outputs):
+        if output.classes:
+            counts = audit.whole.counts[output.start : output.stop]
+            held = [f"{label} {plain(count)}" for label, count in zip(output.classes, counts, strict=True) if count]
+            more = [f"... {len(held) - MAX_NAMES} more classes"] if len(held) > MAX_NAMES else []
+            text = ", ".join(held[:MAX_NAMES] + more)
+        else:
+            text = f"{audit.summary.centre} {written_amount(audit.whole.values[at], digits=6)}"
+        texts.append(f"{output.name}: {text}" if output.name else text)
+    return "; ".join(texts)
+
+
+def impurity_line(audit: Audit, held: AuditBranch, label: str) -> str:
+    """Return ``label = computation = impurity``; without a computation where it is 0 at sight or long."""
+    paper, unit = paper_of(audit), unit_of(audit)
+    formula = CLASS_FORMULAS.get(audit.criterion)
+    written = None
+    if len(audit.summary.outputs) == 1:
+        if formula is not None:
+            written = formula(paper, held.counts)
+        elif audit.criterion == "squared_error" and len(audit.targets) == held.samples and held is audit.whole:
+            written = paper.variance(audit.targets, held.values[0])
+    if written is not None:
+        return paper.line(label, written, held.impurity, unit)
+    note = "" if len(audit.summary.outputs) == 1 else f" (mean over {len(audit.summary.outputs)} targets)"
+    return f"{label} = {paper.number(held.impurity)}" + (f" {unit}" if unit else "") + note
+
+
+def best_rows(audit: Audit, most: int) -> list[AuditRow]:
+    """Return the rows to show: all, or the best ones, in their order."""
+    if len(audit.rows) <= most:
+        return list(audit.rows)
+    return [row for row in audit.rows if row.rank <= most]
+
+
+def table_lines(audit: Audit) -> list[str]:
+    """Return the table of candidates."""
+    shown = best_rows(audit, MAX_TEXT_ROWS)
+    titles, cells = titles_and_cells(audit, shown, width=QUESTION_WIDTH)
+    aligns = ["right", "left", "left", *["right"] * (len(titles) - 3)]
+    columns = [
+        aligned(TextColumn(title, [row[at] for row in cells], align))  # type: ignore[arg-type]
+        for at, (title, align) in enumerate(zip(titles, aligns, strict=True))
+    ]
+    what = "Best test of each column" if audit.every is None else f"Every test of {written_name(audit.every)}"
+    unit = f"; entropies in {unit_of(audit)} (log base {audit.log_base})" if unit_of(audit) else ""
+    mark = "" if audit.winner is None else ", * is taken" if audit.every is None else ", * is the best of them"
+    lines = [f"{what}{mark}{unit}"]
+    lines += ["  ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
+    hidden = len(audit.rows) - len(shown)
+    if hidden:
+        lines.append(f"... {hidden} that rank lower: to_dict() has them all")
+    return lines
+
+
+def titles_and_cells(
+    audit: Audit, rows: Sequence[AuditRow], *, width: int | None
+) -> tuple[list[str], list[list[str]]]:
+    """Return the titles of the table and the cells of each row; texts cut to ``width`` unless that is None."""
+    paper = paper_of(audit)
+    with_ratio = audit.by_ratio or audit.criterion == "entropy"
+    titles = ["", "test", f"branches ({branch_title(audit)})", f"{term_of(audit)} after", "gain"]
+    titles += (["split info", "gain ratio"] if with_ratio else []) + ["p-value"]
+    cells = []
+    for row in rows:
+        question, branches = row.question, branches_text(audit, row)
+        if width is not None:
+            question, branches = shorten(question, width), shorten(branches, BRANCHES_WIDTH)
+        numbers = [row.after, row.gain] + ([row.split_info, row.gain_ratio] if with_ratio else [])
+        mark = f"* {row.rank}" if row.chosen else str(row.rank)
+        p_value = "-" if math.isnan(row.p_value) else f"{row.p_value:.2g}"
+        cells.append([mark, question, branches, *map(paper.number, numbers), p_value])
+    return titles, cells
+
+
+def branch_title(audit: Audit) -> str:
+    """Return what stands for each branch in the table."""
+    output = audit.summary.outputs[0]
+    if len(audit.summary.outputs) > 1 or len(output.classes) > MAX_CLASSES:
+        return f"rows: {term_of(audit)}"
+    if not output.classes:
+        return f"rows at {audit.summary.centre}: {term_of(audit)}"
+    return f"{shorten('/'.join(output.classes), BRANCHES_WIDTH - 22)}: {term_of(audit)}"
+
+
+def branches_text(audit: Audit, row: AuditRow) -> str:
+    """Return the branches that hold rows: ``4/0: 0.000 | 3/2: 0.971``."""
+    paper, several = paper_of(audit), len(audit.summary.outputs) > 1
+    texts = []
+    for branch in row.held[: 2 * MOST_TERMS]:
+        if several or len(branch.counts) > MAX_CLASSES:
+            held = str(branch.samples)
+        elif branch.counts:
+            held = "/".join(written_amount(count, digits=4) for count in branch.counts)
+        else:
+            held = f"{branch.samples} at {written_amount(branch.values[0], digits=4)}"
+        texts.append(f"{held}: {paper.number(branch.impurity)}")
+    hidden = len(row.held) - len(texts)
+    return " | ".join(texts + ([f"... {hidden} more"] if hidden else []))
+
+
+def barred_lines(audit: Audit) -> list[str]:
+    """Return the columns without a candidate, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for barred in audit.barred:
+        by_reason.setdefault(barred.reason, []).append(written_name(barred.column))
+    lines = ["Columns without a test:"]
+    for reason, names in by_reason.items():
+        more = f", ... {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+        lines.append(f"  {', '.join(shorten(name, QUESTION_WIDTH) for name in names[:MAX_NAMES])}{more}: {reason}")
+    return lines
+
+
+def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
+    """Return the arithmetic of one candidate, as one would write it down."""
+    paper, term = paper_of(audit), term_of(audit)
+    held = row.held
+    lines = [f"{shorten(row.question, 2 * QUESTION_WIDTH)}, on paper"]
+    if row.n_left_out:
+        way = LEFT_OUT.get(audit.summary.model.missing, "")
+        lines.append(
+            f"  missing in {counted(row.n_left_out, 'row')} (weight {plain(row.weight_left_out)}), which no branch "
+            f"counts{': ' + way if way else ''}"
+        )
+        lines.append(f"  {known_line(audit, row)}")
+    for branch in held[:MOST_TERMS]:
+        lines.append(f"  {impurity_line(audit, branch, f'{term}({shorten(branch.label, QUESTION_WIDTH)})')}")
+    if len(held) > MOST_TERMS:
+        lines.append(f"  ... {len(held) - MOST_TERMS} more branches")
+    weights = [branch.weight for branch in held]
+    after = paper.weighted(weights, sum(weights), [branch.impurity for branch in held])
+    if after is not None:
+        lines.append("  " + paper.line(f"{term} after", after, row.after, unit_of(audit)))
+    else:
+        lines.append(f"  {term} after, the mean over {len(held)} branches by their weight: {paper.number(row.after)}")
+    known = fraction(audit.weight - row.weight_left_out, audit.weight) if row.n_left_out else None
+    if row.price:
+        price = paper.price(int(row.notes["tried"]), audit.weight)
+        lines.append("  " + paper.line(f"price of the choice among {int(row.notes['tried'])} cuts", price, row.price))
+    lines.append("  " + paper.line("gain", paper.gain(row.before, row.after, row.price, known), row.gain))
+    return lines + [f"  {line}" for line in ratio_lines(audit, row)]
+
+
+def known_line(audit: Audit, row: AuditRow) -> str:
+    """Return the impurity of the rows that branches count."""
+    held = row.held
+    counts = tuple(map(sum, zip(*(branch.counts for branch in held), strict=True)))
+    samples = sum(branch.samples for branch in held)
+    weight = sum(branch.weight for branch in held)
+    known = AuditBranch("", samples, weight, counts, (), (), row.before)
+    return impurity_line(audit, known, f"{term_of(audit)}(known rows)")
+
+
+def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
+    """Return split information and gain ratio, where the algorithm uses them; CHAID's p-value likewise."""
+    paper = paper_of(audit)
+    lines = []
+    if audit.by_ratio:
+        parts = [branch.weight for branch in row.held] + ([row.weight_left_out] if row.n_left_out else [])
+        written = paper.entropy(parts)
+        if written is None:
+            lines.append(f"split information, over {len(parts)} branches: {paper.number(row.split_info)}")
+        else:
+            lines.append(paper.line("split information", written, row.split_info, UNITS[audit.log_base]))
+        if row.split_info > 0:
+            lines.append(paper.line("gain ratio", paper.ratio(row.gain, row.split_info), row.gain_ratio))
+        average = sum(audit.average_of) / len(audit.average_of) if audit.average_of else math.nan
+        mean = paper.mean(audit.average_of)
+        if mean is not None:
+            lines.append(paper.line("average gain", mean, average) + ": columns below it are left out")
+        elif audit.average_of:
+            lines.append(f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; those below are out")
+    if "multiplier" in row.notes:
+        notes = row.notes
+        lines.append(
+            f"test statistic {notes['statistic']:.4g}, {notes['dof']:g} degrees of freedom: p {notes['unadjusted_p_value']:.3g}"
+        )
+        lines.append(f"adjusted: p x {notes['multiplier']:g} ways to merge, at most 1: {row.p_value:.3g}")
+    return lines
+
+
+def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
+    """Return how the best candidate stands to the others and to the tree."""
+    lines = []
+    if audit.every is None:
+        lines += rival_lines(audit, row)
+    if row.price and row.gain <= 0:
+        lines.append("What it gains does not pay for the choice among so many cuts.")
+    elif row.gain <= 1e-12 * max(audit.whole.impurity, 1e-300):
+        lines.append("It gains nothing: the rows are as mixed after the split as before.")
+    if audit.n_equal_cuts:
+        others = "1 other cut of this column gains" if audit.n_equal_cuts == 1 else (
+            f"{audit.n_equal_cuts} other cuts of this column gain")  # fmt: skip
+        lines.append(f"{others} the same: the lowest is taken.")
+    if not row.exact:
+        lines.append("Not every division of its levels was tried: a better one may exist.")
+    if audit.every is None and audit.asked and not (row.chosen and row.question == audit.asked):
+        lines.append(f"The tree asks {audit.asked!r} here, which is not the best test of these rows{why_other(audit)}.")
+    return lines
+
+
+def why_other(audit: Audit) -> str:
+    """Return why a node may ask another test than the best one of its rows."""
+    parameters = audit.summary.model.facts.get("parameters", {})
+    if audit.n_samples != audit.n_fitted:
+        return ": it was grown on others"
+    if parameters.get("max_features") is not None:
+        return f": columns were drawn at random (max_features is {parameters['max_features']})"
+    if any(parameters.get("monotonic_cst") or ()):
+        return ": monotonic_cst forbids some"
+    return ": a pruning that raises subtrees moved it here, or other rows grew it"
+
+
+def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
+    """Return the runner-up and the ties."""
+    paper = paper_of(audit)
+    rivals = [other for other in audit.rows if other is not row and not math.isnan(other.score)]
+    n_out = sum(math.isnan(other.score) for other in audit.rows)
+    lines = []
+    if audit.tied:
+        names = ", ".join(written_name(name) for name in audit.tied[:MAX_NAMES])
+        more = f" and {len(audit.tied) - MAX_NAMES} more" if len(audit.tied) > MAX_NAMES else ""
+        lines.append(f"Tie: {names}{more} scores the same; the column that comes first in the table is taken.")
+    elif rivals:
+        rival, is_test = rivals[0], "multiplier" in row.notes
+        name = shorten(rival.question, QUESTION_WIDTH)
+        if is_test:
+            lines.append(f"Runner-up: {name}, adjusted p {rival.p_value:.3g}.")
+        else:
+            what, ours, theirs = ("gain ratio", row.gain_ratio, rival.gain_ratio) if audit.by_ratio else (
+                "gain", row.gain, rival.gain)  # fmt: skip
+            ahead = paper.gain(ours, theirs, 0.0, None)
+            lines.append(f"Runner-up: {name}; ahead by {what}: " + paper.line("lead", ahead, ours - theirs))
+    elif not n_out:
+        lines.append("No other column offers a test.")
+    if n_out and audit.by_ratio:
+        lines.append(f"{counted(n_out, 'column')} below the average gain, left out.")
+    return lines

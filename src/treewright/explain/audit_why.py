@@ -1,0 +1,105 @@
+"""Why a column offers no test, why a node is a leaf. In: a node, the algorithm. Out: texts. Caller: explain.audit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.audit_every import allowed_cuts, place_of
+from treewright.explain.audit_rows import AuditedNode, AuditRow
+from treewright.grow.by_node.policy import Policy
+from treewright.grow.by_node.search import Search
+from treewright.tree.summary import TreeSummary, counted
+
+NOTHING_KNOWN = "every cell is missing here"
+CONSTANT = "has one value here"
+TOO_FEW = "no division leaves enough rows in its branches"
+DOES_NOT_PAY = "no cut gains more than the choice among so many costs"
+NOT_OFFERED = "the algorithm offers no test of it"
+
+
+@dataclass(frozen=True)
+class Barred:
+    """A column without a candidate, and why."""
+
+    column: Hashable
+    reason: str
+
+
+def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) -> tuple[Barred, ...]:
+    """Return the columns that offer no test, in column order, each with the reason."""
+    columns = here.problem.schema.columns
+    out = sorted(set(range(len(columns))) - set(offered))
+    return tuple(Barred(columns[feature].name, reason_of(here, policy, feature)) for feature in out)
+
+
+def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
+    """Return why a column offers no test."""
+    cells = here.problem.values[feature, here.instances.rows]
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return NOTHING_KNOWN
+    if len(known) == len(cells) and bool((known == known[0]).all()):
+        return CONSTANT
+    search = getattr(policy, "search", None)
+    if not isinstance(search, Search):
+        return CONSTANT if bool((known == known[0]).all()) else NOT_OFFERED
+    place = place_of(here.problem.ordered_columns, feature)
+    is_ordered = place < len(here.problem.ordered_columns) and here.problem.ordered_columns[place] == feature
+    if is_ordered and len(allowed_cuts(here, search, feature).gains):
+        return DOES_NOT_PAY
+    if bool((known == known[0]).all()) and here.problem.missing in ("fractional", "surrogate"):
+        return CONSTANT
+    return TOO_FEW
+
+
+def leaf_reason(summary: TreeSummary, node: int, here: AuditedNode, winner: AuditRow | None) -> str:
+    """Return why a node is a leaf.
+
+    Parameters
+    ----------
+    winner : AuditRow or None
+        The candidate that the algorithm would take there.
+    """
+    tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
+    impurity = float(tree.impurity[node])
+    if impurity <= 1e-12 * float(tree.impurity[0]):
+        return "it is pure: all its rows have one target"
+    depth = int(tree.depth[node])
+    limit = parameters.get("max_depth")
+    if limit is not None and depth >= limit:
+        return f"max_depth is {limit} and the node has depth {depth}"
+    n, least = int(tree.n_samples[node]), rows_needed(parameters, int(tree.n_samples[0]))
+    if n < least:
+        return f"it has {counted(n, 'row')}, and a split needs {least} (min_samples_split)"
+    if winner is None:
+        return "no column offers a test that the algorithm would take"
+    decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0
+    if decrease < asked * (1 - 1e-12):
+        return (
+            f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease asks for "
+            f"{asked:.3g}"
+        )
+    return later_reason(summary, parameters)
+
+
+def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
+    """Return the rows that a node needs to be split."""
+    least = parameters.get("min_samples_split", 2)
+    # A float is a share of all rows.
+    return max(2, math.ceil(least * n_rows) if isinstance(least, float) else int(least))
+
+
+def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
+    """Return why a node that could be split is none the less a leaf."""
+    if parameters.get("ccp_alpha"):
+        return f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g})"
+    if parameters.get("max_leaf_nodes") is not None:
+        return f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
+    if summary.algorithm == "c4.5" or summary.algorithm == "c45":
+        return "what it asked was pruned: a test was possible"
+    return "a test was possible: the tree was pruned, or other rows grew it"

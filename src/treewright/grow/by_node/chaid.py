@@ -1,0 +1,212 @@
+"""CHAID's way to choose a test. In: a binned problem. Out: ``ChaidPolicy``. Caller: estimators.chaid.
+
+Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until what is left differs
+significantly; the column whose groups have the smallest adjusted p-value splits the node, if that is significant.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.grow.by_node import chaid_merging as merging
+from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
+from treewright.grow.by_node.chaid_bins import BinnedProblem
+from treewright.grow.by_node.chaid_significance import F_TEST, LIKELIHOOD_RATIO, PEARSON
+from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
+from treewright.grow.by_node.policy import Choice
+from treewright.grow.by_node.scan import tabulate
+from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
+
+TESTS = {"pearson": PEARSON, "likelihood_ratio": LIKELIHOOD_RATIO}
+SAME = 1e-10  # logarithms of p-values, and statistics, that differ by a smaller share are equal
+
+
+@dataclass(frozen=True)
+class ChaidRules:
+    """What merges and what splits.
+
+    Attributes
+    ----------
+    alpha : float
+        The largest adjusted p-value that splits a node.
+    alpha_merge : float
+        Pairs whose p-value is above it merge.
+    min_rows : int
+        Rows that each branch needs: a smaller group joins the one that it differs least from.
+    exhaustive : bool
+        Merge down to two groups and take the step with the smallest adjusted p-value.
+    bonferroni : bool
+    test : {"pearson", "likelihood_ratio"}
+        For classes; numbers have the F test.
+    """
+
+    alpha: float = 0.05
+    alpha_merge: float = 0.05
+    min_rows: int = 1
+    exhaustive: bool = False
+    bonferroni: bool = True
+    test: str = "pearson"
+
+
+@dataclass(frozen=True, eq=False)
+class Merged:
+    """The columns of one node after merging.
+
+    Attributes
+    ----------
+    tables : float64[n_levels, n_stats]
+        Statistics of each level.
+    groups : int64[n_levels], numbers : float64[p, N_NUMBERS]
+        As ``chaid_merging.merge_columns`` fills them in.
+    gains, scores : float64[p]
+        Decrease of impurity, and minus the decimal logarithm of the adjusted p-value; -1 and nan where a column has no
+        two groups.
+    """
+
+    tables: np.ndarray
+    groups: np.ndarray
+    numbers: np.ndarray
+    gains: np.ndarray
+    scores: np.ndarray
+
+
+class ChaidPolicy:
+    """The column with the smallest adjusted p-value; of equals the larger statistic, then the lower column."""
+
+    def __init__(self, problem: BinnedProblem, rules: ChaidRules) -> None:
+        self.problem, self.rules = problem, rules
+        self.criterion = Criterion.of("gini" if problem.is_classes else "squared_error")
+        self.test = TESTS[rules.test] if problem.is_classes else F_TEST
+
+    def impurity(self, instances: Instances) -> float:
+        """Impurity of a node: Gini's, or the variance."""
+        return float(self.criterion.impurities(self.problem, instances.stats))
+
+    def value(self, instances: Instances) -> np.ndarray:
+        """What a node predicts: class counts, or the mean."""
+        return self.problem.value_of(instances)
+
+    def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - other algorithms look at them
+        """Whether it is worth to search the node at all."""
+        return True
+
+    def choose(self, instances: Instances, columns: Sequence[int] | None = None) -> Choice:
+        """Choose among these columns; None means all."""
+        merged = self.merge(instances)
+        scores = merged.scores
+        if columns is not None:
+            asked = np.zeros(len(scores), bool)
+            asked[columns] = True
+            scores = np.where(asked, scores, np.nan)
+        feature = self.most_significant(merged, scores)
+        chosen = None if feature is None else self.build(merged, feature)
+        return Choice(merged.gains, scores, chosen)
+
+    def candidates(self, instances: Instances) -> list[Candidate]:
+        """The groups of each column that has two at least, significant or not."""
+        merged = self.merge(instances)
+        return [self.build(merged, feature) for feature in np.flatnonzero(~np.isnan(merged.scores)).tolist()]
+
+    def merge(self, instances: Instances) -> Merged:
+        """Merge the levels of every column at one node."""
+        problem, rules = self.problem, self.rules
+        n_levels = int(problem.level_starts[-1])
+        tables, counts = np.zeros((n_levels, problem.n_stats)), np.zeros(n_levels, np.int64)
+        tabulate(
+            problem.codes, problem.level_starts, instances.rows, instances.weights, problem.index, problem.amounts,
+            tables, counts,
+        )  # fmt: skip
+        groups = np.empty(n_levels, np.int64)
+        numbers = np.empty((len(problem.schema), merging.N_NUMBERS))
+        merging.merge_columns(
+            tables, counts, problem.level_starts, problem.is_ordered, instances.stats, problem.outputs,
+            self.criterion.number, rules.min_rows, math.log(rules.alpha_merge) if rules.alpha_merge > 0 else -math.inf,
+            (bool(rules.exhaustive), bool(rules.bonferroni), self.test), groups, numbers,
+        )  # fmt: skip
+        offered = numbers[:, merging.N_GROUPS] > 0
+        weight = float(problem.weight_of(instances.stats))
+        gains = np.where(offered, numbers[:, merging.GAIN] / weight, -1.0)
+        scores = np.where(offered, -numbers[:, merging.LOG_ADJUSTED] / math.log(10.0) + 0.0, np.nan)
+        return Merged(tables, groups, numbers, gains, scores)
+
+    def most_significant(self, merged: Merged, scores: np.ndarray) -> int | None:
+        """The column that splits; None where none is significant."""
+        if np.isnan(scores).all():
+            return None
+        largest = float(np.nanmax(scores))
+        if largest < -math.log10(self.rules.alpha):
+            return None
+        slack = SAME * max(largest, 1.0) if largest < math.inf else 0.0
+        equal = np.flatnonzero(scores >= largest - slack)
+        statistics = merged.numbers[equal, merging.STATISTIC]
+        return int(equal[int((statistics >= statistics.max() * (1.0 - SAME)).argmax())])
+
+    def build(self, merged: Merged, feature: int) -> Candidate:
+        """The test of a column that has two groups at least."""
+        problem, numbers = self.problem, merged.numbers[feature]
+        levels = problem.levels_of(feature)
+        groups = merged.groups[levels.start : levels.stop + 1]
+        weights = problem.weight_of(merged.tables[levels.start : levels.stop + 1])
+        n_branches = int(numbers[merging.N_GROUPS])
+        branch_weights = np.bincount(groups[groups >= 0], weights=weights[groups >= 0], minlength=n_branches)
+        missing_branch = int(groups[-1]) if groups[-1] >= 0 else EVERY_BRANCH
+        test = (
+            self._of_ordered(feature, groups[:-1], n_branches)
+            if problem.is_ordered[feature]
+            else self._of_levels(groups[:-1], branch_weights)
+        )
+        return Candidate(
+            feature=feature,
+            n_branches=n_branches,
+            missing_branch=missing_branch,
+            gain=float(merged.gains[feature]),
+            score=float(merged.scores[feature]),
+            split_info=split_information(branch_weights),
+            p_value=math.exp(numbers[merging.LOG_ADJUSTED]),
+            notes=_notes(numbers),
+            **test,
+        )
+
+    def _of_ordered(self, feature: int, groups: np.ndarray, n_branches: int) -> dict[str, int | float | np.ndarray]:
+        """Cuts between groups of ranks or bins; bins that the node does not hold are shared out at their middle."""
+        held = np.flatnonzero(groups >= 0)
+        last = np.flatnonzero(np.diff(groups[held]))
+        edges = self.problem.edges[feature]
+        cuts = edges[(held[last] + held[last + 1] - 1) // 2]
+        if len(cuts) == 0:
+            # Present against missing.
+            return {"kind": THRESHOLD, "threshold": math.inf}
+        if len(cuts) == 1:
+            return {"kind": THRESHOLD, "threshold": float(cuts[0])}
+        if len(cuts) == n_branches - 2:
+            cuts = np.append(cuts, math.inf)  # the last branch is that of missing cells alone
+        return {"kind": INTERVALS, "cuts": cuts}
+
+    @staticmethod
+    def _of_levels(groups: np.ndarray, branch_weights: np.ndarray) -> dict[str, int | float | np.ndarray]:
+        """A branch per group; levels that the node does not hold go the heaviest way (of two equals the second)."""
+        heaviest = int(branch_weights.argmax())
+        if len(branch_weights) == 2:
+            heaviest = int(branch_weights[0] <= branch_weights[1])
+        return {"kind": MULTIWAY, "branch_of": level_branches(len(groups), groups, groups >= 0, heaviest)}
+
+
+def _notes(numbers: np.ndarray) -> dict[str, float]:
+    """What stands behind the adjusted p-value."""
+    log_multiplier = float(numbers[merging.LOG_MULTIPLIER])
+    multiplier = math.exp(log_multiplier) if log_multiplier < 709.0 else math.inf
+    notes = {
+        "groups": float(numbers[merging.N_GROUPS]),
+        "statistic": float(numbers[merging.STATISTIC]),
+        "dof": float(numbers[merging.DOF]),
+        "unadjusted_p_value": math.exp(numbers[merging.LOG_P]),
+        "multiplier": float(round(multiplier)) if multiplier < 1e12 else multiplier,
+    }
+    if numbers[merging.DOF_WITHIN] > 0.0:
+        notes["dof_within"] = float(numbers[merging.DOF_WITHIN])
+    return notes

@@ -1,0 +1,339 @@
+"""Merging the levels of columns. In: the statistics of each level at a node. Out: groups of levels and their tests.
+
+Caller: grow.by_node.chaid.
+
+Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group goes
+by its lowest category, and remembers the group behind it that it differs least from: after a merger only the new group
+and those that remembered one of its parts look again.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel, kernel
+from treewright.grow.by_node.chaid_significance import compare, log_multiplier, log_p_of_pair, test_groups
+from treewright.grow.by_node.criteria import cost_of
+
+# Where each number of a column stands in what ``merge_columns`` fills in.
+N_GROUPS, STATISTIC, DOF, DOF_WITHIN, LOG_P, LOG_MULTIPLIER, LOG_ADJUSTED, GAIN, JOINED = range(9)
+N_NUMBERS = 9
+ALONE = -1.0  # as JOINED: the floating category is a group of its own, or there is none
+CLOSER = 1e-12  # logarithms of p-values that differ by a smaller share are equal
+
+
+@inner_kernel
+def _is_closer(statistic, room, log_p, than):
+    """Whether a pair differs less than the pair whose statistic, room and log p are ``than``."""
+    if room == than[1]:
+        return statistic < than[0]
+    return log_p > than[2] or (log_p == than[2] and statistic < than[0])
+
+
+@inner_kernel
+def _offer(one, j, sums, test, at, partner, best):
+    """Let ``at`` remember group j, if ``one`` differs less from it than from the group that ``at`` remembers."""
+    statistic, room = compare(one, sums[j], test)
+    known = partner[at] >= 0
+    if known and room <= best[at, 1] and statistic > best[at, 0]:
+        return  # a larger statistic with no more room has a smaller p: no need to work that out
+    log_p = log_p_of_pair(statistic, room, test)
+    if known and not _is_closer(statistic, room, log_p, best[at]):
+        is_same = statistic == best[at, 0] and room == best[at, 1]
+        if not (is_same and j < partner[at]):
+            return
+    partner[at] = j
+    best[at, 0] = statistic
+    best[at, 1] = room
+    best[at, 2] = log_p
+
+
+@inner_kernel
+def _look_behind(i, sums, alive, is_ordered, test, partner, best):
+    """Find the group behind i that it differs least from; in order only the next one may join it."""
+    partner[i] = -1
+    for j in range(i + 1, alive.shape[0]):
+        if alive[j]:
+            _offer(sums[i], j, sums, test, i, partner, best)
+            if is_ordered:
+                return
+
+
+@inner_kernel
+def _closest_pair(alive, partner, best):
+    """The first group of the pair that differs least; -1 where there is none."""
+    found = -1
+    for i in range(alive.shape[0]):
+        if alive[i] and partner[i] >= 0 and (found < 0 or _is_closer(best[i, 0], best[i, 1], best[i, 2], best[found])):
+            found = i
+    return found
+
+
+@inner_kernel
+def _most_similar(one, i, sums, alive, is_ordered, test):
+    """The group that ``one`` differs least from, of those it may join; -1 where there is none.
+
+    ``one`` is group i, which joins a neighbour where there is an order; i = -1 is the floating category, which may join
+    any.
+    """
+    partner = np.full(1, -1, np.int64)
+    best = np.zeros((1, 3))
+    below = -1
+    for j in range(i):
+        if alive[j]:
+            below = j
+            if not is_ordered:
+                _offer(one, j, sums, test, 0, partner, best)
+    if is_ordered and below >= 0:
+        _offer(one, below, sums, test, 0, partner, best)
+    for j in range(i + 1, alive.shape[0]):
+        if alive[j]:
+            _offer(one, j, sums, test, 0, partner, best)
+            if is_ordered and i >= 0:
+                break
+    return partner[0]
+
+
+@inner_kernel
+def _join(a, b, sums, rows, alive, group):
+    """Merge group b into group a."""
+    for t in range(sums.shape[1]):
+        sums[a, t] += sums[b, t]
+    rows[a] += rows[b]
+    alive[b] = False
+    for c in range(group.shape[0]):
+        if group[c] == b:
+            group[c] = a
+
+
+@inner_kernel
+def _look_again(a, b, sums, alive, is_ordered, test, partner, best):
+    """Renew what groups remember after b was merged into a."""
+    for i in range(alive.shape[0]):
+        if not alive[i]:
+            continue
+        if i == a or partner[i] == a or partner[i] == b:
+            _look_behind(i, sums, alive, is_ordered, test, partner, best)
+        elif i < a and not is_ordered:
+            _offer(sums[i], a, sums, test, i, partner, best)
+
+
+@inner_kernel
+def _gather(sums, alive, gone, joined, is_floating, gathered):
+    """Put the groups one below the other, with the floating category; returns how many there are."""
+    r = 0
+    for i in range(alive.shape[0]):
+        if not alive[i]:
+            continue
+        for t in range(sums.shape[1]):
+            gathered[r, t] = sums[i, t] + (gone[t] if is_floating and i == joined else 0.0)
+        r += 1
+    if is_floating and joined < 0:
+        for t in range(sums.shape[1]):
+            gathered[r, t] = gone[t]
+        r += 1
+    return r
+
+
+@inner_kernel
+def _judge_one(sums, alive, gone, joined, n_categories, is_ordered, is_floating, options, gathered, numbers):
+    """Test the groups, with the floating category in group ``joined`` or alone; ``numbers`` as in ``merge_columns``."""
+    is_exhaustive, is_adjusted, test = options
+    r = _gather(sums, alive, gone, joined, is_floating, gathered)
+    numbers[N_GROUPS] = 0.0
+    numbers[LOG_ADJUSTED] = np.inf
+    if r < 2:
+        return
+    numbers[N_GROUPS] = r
+    numbers[JOINED] = joined
+    numbers[STATISTIC], numbers[DOF], numbers[DOF_WITHIN], numbers[LOG_P] = test_groups(gathered, r, test)
+    numbers[LOG_MULTIPLIER] = 0.0
+    if is_adjusted:
+        numbers[LOG_MULTIPLIER] = log_multiplier(n_categories, r, is_ordered, is_floating, is_exhaustive)
+    numbers[LOG_ADJUSTED] = numbers[LOG_P] + numbers[LOG_MULTIPLIER]
+
+
+@inner_kernel
+def _is_clearly_less(first, second):
+    """Whether a logarithm is below another by more than roundings."""
+    if second == np.inf or first == -np.inf or second == -np.inf:
+        return first < second
+    return first < second - CLOSER * max(abs(second), 1.0)
+
+
+@inner_kernel
+def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers):
+    """Test the groups; a floating category (``n_gone`` rows, 0 for none) joins the most similar one or stays alone."""
+    if n_gone == 0:
+        _judge_one(sums, alive, gone, -1, n_categories, is_ordered, False, options, gathered, numbers)
+        return
+    joined = _most_similar(gone, -1, sums, alive, is_ordered, options[2])
+    _judge_one(sums, alive, gone, joined, n_categories, is_ordered, True, options, gathered, numbers)
+    if n_gone >= min_rows:
+        other = np.zeros(N_NUMBERS)
+        _judge_one(sums, alive, gone, -1, n_categories, is_ordered, True, options, gathered, other)
+        if _is_clearly_less(other[LOG_ADJUSTED], numbers[LOG_ADJUSTED]):
+            for at in range(N_NUMBERS):
+                numbers[at] = other[at]
+
+
+@inner_kernel
+def _merge_down(
+    sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered, numbers
+):
+    """Merge the pair that differs least while that is not significant; exhaustive: the best of all steps down to two."""
+    is_exhaustive, _, test = options
+    g = alive.shape[0]
+    partner = np.full(g, -1, np.int64)
+    best = np.zeros((g, 3))
+    for i in range(g):
+        if alive[i]:
+            _look_behind(i, sums, alive, is_ordered, test, partner, best)
+    first_sums = sums.copy()
+    first_rows = rows.copy()
+    merged = np.empty((g, 2), np.int64)
+    step = 0
+    best_step = 0
+    least = np.inf
+    if is_exhaustive:
+        _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers)
+        least = numbers[LOG_ADJUSTED]
+    n_alive = alive.sum()
+    fewest = 1 if n_gone > 0 else 2
+    while n_alive - step > fewest:
+        a = _closest_pair(alive, partner, best)
+        if not is_exhaustive and not best[a, 2] > log_alpha:
+            break
+        b = partner[a]
+        _join(a, b, sums, rows, alive, group)
+        _look_again(a, b, sums, alive, is_ordered, test, partner, best)
+        merged[step, 0] = a
+        merged[step, 1] = b
+        step += 1
+        if is_exhaustive:
+            _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers)
+            if _is_clearly_less(numbers[LOG_ADJUSTED], least):
+                least = numbers[LOG_ADJUSTED]
+                best_step = step
+    if not is_exhaustive:
+        return
+    for i in range(g):
+        rows[i] = first_rows[i]
+        alive[i] = True
+        group[i] = i
+        for t in range(sums.shape[1]):
+            sums[i, t] = first_sums[i, t]
+    for at in range(best_step):
+        _join(merged[at, 0], merged[at, 1], sums, rows, alive, group)
+
+
+@inner_kernel
+def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
+    """Merge each group of fewer than ``min_rows`` rows, smallest first, with the one it differs least from.
+
+    Returns
+    -------
+    int
+        How many were merged; -1 where the last group is still too small.
+    """
+    n_merged = 0
+    while True:
+        smallest = -1
+        for i in range(alive.shape[0]):
+            if alive[i] and rows[i] < min_rows and (smallest < 0 or rows[i] < rows[smallest]):
+                smallest = i
+        if smallest < 0:
+            return n_merged
+        other = _most_similar(sums[smallest], smallest, sums, alive, is_ordered, test)
+        if other < 0:
+            return -1
+        _join(min(smallest, other), max(smallest, other), sums, rows, alive, group)
+        n_merged += 1
+
+
+@inner_kernel
+def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, groups, numbers):
+    """One column: ``tables``, ``counts`` and ``groups`` are its part of the whole. Returns the gathered groups."""
+    v = counts.shape[0] - 1
+    n_gone = counts[v] if is_ordered else 0
+    held = np.flatnonzero(counts[: v if is_ordered else v + 1])
+    g = held.shape[0]
+    gathered = np.zeros((g + 1, tables.shape[1]))
+    n_categories = g + (1 if n_gone > 0 else 0)
+    numbers[N_GROUPS] = 0.0
+    if g == 0 or n_categories < 2:
+        return gathered
+    sums = tables[held]
+    rows = counts[held]
+    alive = np.ones(g, np.bool_)
+    group = np.arange(g)
+    gone = tables[v]
+    while True:
+        _merge_down(
+            sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered,
+            numbers,
+        )  # fmt: skip
+        numbers[N_GROUPS] = 0.0
+        n_merged = _merge_small(sums, rows, alive, group, min_rows, is_ordered, options[2])
+        if n_merged < 0:
+            return gathered
+        # What took in a small group may no longer differ from another: merge on. The best step is not left again.
+        if n_merged == 0 or options[0]:
+            break
+    _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers)
+    number = np.cumsum(alive) - 1
+    for i in range(g):
+        groups[held[i]] = number[group[i]]
+    if n_gone > 0:
+        joined = int(numbers[JOINED])
+        groups[v] = number[joined] if joined >= 0 else alive.sum()
+        _gather(sums, alive, gone, joined, True, gathered)
+    return gathered
+
+
+@kernel
+def merge_columns(
+    tables, counts, level_starts, is_ordered, stats, outputs, criterion, min_rows, log_alpha, options, groups, numbers
+):
+    """Merge the levels of each level column and test the groups.
+
+    Parameters
+    ----------
+    tables : float64[n_levels, n_stats], counts : int64[n_levels], IN
+        As ``scan.tabulate`` leaves them.
+    level_starts : int64[k + 1], IN
+    is_ordered : bool[k], IN
+        Whether only neighbours may merge, and missing cells float.
+    stats : float64[n_stats], IN
+        Statistics of the node.
+    outputs, criterion
+        As in ``criteria.cost_of``: the impurity that gains are told in.
+    min_rows : int
+        Rows that each group needs.
+    log_alpha : float
+        Pairs merge while the logarithm of their p-value is above it.
+    options : (bool, bool, int)
+        Exhaustive search; Bonferroni's correction; a test of ``chaid_significance``.
+    groups : int64[n_levels], OUT
+        Group of each level, from 0 in the order of their lowest levels; -1 for a level that the node does not hold. Missing
+        cells alone are the last group.
+    numbers : float64[k, N_NUMBERS], OUT
+        What the constants of this module name; ``N_GROUPS`` is 0 where a column has no two groups. The gain is the
+        cost that the groups take away.
+    """
+    groups[:] = -1
+    numbers[:] = 0.0
+    base = cost_of(stats, outputs, criterion)
+    for k in range(level_starts.shape[0] - 1):
+        start = level_starts[k]
+        stop = level_starts[k + 1]
+        gathered = _merge_column(
+            tables[start:stop], counts[start:stop], is_ordered[k], min_rows, log_alpha, options, groups[start:stop],
+            numbers[k],
+        )  # fmt: skip
+        cost = 0.0
+        for r in range(int(numbers[k, N_GROUPS])):
+            cost += cost_of(gathered[r], outputs, criterion)
+        numbers[k, GAIN] = max(base - cost, 0.0)
+        # Only now: above 1, sets of groups still have an order.
+        numbers[k, LOG_ADJUSTED] = min(numbers[k, LOG_ADJUSTED], 0.0)

@@ -1,0 +1,176 @@
+"""Impurities. In: tables of statistics. Out: impurity of each row of them. Callers: grow.by_node, explain.
+
+A criterion is a number here and in the kernels, or a function of the user's. The cost of a set of rows is its weight
+times its impurity: costs of branches add up, and what a split gains is the cost that it takes away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel
+from treewright.exceptions import ParameterError
+from treewright.grow.by_node.problem import Problem
+
+GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON, ABSOLUTE_ERROR, OWN = range(7)
+NUMBERS = {
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+    "gain_ratio": ENTROPY,
+    "misclassification": MISCLASSIFICATION,
+    "squared_error": SQUARED_ERROR,
+    "poisson": POISSON,
+    "absolute_error": ABSOLUTE_ERROR,
+}
+
+OwnCriterion = Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """What a split lowers.
+
+    Attributes
+    ----------
+    name : str
+    number : int
+        One of the constants of this module; ``OWN`` for a function of the user's.
+    function : callable or None
+        Takes float64[k, n_classes] (weighted class counts) or float64[k, 3] (weight, mean, variance) of one output,
+        returns k impurities >= 0.
+    """
+
+    name: str
+    number: int
+    function: OwnCriterion | None = None
+
+    @staticmethod
+    def of(given: str | OwnCriterion) -> Criterion:
+        """The criterion of a name or function."""
+        if callable(given):
+            return Criterion(getattr(given, "__name__", type(given).__name__), OWN, given)
+        return Criterion(given, NUMBERS[given])
+
+    @property
+    def by_kernel(self) -> bool:
+        """Whether kernels know it."""
+        return self.number <= POISSON
+
+    def costs(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
+        """Weight times impurity of sets of rows.
+
+        Parameters
+        ----------
+        tables : float64[..., n_stats]
+            Their statistics.
+
+        Returns
+        -------
+        float64[...]
+            0 for an empty set; averaged over outputs.
+        """
+        weight = problem.weight_of(tables)
+        return self.impurities(problem, tables) * weight
+
+    def impurities(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
+        """Impurity of sets of rows, float64[...]; 0 for an empty set. Arguments as `costs`."""
+        found = []
+        for start, stop in zip(problem.outputs[:-1].tolist(), problem.outputs[1:].tolist(), strict=True):
+            stats = tables[..., start:stop]
+            weight = stats.sum(axis=-1) if problem.is_classes else stats[..., 0]
+            is_empty = weight <= 0.0
+            safe = np.where(is_empty, 1.0, weight)
+            impurity = self._of_output(problem, stats, safe, is_empty)
+            found.append(np.where(is_empty, 0.0, np.maximum(impurity, 0.0)))
+        mean: np.ndarray = found[0] if len(found) == 1 else np.mean(found, axis=0)
+        return mean
+
+    def _of_output(self, problem: Problem, stats: np.ndarray, weight: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
+        """Impurities for one output."""
+        if self.function is not None:
+            return self._own(problem, stats, weight, is_empty)
+        if problem.is_classes:
+            shares = stats / weight[..., None]
+            if self.number == GINI:
+                gini: np.ndarray = 1.0 - (shares * shares).sum(axis=-1)
+                return gini
+            if self.number == MISCLASSIFICATION:
+                wrong: np.ndarray = 1.0 - shares.max(axis=-1)
+                return wrong
+            logs = np.log2(np.where(shares > 0.0, shares, 1.0))
+            entropy: np.ndarray = -(shares * logs).sum(axis=-1)
+            return entropy
+        mean = stats[..., 1] / weight
+        if self.number == POISSON:
+            logs = np.log(np.where(mean > 0.0, mean, 1.0))
+            return np.asarray(stats[..., 2] / weight - mean * logs)
+        return np.asarray(stats[..., 2] / weight - mean * mean)
+
+    def _own(self, problem: Problem, stats: np.ndarray, weight: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
+        """What the user's function says, checked. It never sees an empty set."""
+        flat = stats.reshape(-1, stats.shape[-1])
+        known = ~is_empty.reshape(-1)
+        given = flat[known]
+        if not problem.is_classes:
+            mean = given[:, 1] / given[:, 0]
+            variance = np.maximum(given[:, 2] / given[:, 0] - mean * mean, 0.0)
+            given = np.stack([given[:, 0], mean + problem.centres[0], variance], axis=1)
+        assert self.function is not None
+        answer = np.asarray(self.function(given.copy()), dtype=np.float64)
+        if answer.shape != (len(given),):
+            raise ParameterError(
+                f"criterion {self.name} gave shape {answer.shape} for {len(given)} sets of rows: it takes an array "
+                "with one set a row and must return one number for each"
+            )
+        bad = ~(np.isfinite(answer) & (answer >= -1e-9))
+        if bad.any():
+            at = int(bad.argmax())
+            raise ParameterError(
+                f"criterion {self.name} gave {answer[at]} for {given[at].tolist()}: an impurity is a finite "
+                "number, at least 0"
+            )
+        result = np.zeros(len(flat))
+        result[known] = answer
+        return result.reshape(weight.shape)
+
+
+@inner_kernel
+def cost_of(stats, outputs, number):
+    """Weight times impurity of one set of rows (see ``Criterion.costs``), averaged over outputs."""
+    total = 0.0
+    for o in range(outputs.shape[0] - 1):
+        start = outputs[o]
+        if number <= MISCLASSIFICATION:
+            weight = 0.0
+            part = 0.0
+            largest = 0.0
+            for t in range(start, outputs[o + 1]):
+                count = stats[t]
+                if count > 0.0:
+                    weight += count
+                    if number == GINI:
+                        part += count * count
+                    elif number == ENTROPY:
+                        part += count * np.log2(count)
+                    else:
+                        largest = max(largest, count)
+            if weight > 0.0:
+                if number == GINI:
+                    total += weight - part / weight
+                elif number == ENTROPY:
+                    total += weight * np.log2(weight) - part
+                else:
+                    total += weight - largest
+        else:
+            weight = stats[start]
+            first = stats[start + 1]
+            if weight > 0.0:
+                if number == SQUARED_ERROR:
+                    total += max(stats[start + 2] - first * first / weight, 0.0)
+                elif first > 0.0:
+                    total += max(stats[start + 2] - first * np.log(first / weight), 0.0)
+    return total / (outputs.shape[0] - 1)

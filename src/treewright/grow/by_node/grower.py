@@ -1,0 +1,283 @@
+"""Growing one tree node by node. In: ``Problem``, a policy, limits. Out: ``Grown``. Callers: estimators.
+
+take a node -> let the policy choose a test -> divide the node's instances among its branches -> repeat -> ``Tree``
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treewright.core import progress
+from treewright.grow.by_node.assemble import Record, assemble
+from treewright.grow.by_node.candidates import Candidate, is_two_way
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, own
+from treewright.grow.by_node.policy import Choice, Policy
+from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.surrogates import Surrogate, find_surrogates, sides_of_missing
+from treewright.tree.arrays import Tree
+
+PURE = 1e-12  # impurity, as a share of the root's, below which a node is pure
+
+
+@dataclass(frozen=True)
+class Stops:
+    """Where growth stops.
+
+    Attributes
+    ----------
+    max_depth : int or None
+    min_samples_split : int
+    min_impurity_decrease : float
+        As a share of all weight, as in scikit-learn.
+    max_leaf_nodes : int or None
+        With a number, the leaf whose split gains most is split next.
+    max_features : int or None
+        Columns drawn per node.
+    max_surrogates : int
+    seed : int
+        Only drawing columns uses it.
+    """
+
+    max_depth: int | None = None
+    min_samples_split: int = 2
+    min_impurity_decrease: float = 0.0
+    max_leaf_nodes: int | None = None
+    max_features: int | None = None
+    max_surrogates: int = 5
+    seed: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One node of the trace: what was asked there and what it gained.
+
+    ``gains`` and ``scores`` are those of the best candidate of every column (see ``policy.Choice``).
+    """
+
+    node: int
+    depth: int
+    n_samples: int
+    weight: float
+    impurity: float
+    gains: np.ndarray
+    scores: np.ndarray
+    chosen: Candidate
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree and, where it was asked for, how it grew.
+
+    Attributes
+    ----------
+    tree : Tree
+    inexact : int64[k]
+        Nodes whose partition of levels may not be the best there is.
+    trace : tuple of Step
+        In the order of growth; empty unless asked for.
+    """
+
+    tree: Tree
+    inexact: np.ndarray
+    trace: tuple[Step, ...] = ()
+
+
+@dataclass(eq=False)
+class _Waiting:
+    """A node that has a test and is not split yet."""
+
+    record: int
+    instances: Instances
+    choice: Choice
+
+
+@dataclass(eq=False)
+class _Growth:
+    """The records of a tree while it grows, and the nodes that wait."""
+
+    problem: Problem
+    policy: Policy
+    stops: Stops
+    keep_trace: bool
+    records: list[Record] = field(default_factory=list)
+    steps: list[tuple[int, Choice]] = field(default_factory=list)
+    waiting: list[tuple[float, int, _Waiting]] = field(default_factory=list)
+    total_weight: float = 0.0
+    least_impurity: float = 0.0
+    rows_done: float = 0.0
+
+    def run(self) -> None:
+        """Grow until nothing waits, or the leaves are used up."""
+        root = all_instances(self.problem)
+        self.total_weight = root.weight
+        self.least_impurity = PURE * self.policy.impurity(root)
+        self.open(root, parent=-1, branch=0, depth=0)
+        n_leaves = 1
+        most = self.stops.max_leaf_nodes
+        while self.waiting:
+            node = self.take()
+            candidate = node.choice.chosen
+            assert candidate is not None
+            if most is not None and n_leaves + candidate.n_branches - 1 > most:
+                continue
+            n_leaves += candidate.n_branches - 1
+            self.split(node, candidate)
+            if progress.is_heard():
+                progress.report(min(self.rows_done / self.total_weight, 1.0), "growing")
+
+    def open(self, instances: Instances, *, parent: int, branch: int, depth: int) -> None:
+        """Record a node, and let it wait if it has a test."""
+        weight = instances.weight
+        impurity = self.policy.impurity(instances)
+        record = Record(
+            parent, branch, depth, len(instances), weight, impurity, self.policy.value(instances),
+        )  # fmt: skip
+        self.records.append(record)
+        choice = self.choose(instances, record)
+        if choice is None:
+            self.rows_done += weight
+            return
+        number = len(self.records) - 1
+        assert choice.chosen is not None
+        gain = choice.chosen.gain * weight
+        # Without a limit on leaves the last opened is split first: few nodes wait, and their rows are those of one path.
+        rank = -gain if self.stops.max_leaf_nodes is not None else -float(number)
+        heapq.heappush(self.waiting, (rank, number, _Waiting(number, own(instances), choice)))
+
+    def choose(self, instances: Instances, record: Record) -> Choice | None:
+        """What the node asks; None where it stays a leaf."""
+        stops = self.stops
+        if (
+            (stops.max_depth is not None and record.depth >= stops.max_depth)
+            or len(instances) < stops.min_samples_split
+            or record.impurity <= self.least_impurity
+            or not self.policy.may_split(instances)
+        ):
+            return None
+        choice = self.draw_and_choose(instances) if stops.max_features else self.policy.choose(instances, None)
+        if choice.chosen is None:
+            return None
+        decrease = choice.chosen.gain * record.weight / self.total_weight
+        return choice if decrease >= stops.min_impurity_decrease * (1 - 1e-12) else None
+
+    def draw_and_choose(self, instances: Instances) -> Choice:
+        """Choose among columns drawn at random; as scikit-learn, until one of them splits the node at all."""
+        n_columns = len(self.problem.schema)
+        stream = np.random.Generator(np.random.Philox(key=[self.stops.seed % 2**63, len(self.records)]))
+        order = stream.permutation(n_columns)
+        first = min(self.stops.max_features or n_columns, n_columns)
+        choice = self.policy.choose(instances, order[:first].tolist())
+        for column in order[first:].tolist():
+            if choice.chosen is not None:
+                break
+            choice = self.policy.choose(instances, [column])
+        return choice
+
+    def take(self) -> _Waiting:
+        """The next node to split."""
+        return heapq.heappop(self.waiting)[2]
+
+    def split(self, node: _Waiting, candidate: Candidate) -> None:
+        """Divide a node's instances among the branches of its test, and open them."""
+        problem, instances, record = self.problem, node.instances, self.records[node.record]
+        branch = candidate.branches(problem, instances.rows)
+        shares = shares_of(candidate, instances, branch)
+        record.candidate = candidate
+        record.missing_branch = candidate.missing_branch
+        if candidate.missing_branch == EVERY_BRANCH:
+            record.missing_branch = heaviest_of(shares)
+        if problem.missing == "surrogate" and is_two_way(candidate):
+            record.surrogates = find_surrogates(problem, instances, candidate, branch, self.stops.max_surrogates)
+        if self.keep_trace:
+            self.steps.append((node.record, node.choice))
+        children = divide_by(problem, instances, branch, shares, record.surrogates, record.missing_branch)
+        for number, child in enumerate(children):
+            if len(child):
+                self.open(child, parent=node.record, branch=number, depth=record.depth + 1)
+            else:
+                self.records.append(
+                    Record(node.record, number, record.depth + 1, 0, 0.0, record.impurity, record.value)
+                )
+
+
+def shares_of(candidate: Candidate, instances: Instances, branch: np.ndarray) -> np.ndarray:
+    """float64[k]: the share of each branch in the weight of the rows that are present."""
+    known = branch != EVERY_BRANCH
+    weights = np.bincount(branch[known], weights=instances.weights[known], minlength=candidate.n_branches)
+    return weights / weights.sum()
+
+
+def heaviest_of(shares: np.ndarray) -> int:
+    """The branch with the largest share; of two equal ones the right one, as in ``grow.split``; of more the first."""
+    return int(shares.argmax()) if len(shares) != 2 else int(shares[0] <= shares[1])  # noqa: PLR2004
+
+
+def divide_by(
+    problem: Problem,
+    instances: Instances,
+    branch: np.ndarray,
+    shares: np.ndarray,
+    surrogates: Sequence[Surrogate],
+    otherwise: int,
+) -> list[Instances]:
+    """The instances of each branch of a test.
+
+    Parameters
+    ----------
+    branch : int32[m]
+        Its answers; ``EVERY_BRANCH`` where it has none.
+    shares : float64[k]
+        As `shares_of`.
+    surrogates : sequence of Surrogate
+        Asked where the test has no answer.
+    otherwise : int
+        Where a row goes that gets no answer at all; with fractional missing values it goes to every branch.
+    """
+    if problem.missing != "fractional":
+        branch = sides_of_missing(problem, instances, branch, surrogates, otherwise)
+    return divide(problem, instances, branch, shares)
+
+
+def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: bool = False) -> Grown:
+    """Grow a tree node by node.
+
+    Parameters
+    ----------
+    problem : Problem
+    policy : Policy
+        Chooses each node's test.
+    stops : Stops
+    keep_trace : bool
+        Keep what every node was offered.
+
+    Returns
+    -------
+    Grown
+    """
+    growth = _Growth(problem, policy, stops, keep_trace)
+    growth.run()
+    tree, places = assemble(growth.records, problem)
+    inexact = [
+        places[at] for at, record in enumerate(growth.records) if record.candidate and not record.candidate.exact
+    ]
+    trace = []
+    for at, choice in growth.steps:
+        record = growth.records[at]
+        assert choice.chosen is not None
+        trace.append(
+            Step(
+                int(places[at]),
+                record.depth,
+                record.n_samples,
+                record.weight,
+                record.impurity,
+                choice.gains,
+                choice.scores,
+                choice.chosen,
+            )  # fmt: skip
+        )
+    return Grown(tree, np.array(sorted(inexact), np.int64), tuple(trace))

@@ -1,0 +1,191 @@
+"""The rows of one node. In: a problem, or a node and its branches. Out: ``Instances``. Callers: grow.by_node.
+
+An instance is a row with a weight: with fractional missing values one row is in several nodes at once, with a part of
+its weight in each. A node owns its instances and, for every ordered column, their positions in ascending order of the
+column, missing ones last. Splitting keeps that order: a column is sorted once, at the root.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from treewright.core.jit import kernel
+from treewright.grow.by_node.problem import Problem
+
+EVERY_BRANCH = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Instances:
+    """Rows of a node.
+
+    Attributes
+    ----------
+    rows : int32[m]
+    weights : float64[m]
+    orders : int32[q, m]
+        Positions in ``rows`` by ascending value of each ordered column, missing last.
+    n_present : int64[q]
+        How many of them are not missing.
+    stats : float64[n_stats]
+    weight : float
+        Sum of ``weights``.
+    """
+
+    rows: np.ndarray
+    weights: np.ndarray
+    orders: np.ndarray
+    n_present: np.ndarray
+    stats: np.ndarray
+    weight: float
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def all_instances(problem: Problem) -> Instances:
+    """Every row of the problem: the root's instances."""
+    return some_instances(problem, np.arange(problem.n_rows, dtype=np.int32), problem.weights)
+
+
+def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> Instances:
+    """The instances of any rows (int32[m]) with these weights: every ordered column is sorted."""
+    cells = problem.values[problem.ordered_columns]
+    if len(rows) != problem.n_rows:
+        cells = cells[:, rows]
+    stats = sum_statistics(problem.index, problem.amounts, rows, weights, problem.n_stats)
+    return Instances(
+        rows=rows,
+        weights=weights,
+        # Stable, so that the order of equal cells is that of the rows; nan is last.
+        orders=np.argsort(cells, axis=1, kind="stable").astype(np.int32),
+        n_present=(~np.isnan(cells)).sum(axis=1).astype(np.int64),
+        stats=stats,
+        weight=float(problem.weight_of(stats)),
+    )
+
+
+@kernel
+def sum_statistics(index, amounts, rows, weights, n_stats):
+    """Sums of the statistics of some rows, float64[n_stats]."""
+    stats = np.zeros(n_stats)
+    for i in range(rows.shape[0]):
+        for e in range(index.shape[1]):
+            stats[index[rows[i], e]] += weights[i] * amounts[rows[i], e]
+    return stats
+
+
+@kernel
+def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_stats):
+    """Divide instances among branches; order is kept.
+
+    Parameters
+    ----------
+    rows : int32[m], weights : float64[m], orders : int32[q, m], n_present : int64[q], IN
+        The parent's.
+    branch : int32[m], IN
+        Branch of each instance; ``EVERY_BRANCH`` divides it by ``shares``.
+    shares : float64[k], IN
+        What each branch gets of a divided instance; nothing goes where the share is 0.
+
+    Returns
+    -------
+    starts : int64[k + 1]
+        Where each branch begins in what follows.
+    rows, weights, orders, n_present (int64[k, q]), stats (float64[k, n_stats])
+        Those of the branches, one after another; ``orders`` count from the branch's own start.
+    """
+    n_branches = shares.shape[0]
+    m = rows.shape[0]
+    starts = np.zeros(n_branches + 1, np.int64)
+    for i in range(m):
+        if branch[i] >= 0:
+            starts[branch[i] + 1] += 1
+        else:
+            for b in range(n_branches):
+                if shares[b] > 0.0:
+                    starts[b + 1] += 1
+    for b in range(n_branches):
+        starts[b + 1] += starts[b]
+    total = starts[n_branches]
+    new_rows = np.empty(total, np.int32)
+    new_weights = np.empty(total)
+    stats = np.zeros((n_branches, n_stats))
+    # Where instance i stands in branch b: a divided one has a place in each branch, so the count before it is kept.
+    place = np.empty(m, np.int64)
+    before = np.empty((n_branches, m if (branch < 0).any() else 0), np.int32)
+    filled = starts[:n_branches].copy()
+    for i in range(m):
+        first = branch[i]
+        last = branch[i]
+        if branch[i] < 0:
+            first = 0
+            last = n_branches - 1
+        for b in range(first, last + 1):
+            weight = weights[i]
+            if branch[i] < 0:
+                if shares[b] <= 0.0:
+                    continue
+                weight *= shares[b]
+                before[b, i] = filled[b] - starts[b]
+            else:
+                place[i] = filled[b] - starts[b]
+            new_rows[filled[b]] = rows[i]
+            new_weights[filled[b]] = weight
+            filled[b] += 1
+            for e in range(index.shape[1]):
+                stats[b, index[rows[i], e]] += weight * amounts[rows[i], e]
+    new_orders = np.empty((orders.shape[0], total), np.int32)
+    present = np.zeros((n_branches, orders.shape[0]), np.int64)
+    for c in range(orders.shape[0]):
+        filled[:] = starts[:n_branches]
+        for k in range(m):
+            i = orders[c, k]
+            if branch[i] >= 0:
+                b = branch[i]
+                new_orders[c, filled[b]] = place[i]
+                filled[b] += 1
+                if k < n_present[c]:
+                    present[b, c] += 1
+            else:
+                for b in range(n_branches):
+                    if shares[b] > 0.0:
+                        new_orders[c, filled[b]] = before[b, i]
+                        filled[b] += 1
+                        if k < n_present[c]:
+                            present[b, c] += 1
+    return starts, new_rows, new_weights, new_orders, present, stats
+
+
+def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: np.ndarray) -> list[Instances]:
+    """The instances of each branch.
+
+    Parameters
+    ----------
+    branch : int32[m]
+        ``EVERY_BRANCH`` for an instance that goes to all of them.
+    shares : float64[k]
+        How such an instance is divided.
+    """
+    starts, rows, weights, orders, present, stats = part(
+        instances.rows, instances.weights, instances.orders, instances.n_present, branch, shares,
+        problem.index, problem.amounts, problem.n_stats,
+    )  # fmt: skip
+    weight = problem.weight_of(stats).tolist()
+    return [
+        Instances(rows[start:stop], weights[start:stop], orders[:, start:stop], present[b], stats[b], weight[b])
+        for b, (start, stop) in enumerate(pairwise(starts.tolist()))
+    ]
+
+
+def own(instances: Instances) -> Instances:
+    """The same with arrays of its own: a view keeps those of all siblings alive."""
+    return replace(
+        instances,
+        rows=instances.rows.copy(),
+        weights=instances.weights.copy(),
+        orders=np.ascontiguousarray(instances.orders),
+    )

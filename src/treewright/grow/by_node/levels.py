@@ -1,0 +1,271 @@
+"""Partitions of a column's levels. In: the statistics of each level. Out: ``Partition``. Caller: grow.by_node.search.
+
+Two sides (any subset, or one level against the rest), a branch per level, or C4.5's groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from treewright.grow.by_node.criteria import POISSON, Criterion
+from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
+
+EXHAUSTIVE_LEVELS = 10  # as grow.subsets: 2**9 - 1 = 511 partitions
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """The levels of one column in one node.
+
+    Attributes
+    ----------
+    tables : float64[v, n_stats], counts : int64[v]
+        Statistics and instances of each level.
+    gone : float64[n_stats], n_gone : int
+        Those of the missing rows.
+    mode : int
+        What is done with missing rows (``scan``).
+    """
+
+    tables: np.ndarray
+    counts: np.ndarray
+    gone: np.ndarray
+    n_gone: int
+    mode: int
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which level goes where.
+
+    Attributes
+    ----------
+    cost_gain : float
+        Cost taken away.
+    groups : int64[v]
+        Branch of each level; -1 for a level that the node does not hold and that goes the heavier way.
+    n_branches : int
+        Branches that levels lead to, absent levels' own included.
+    side : int
+        Where missing rows go: a branch, or ``n_branches`` for one of their own; -1 for every branch.
+    exact : bool
+    info : float or None
+        Entropy in bits of the division, where it is known already.
+    """
+
+    cost_gain: float
+    groups: np.ndarray
+    n_branches: int
+    side: int
+    exact: bool = True
+    info: float | None = None
+
+
+@cache
+def every_split(n_levels: int) -> np.ndarray:
+    """bool[2**(n - 1), n]: every way to divide levels in two, the last level always on the right; row 0 is empty."""
+    masks = (np.arange(1 << (n_levels - 1))[:, None] >> np.arange(n_levels)) & 1
+    return masks.astype(bool)
+
+
+GainsOf = Callable[[np.ndarray, int], np.ndarray]
+
+
+def two_sides(levels: Levels, masks: np.ndarray, gains_of: GainsOf, tolerance: float) -> tuple[float, np.ndarray, int]:
+    """The best of these divisions of the levels in two.
+
+    Parameters
+    ----------
+    masks : bool[k, g]
+        Levels on the left, of those that the node holds.
+    gains_of : callable
+        Takes masks and where missing rows go; returns the cost that each division takes away, -1 where it is not
+        allowed.
+    tolerance : float
+        Gains closer than this, in units of cost, are equal. Then: fewer levels on the left, then the set with the
+        lowest code in which two of them differ, then missing to the right.
+
+    Returns
+    -------
+    gain : float
+        -1 where no division is allowed.
+    mask : bool[g]
+    side : int
+        Where missing rows go (``scan``).
+    """
+    has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
+    every = np.ones((1, masks.shape[1]), bool)
+    offers = []
+    for side in _sides_of(levels, has_gone):
+        # All levels on the left: present against missing.
+        offered = np.vstack([masks, every]) if has_gone and side == RIGHT else masks
+        offers.append((offered, side))
+    if levels.mode == OWN_BRANCH and has_gone:
+        offers.append((every, RIGHT))
+    best: list[tuple[float, np.ndarray, int]] = []
+    for offered, side in offers:
+        if len(offered):
+            gains = gains_of(offered, side).tolist()
+            best.extend((gain, mask, side) for gain, mask in zip(gains, offered, strict=True) if gain >= 0.0)
+    if not best:
+        return -1.0, every[0], RIGHT
+    largest = max(gain for gain, _, _ in best)
+    stated = [_stated(mask, side) for gain, mask, side in best if gain >= largest - tolerance]
+    _, mask, side = min(stated, key=lambda found: (found[0], (~found[1]).tolist(), found[2]))
+    return largest, mask, side
+
+
+def as_partition(levels: Levels, gain: float, mask: np.ndarray, side: int, exact: bool) -> Partition | None:
+    """A division of the levels that the node holds as a partition of all levels; None where none is allowed."""
+    if gain < 0.0:
+        return None
+    groups = np.full(len(levels.counts), -1, np.int64)
+    groups[levels.counts > 0] = np.where(mask, 0, 1)
+    has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
+    return Partition(gain, groups, 2, {RIGHT: 1, LEFT: 0, OWN: 2}[side] if has_gone else -1, exact)
+
+
+def _sides_of(levels: Levels, has_gone: bool) -> tuple[int, ...]:
+    """Where the missing rows may go."""
+    if not has_gone:
+        return (RIGHT,)
+    return (OWN,) if levels.mode == OWN_BRANCH else (RIGHT, LEFT)
+
+
+def _stated(mask: np.ndarray, side: int) -> tuple[int, np.ndarray, int]:
+    """A division as it is stated: fewer levels on the left; of two halves the one with the lowest code."""
+    n_left = int(mask.sum())
+    if 2 * n_left > len(mask) or (2 * n_left == len(mask) and not mask[0]):
+        return len(mask) - n_left, ~mask, {RIGHT: LEFT, LEFT: RIGHT}.get(side, side)
+    return n_left, mask, side
+
+
+def gains_by_table(
+    problem: Problem,
+    criterion: Criterion,
+    levels: Levels,
+    masks: np.ndarray,
+    side: int,
+    *,
+    min_rows: int,
+    min_weight: float,
+) -> np.ndarray:
+    """Cost that each division takes away; -1 where it is not allowed. Arguments as `two_sides`."""
+    present = levels.counts > 0
+    tables, counts = levels.tables[present], levels.counts[present]
+    left = masks.astype(np.float64) @ tables
+    total = tables.sum(axis=0)
+    right = total - left
+    n_left = masks @ counts
+    n_right = counts.sum() - n_left
+    base = total
+    if levels.n_gone and levels.mode != LEAVE_OUT:
+        base = total + levels.gone
+        if side == LEFT:
+            left, n_left = left + levels.gone, n_left + levels.n_gone
+        elif side == RIGHT:
+            right, n_right = right + levels.gone, n_right + levels.n_gone
+    gains = criterion.costs(problem, base) - criterion.costs(problem, left) - criterion.costs(problem, right)
+    if side == OWN:
+        gains = gains - criterion.costs(problem, levels.gone)
+    weights = np.minimum(problem.weight_of(left), problem.weight_of(right))
+    allowed = (np.minimum(n_left, n_right) >= max(min_rows, 1)) & (weights >= min_weight)
+    if criterion.number == POISSON:
+        starts = problem.outputs[:-1] + 1
+        allowed &= (left[:, starts] > 0.0).all(axis=1) & (right[:, starts] > 0.0).all(axis=1)
+    return np.where(allowed, np.maximum(gains, 0.0), -1.0)
+
+
+def divisions(
+    problem: Problem, criterion: Criterion, tables: np.ndarray, *, one_against_rest: bool
+) -> tuple[np.ndarray, bool]:
+    """Divisions of levels in two that are tried, and whether the best of all is among them.
+
+    Parameters
+    ----------
+    tables : float64[g, n_stats]
+        Statistics of the levels that the node holds.
+
+    Returns
+    -------
+    masks : bool[k, g]
+        Levels on the left.
+    exact : bool
+    """
+    g = len(tables)
+    if one_against_rest:
+        return np.eye(g, dtype=bool), True
+    if g == 1:
+        return np.empty((0, 1), bool), True
+    if has_one_number(problem):
+        # The order by mean contains a best division (Fisher 1958; Breiman et al. 1984, section 4.2.2) of every
+        # criterion that is concave in that mean; of a function of the user's nobody knows.
+        rank = tables[:, 1] / problem.weight_of(tables)
+        return prefixes(rank), criterion.by_kernel
+    if g <= EXHAUSTIVE_LEVELS:
+        return every_split(g)[1:], True
+    shares = tables / problem.weight_of(tables)[:, None]
+    return prefixes(first_component(shares, problem.weight_of(tables))), False
+
+
+def has_one_number(problem: Problem) -> bool:
+    """Whether one number says all about a set of rows: two classes, or one regression target."""
+    return problem.n_outputs == 1 and (not problem.is_classes or problem.n_stats <= 2)  # noqa: PLR2004 - two classes
+
+
+def first_component(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Projection of each row on the first principal component (Coppersmith, Hong and Hosking 1999)."""
+    centred = shares - np.average(shares, axis=0, weights=weights)
+    _, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
+    projected: np.ndarray = centred @ axes[:, -1]
+    return projected
+
+
+def prefixes(rank: np.ndarray) -> np.ndarray:
+    """bool[g - 1, g]: the first 1, 2, ... levels in the order of their rank."""
+    order = np.argsort(rank, kind="stable")
+    masks = np.zeros((len(rank) - 1, len(rank)), bool)
+    for k in range(len(rank) - 1):
+        masks[k, order[: k + 1]] = True
+    return masks
+
+
+def branch_per_level(
+    problem: Problem, criterion: Criterion, levels: Levels, *, min_rows: int, min_weight: float
+) -> Partition | None:
+    """A branch for each level of the column, and for missing rows where they have one.
+
+    Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some.
+    """
+    v = len(levels.counts)
+    has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
+    costs = criterion.costs(problem, levels.tables)
+    counts, weights = levels.counts.astype(np.int64), problem.weight_of(levels.tables)
+    total = levels.tables.sum(axis=0)
+    if has_gone:
+        total = total + levels.gone
+    base = float(criterion.costs(problem, total))
+    side = -1
+    if has_gone and levels.mode == OWN_BRANCH:
+        costs = np.append(costs, criterion.costs(problem, levels.gone))
+        counts = np.append(counts, levels.n_gone)
+        weights = np.append(weights, problem.weight_of(levels.gone))
+        side = v
+    elif has_gone:
+        present = np.flatnonzero(counts)
+        if not len(present):
+            return None
+        joined = criterion.costs(problem, levels.tables[present] + levels.gone) - costs[present]
+        side = int(present[int(joined.argmin())])
+        costs[side] += joined.min()
+        counts[side] += levels.n_gone
+        weights[side] += problem.weight_of(levels.gone)
+    held = counts > 0
+    if held.sum() < 2 or counts[held].min() < min_rows or weights[held].min() < min_weight:  # noqa: PLR2004
+        return None
+    return Partition(max(base - float(costs.sum()), 0.0), np.arange(v), v, side)

@@ -1,0 +1,250 @@
+"""What is grown on, node by node. In: encoded matrix, schema, target, weights. Out: ``Problem``.
+
+Callers: estimators, grow.by_node.
+
+A row adds ``weight * amounts[row, e]`` to statistic ``index[row, e]``: class counts for labels; weight, sum and a sum of a
+function of the target (its square, or y log y) for numbers. Everything a criterion asks for is made of such sums.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.exceptions import MissingValueError
+from treewright.grow.statistics import centre_of
+from treewright.tree.model import Missing
+
+if TYPE_CHECKING:
+    from treewright.grow.by_node.instances import Instances
+
+N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """The encoded table, its target as statistics, and how missing cells are treated.
+
+    Attributes
+    ----------
+    schema : Schema
+    values : float64[p, n], C order
+        The encoded table, a column a row.
+    level_columns, ordered_columns : int64[k], int64[q]
+        Columns split by their levels, and columns that are cut.
+    codes : int32[k, n]
+        Level codes of the level columns; the number of levels where missing.
+    level_starts : int64[k + 1]
+        Where each level column begins in a table of all levels; one more row than levels each, the last for missing.
+    index : int32[n, e]; amounts : float64[n, e]
+    weights : float64[n]
+    outputs : int64[n_outputs + 1]
+        Where each output's statistics begin.
+    is_classes : bool
+    centres : float64[n_outputs]
+        What was subtracted from regression targets.
+    targets : float64[n_outputs, n]
+        Regression targets as given; empty for classification.
+    missing : str
+        ``ModelData.missing``.
+    """
+
+    schema: Schema
+    values: np.ndarray
+    level_columns: np.ndarray
+    ordered_columns: np.ndarray
+    codes: np.ndarray
+    level_starts: np.ndarray
+    index: np.ndarray
+    amounts: np.ndarray
+    weights: np.ndarray
+    outputs: np.ndarray
+    is_classes: bool
+    centres: np.ndarray
+    targets: np.ndarray
+    missing: Missing
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.values.shape[1]
+
+    @property
+    def n_stats(self) -> int:
+        """Statistics of a node."""
+        return int(self.outputs[-1])
+
+    @property
+    def n_outputs(self) -> int:
+        """Targets."""
+        return len(self.outputs) - 1
+
+    def weight_of(self, tables: np.ndarray) -> np.ndarray:
+        """float64[...]: the weight in tables of statistics, float64[..., n_stats]."""
+        if self.is_classes:
+            weight: np.ndarray = tables[..., : self.outputs[1]].sum(axis=-1)
+            return weight
+        return tables[..., 0]
+
+    def value_of(self, instances: Instances) -> np.ndarray:
+        """float64[n_values]: class counts of a node's rows, or the mean of each output."""
+        if self.is_classes:
+            return instances.stats
+        targets = self.targets[:, instances.rows]
+        lowest, highest = targets.min(axis=1), targets.max(axis=1)
+        starts = self.outputs[:-1]
+        # No rounding leaves the targets' range: equal targets are predicted exactly.
+        return np.clip(instances.stats[starts + 1] / instances.stats[starts] + self.centres, lowest, highest)
+
+    @cached_property
+    def place_of(self) -> dict[int, int]:
+        """Place of each column among the ordered or the level columns."""
+        places = {int(feature): place for place, feature in enumerate(self.ordered_columns)}
+        return places | {int(feature): place for place, feature in enumerate(self.level_columns)}
+
+    @cached_property
+    def _sorted(self) -> dict[int, list[float]]:
+        return {}
+
+    def value_at_most(self, feature: int, limit: float) -> float:
+        """The largest value of a column that is not above ``limit``; there has to be one."""
+        values = self._sorted.get(feature)
+        if values is None:
+            column = self.values[feature]
+            values = self._sorted[feature] = np.unique(column[~np.isnan(column)]).tolist()
+        return values[bisect_right(values, limit) - 1]
+
+    def levels_of(self, place: int) -> slice:
+        """Rows of a level column's levels, without missing, in a table of all levels."""
+        return slice(int(self.level_starts[place]), int(self.level_starts[place + 1]) - 1)
+
+
+def class_problem(
+    matrix: np.ndarray,
+    schema: Schema,
+    codes: np.ndarray,
+    n_classes: Sequence[int],
+    weights: np.ndarray | None,
+    missing: Missing,
+    *,
+    cut_ordinal: bool = True,
+) -> Problem:
+    """A problem whose target is class labels.
+
+    Parameters
+    ----------
+    matrix : float[n, p]
+    codes : int32[n, n_outputs]
+    n_classes : sequence of int
+    weights : float64[n], > 0, or None
+    cut_ordinal : bool
+        Whether ordinal columns are cut; else each of their levels may be a branch.
+    """
+    outputs = np.concatenate([[0], np.cumsum(n_classes)]).astype(np.int64)
+    index = np.ascontiguousarray(codes + outputs[:-1], np.int32)
+    nothing = np.empty((len(n_classes), 0))
+    return _problem(
+        matrix, schema, index, np.ones(index.shape), weights, outputs, True, np.empty(0), nothing, missing, cut_ordinal
+    )
+
+
+def number_problem(
+    matrix: np.ndarray,
+    schema: Schema,
+    targets: np.ndarray,
+    weights: np.ndarray | None,
+    missing: Missing,
+    *,
+    is_poisson: bool = False,
+    cut_ordinal: bool = True,
+) -> Problem:
+    """A problem whose target is numbers.
+
+    Parameters
+    ----------
+    matrix : float[n, p]
+    targets : float64[n, n_outputs], finite
+    weights : float64[n], > 0, or None
+    is_poisson : bool
+        Keep the sum of y log y instead of that of squares; then nothing is subtracted from the target.
+    """
+    n, n_outputs = targets.shape
+    columns = np.ascontiguousarray(targets.T)
+    centres = np.zeros(n_outputs) if is_poisson else np.array([centre_of(y, weights) for y in columns])
+    centred = columns - centres[:, None]
+    if is_poisson:
+        third = np.where(centred > 0, centred * np.log(np.where(centred > 0, centred, 1.0)), 0.0)
+    else:
+        third = centred * centred
+    amounts = np.stack([np.ones((n_outputs, n)), centred, third], axis=2).transpose(1, 0, 2).reshape(n, -1)
+    index = np.broadcast_to(np.arange(N_MOMENTS * n_outputs, dtype=np.int32), amounts.shape)
+    outputs = np.arange(0, N_MOMENTS * n_outputs + 1, N_MOMENTS)
+    return _problem(
+        matrix, schema, np.ascontiguousarray(index), np.ascontiguousarray(amounts), weights, outputs, False, centres,
+        columns, missing, cut_ordinal,
+    )  # fmt: skip
+
+
+def _problem(
+    matrix: np.ndarray,
+    schema: Schema,
+    index: np.ndarray,
+    amounts: np.ndarray,
+    weights: np.ndarray | None,
+    outputs: np.ndarray,
+    is_classes: bool,
+    centres: np.ndarray,
+    targets: np.ndarray,
+    missing: Missing,
+    cut_ordinal: bool,
+) -> Problem:
+    """Columns by the way they are split, levels as codes."""
+    if missing == "error":
+        refuse_missing(matrix, schema)
+    by_level = [c.kind == "nominal" or (c.kind == "ordinal" and not cut_ordinal) for c in schema.columns]
+    level_columns = np.flatnonzero(by_level)
+    values = np.ascontiguousarray(matrix.T, np.float64)
+    n_levels = np.array([len(schema.columns[at].levels) for at in level_columns], np.int64)
+    cells = values[level_columns]
+    codes = np.where(np.isnan(cells), n_levels[:, None], np.nan_to_num(cells)).astype(np.int32)
+    return Problem(
+        schema=schema,
+        values=values,
+        level_columns=level_columns,
+        ordered_columns=np.flatnonzero(np.logical_not(by_level)),
+        codes=codes,
+        level_starts=np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64),
+        index=index,
+        amounts=amounts,
+        weights=np.ones(len(matrix)) if weights is None else np.ascontiguousarray(weights, np.float64),
+        outputs=np.asarray(outputs, np.int64),
+        is_classes=is_classes,
+        centres=centres,
+        targets=targets,
+        missing=missing,
+    )
+
+
+def refuse_missing(matrix: np.ndarray, schema: Schema) -> None:
+    """Refuse a table with missing cells.
+
+    Raises
+    ------
+    MissingValueError
+        A cell is missing; the message names the first such column.
+    """
+    holes = np.isnan(matrix)
+    if not holes.any():
+        return
+    at = int(holes.any(axis=0).argmax())
+    raise MissingValueError(
+        f"column {schema.columns[at].name!r} has {int(holes[:, at].sum())} missing values (first row "
+        f"{int(holes[:, at].argmax())}), which missing='error' refuses: fill them in, drop the rows, or choose "
+        "another way with missing values"
+    )

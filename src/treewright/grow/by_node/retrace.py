@@ -1,0 +1,110 @@
+"""How a tree that is there already would have grown by nodes. In: ``Tree``, problem, policy. Out: ``Step`` list.
+
+Callers: estimators (traces of trees that the grower by levels made), explain.audit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.by_node.grower import Step, divide_by, shares_of
+from treewright.grow.by_node.instances import EVERY_BRANCH, all_instances
+from treewright.grow.by_node.policy import Policy
+from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.surrogates import Surrogate
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
+
+
+def candidate_of(tree: Tree, node: int, problem: Problem) -> Candidate:
+    """The test of an inner node as a candidate; its gain and score are 0."""
+    kind, feature = int(tree.kind[node]), int(tree.feature[node])
+    n_branches, missing = int(tree.n_branches[node]), int(tree.missing_branch[node])
+    if problem.missing in ("fractional", "surrogate"):
+        missing = EVERY_BRANCH
+    offset = int(tree.level_set[node])
+    n_levels = len(problem.schema.columns[feature].levels)
+    cuts, branch_of = np.empty(0), np.empty(0, np.int64)
+    if kind == INTERVALS:
+        cuts = tree.cuts[offset : offset + n_branches - 1]
+    elif kind == MULTIWAY:
+        branch_of = tree.level_branch[offset : offset + n_levels + 1].astype(np.int64)
+    elif kind == SUBSET:
+        branch_of = _branch_of_bits(tree, offset, n_levels)
+    return Candidate(
+        feature, kind, n_branches, missing, 0.0, 0.0,
+        threshold=float(tree.threshold[node]), cuts=cuts, branch_of=branch_of,
+    )  # fmt: skip
+
+
+def _branch_of_bits(tree: Tree, offset: int, n_levels: int) -> np.ndarray:
+    """``Candidate.branch_of`` of a level set."""
+    words = slice(offset, offset + n_levels // 64 + 1)
+    bits = [
+        np.unpackbits(table[words].astype("<u8").view(np.uint8), bitorder="little")[: n_levels + 1].astype(bool)
+        for table in (tree.levels_left, tree.levels_seen)
+    ]
+    branch = np.where(bits[0], 0, 1)
+    return np.where(bits[1], branch, ~branch).astype(np.int64)
+
+
+def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
+    """The surrogates of a node, best first."""
+    found = []
+    first, last = np.searchsorted(tree.surrogate_node, [node, node + 1]).tolist()
+    for at in range(first, last):
+        feature, offset = int(tree.surrogate_feature[at]), int(tree.surrogate_level_set[at])
+        test = Candidate(feature, 1, 2, 0, 0.0, 0.0, threshold=float(tree.surrogate_threshold[at]))
+        if offset >= 0:
+            branch_of = _branch_of_bits(tree, offset, len(problem.schema.columns[feature].levels))
+            test = Candidate(feature, SUBSET, 2, 0, 0.0, 0.0, branch_of=branch_of)
+        found.append(
+            Surrogate(
+                test,
+                int(tree.surrogate_flipped[at]),
+                float(tree.surrogate_agreement[at]),
+                float(tree.surrogate_adjusted[at]),
+            )  # fmt: skip
+        )
+    return found
+
+
+def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
+    """What every inner node was offered, level by level.
+
+    Parameters
+    ----------
+    tree : Tree
+        Grown on the rows of ``problem``.
+    """
+    steps = []
+    waiting = {0: all_instances(problem)}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        instances = waiting.pop(node)
+        choice = policy.choose(instances, None)
+        chosen = candidate_of(tree, node, problem)
+        if choice.chosen is not None and choice.chosen.feature == chosen.feature:
+            chosen = choice.chosen
+        steps.append(
+            Step(
+                node,
+                int(tree.depth[node]),
+                len(instances),
+                float(tree.weight[node]),
+                float(tree.impurity[node]),
+                choice.gains,
+                choice.scores,
+                chosen,
+            )  # fmt: skip
+        )
+        own = candidate_of(tree, node, problem)
+        branch = own.branches(problem, instances.rows)
+        children = divide_by(
+            problem, instances, branch, shares_of(own, instances, branch), surrogates_of(tree, node, problem),
+            int(tree.missing_branch[node]),
+        )  # fmt: skip
+        first = int(tree.first_child[node])
+        for branch, child in enumerate(children):
+            if not tree.is_leaf[first + branch]:
+                waiting[first + branch] = child
+    return tuple(steps)

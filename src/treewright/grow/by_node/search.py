@@ -1,0 +1,291 @@
+"""Candidate tests of a node by impurity. In: a problem, a node's instances. Out: ``Found``: the best of each column.
+
+Callers: the policies of grow.by_node, explain.audit.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TypedDict
+
+import numpy as np
+
+from treewright.grow.by_node import medians
+from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
+from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
+from treewright.grow.by_node.cuts import best_cuts_by_table, middle_between
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
+from treewright.grow.by_node.levels import (
+    Levels,
+    Partition,
+    as_partition,
+    branch_per_level,
+    divisions,
+    gains_by_table,
+    two_sides,
+)
+from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.scan import (
+    BOTH_SIDES,
+    LEAVE_OUT,
+    LEFT,
+    OWN,
+    OWN_BRANCH,
+    Least,
+    measure,
+    scan_columns,
+    tabulate,
+)
+from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
+
+MODES = {"direction": BOTH_SIDES, "branch": OWN_BRANCH}
+# Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by roundings.
+SAME = 1e-12
+
+
+class BranchNeeds(TypedDict):
+    """What each branch needs."""
+
+    min_rows: int
+    min_weight: float
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What every candidate must meet.
+
+    Attributes
+    ----------
+    nominal_splits : {"subset", "multiway", "one_vs_rest"}
+    min_rows : int
+        Rows each branch needs.
+    min_weight : float
+        Weight each branch needs.
+    """
+
+    nominal_splits: str = "subset"
+    min_rows: int = 1
+    min_weight: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The best cut of each ordered column: arrays of length q, as ``scan.scan_columns`` leaves them."""
+
+    gains: np.ndarray
+    places: np.ndarray
+    sides: np.ndarray
+    infos: np.ndarray
+    n_tried: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best test of each column at one node.
+
+    Attributes
+    ----------
+    gains : float64[p]
+        Decrease of impurity per unit of the node's weight; -1 where the column offers no test.
+    """
+
+    problem: Problem
+    instances: Instances
+    gains: np.ndarray
+    cuts: Cuts
+    partitions: dict[int, Partition]
+    tables: np.ndarray
+    data_values: bool
+    node_cost: float
+    node_weight: float
+    two_sided: bool
+
+    @property
+    def tolerance(self) -> float:
+        """Gains closer than this are equal."""
+        return SAME * max(self.node_cost / self.node_weight, 1e-300)
+
+    def split_info(self, feature: int) -> float:
+        """Entropy in bits of the division that a column's best test makes; missing rows are a part of their own.
+
+        Under "direction" they belong to the branch that they take.
+        """
+        if feature not in self.partitions:
+            return float(self.cuts.infos[self.problem.place_of[feature]])
+        partition = self.partitions[feature]
+        if partition.info is not None:
+            return partition.info
+        levels = self.problem.levels_of(self.problem.place_of[feature])
+        weights = self.problem.weight_of(self.tables[levels])
+        branch = np.bincount(np.maximum(partition.groups, 0), weights=weights, minlength=partition.n_branches + 1)
+        gone = float(self.problem.weight_of(self.tables[levels.stop]))
+        if partition.side >= 0:
+            branch[partition.side] += gone
+            gone = 0.0
+        return split_information(np.append(branch, gone))
+
+    def build(self, feature: int, score: float | None = None) -> Candidate:
+        """The candidate of a column that offers one; its score is its gain unless given."""
+        gain = float(self.gains[feature])
+        score = gain if score is None else score
+        if feature in self.partitions:
+            return self._of_levels(feature, gain, score)
+        return self._of_cut(feature, gain, score)
+
+    def _of_cut(self, feature: int, gain: float, score: float) -> Candidate:
+        problem, here = self.problem, self.instances
+        place = problem.place_of[feature]
+        order, k = here.orders[place], int(self.cuts.places[place])
+        n_present = int(here.n_present[place])
+        before = float(problem.values[feature, here.rows[order[k]]])
+        after = float(problem.values[feature, here.rows[order[k + 1]]]) if k + 1 < n_present else math.nan
+        threshold = middle_between(before, after)
+        if self.data_values and threshold < math.inf:
+            # A value that is the middle but for rounding counts as the middle; the upper value never does.
+            value = problem.value_at_most(feature, threshold + 1e-12 * abs(threshold))
+            threshold = value if value < after else before
+        side = int(self.cuts.sides[place])
+        n_branches = 2
+        missing = 0 if side == LEFT else 1
+        if side == OWN:
+            n_branches, missing = 3, 2
+        elif n_present == len(here) or problem.missing not in MODES:
+            missing = EVERY_BRANCH
+        return Candidate(
+            feature, THRESHOLD, n_branches, missing, gain, score,
+            threshold=threshold, split_info=self.split_info(feature), notes={"tried": int(self.cuts.n_tried[place])},
+        )  # fmt: skip
+
+    def _of_levels(self, feature: int, gain: float, score: float) -> Candidate:
+        problem = self.problem
+        partition = self.partitions[feature]
+        place = problem.place_of[feature]
+        levels = problem.levels_of(place)
+        weights = problem.weight_of(self.tables[levels])
+        present = (weights > 0.0) & (partition.groups >= 0)
+        branch = np.bincount(np.maximum(partition.groups, 0), weights=weights, minlength=partition.n_branches)
+        gone = float(problem.weight_of(self.tables[levels.stop]))
+        if 0 <= partition.side < partition.n_branches:
+            branch[partition.side] += gone
+        if partition.n_branches == 2:  # noqa: PLR2004 - as grow.split: the right one of equals
+            heaviest = 0 if branch[0] > branch[1] else 1
+        else:
+            heaviest = int(branch.argmax())
+        own_branch = partition.side == partition.n_branches
+        return Candidate(
+            feature,
+            SUBSET if self.two_sided else MULTIWAY,
+            partition.n_branches + own_branch,
+            partition.side,
+            gain,
+            score,
+            branch_of=level_branches(len(weights), partition.groups, present, heaviest),
+            exact=partition.exact,
+            split_info=self.split_info(feature),
+        )
+
+
+class Search:
+    """The best test of each column, by one criterion."""
+
+    def __init__(self, problem: Problem, criterion: Criterion, rules: Rules, *, data_values: bool = False) -> None:
+        self.problem, self.criterion, self.rules, self.data_values = problem, criterion, rules, data_values
+        self.mode = MODES.get(problem.missing, LEAVE_OUT)
+        self.least = Least(float(rules.min_weight), 0.0, 0.0)
+
+    def run(self, instances: Instances) -> Found:
+        """Search every column at one node."""
+        problem = self.problem
+        node_cost, weight = self.measure(instances)
+        tolerance = SAME * node_cost
+        gains = np.full(len(problem.schema), -1.0)
+        cuts = self.search_cuts(instances, tolerance)
+        gains[problem.ordered_columns] = np.where(cuts.gains >= 0.0, cuts.gains / weight, -1.0)
+        tables, partitions = self.search_levels(instances, tolerance)
+        for feature, partition in partitions.items():
+            gains[feature] = partition.cost_gain / weight
+        return Found(
+            problem, instances, gains, cuts, partitions, tables, self.data_values, node_cost, weight,
+            self.rules.nominal_splits != "multiway",
+        )  # fmt: skip
+
+    def measure(self, instances: Instances) -> tuple[float, float]:
+        """Cost (weight times impurity) and weight of the node."""
+        problem, criterion = self.problem, self.criterion
+        if criterion.by_kernel:
+            found: tuple[float, float] = measure(instances.stats, problem.outputs, criterion.number, problem.is_classes)
+            return found
+        weight = instances.weight
+        if criterion.number == ABSOLUTE_ERROR:
+            return medians.cost(problem, instances.rows, instances.weights), weight
+        return float(criterion.costs(problem, instances.stats)), weight
+
+    def search_cuts(self, instances: Instances, tolerance: float) -> Cuts:
+        """The best cut of each ordered column."""
+        problem, q = self.problem, len(self.problem.ordered_columns)
+        cuts = Cuts(np.empty(q), np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), np.empty(q, np.int64))
+        if not q:
+            return cuts
+        modes = self._modes(len(instances) - instances.n_present)
+        if not self.criterion.by_kernel:
+            best_cuts_by_table(problem, self.criterion, instances, modes, self.rules, tolerance, cuts)
+            return cuts
+        scan_columns(
+            problem.values, problem.ordered_columns, instances.rows, instances.weights, instances.orders,
+            instances.n_present, problem.index, problem.amounts, problem.outputs, self.criterion.number,
+            instances.stats, modes, self.rules.min_rows, self.least, tolerance,
+            cuts.gains, cuts.places, cuts.sides, cuts.infos, cuts.n_tried,
+        )  # fmt: skip
+        return cuts
+
+    def _modes(self, n_missing: np.ndarray) -> np.ndarray:
+        """What each column does with its missing rows: too few for a branch of their own join one."""
+        if self.mode != OWN_BRANCH:
+            return np.full(len(n_missing), self.mode, np.uint8)
+        return np.where(n_missing < self.rules.min_rows, BOTH_SIDES, OWN_BRANCH).astype(np.uint8)
+
+    def search_levels(self, instances: Instances, tolerance: float) -> tuple[np.ndarray, dict[int, Partition]]:
+        """The table of all levels, and the best partition of each level column that offers one."""
+        problem = self.problem
+        tables, counts = self.level_tables(instances)
+        partitions: dict[int, Partition] = {}
+        for place, feature in enumerate(problem.level_columns.tolist()):
+            here = problem.levels_of(place)
+            n_gone = int(counts[here.stop])
+            mode = int(self._modes(np.array([n_gone]))[0])
+            levels = Levels(tables[here], counts[here], tables[here.stop], n_gone, mode)
+            partition = self.partition(feature, levels, instances, tolerance)
+            if partition is not None:
+                partitions[feature] = partition
+        return tables, partitions
+
+    def level_tables(self, instances: Instances) -> tuple[np.ndarray, np.ndarray]:
+        """Statistics and instances of every level of every level column, each followed by those of missing cells."""
+        problem = self.problem
+        n_levels = int(problem.level_starts[-1])
+        tables, counts = np.zeros((n_levels, problem.n_stats)), np.zeros(n_levels, np.int64)
+        if n_levels:
+            tabulate(
+                problem.codes, problem.level_starts, instances.rows, instances.weights, problem.index,
+                problem.amounts, tables, counts,
+            )  # fmt: skip
+        return tables, counts
+
+    def partition(self, feature: int, levels: Levels, instances: Instances, tolerance: float) -> Partition | None:
+        """The best partition of one column's levels."""
+        problem, criterion, rules = self.problem, self.criterion, self.rules
+        least: BranchNeeds = {"min_rows": rules.min_rows, "min_weight": rules.min_weight}
+        present = levels.counts > 0
+        if present.sum() + (levels.n_gone > 0 and levels.mode != LEAVE_OUT) < 2:  # noqa: PLR2004
+            return None
+        if criterion.number == ABSOLUTE_ERROR:
+            return medians.partition(problem, rules.nominal_splits, feature, levels, instances, tolerance, **least)
+        if rules.nominal_splits == "multiway":
+            return branch_per_level(problem, criterion, levels, **least)
+        masks, exact = divisions(
+            problem, criterion, levels.tables[present], one_against_rest=rules.nominal_splits == "one_vs_rest"
+        )
+        gains_of = partial(gains_by_table, problem, criterion, levels, **least)
+        return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)

@@ -1,0 +1,310 @@
+"""Rows in several branches at once. In: ``ModelData``, encoded rows. Out: leaf shares and what they say.
+
+Callers: predict.values, predict.paths, model.
+
+Under ``missing="fractional"`` a missing value takes every branch, in the proportion of the branches' training weight
+(Quinlan 1993, section 3.2): the row arrives at several leaves with shares that add up to one. Class shares and numbers
+are the leaves' own, averaged by these shares. A row is spread in one fixed order, on its own: nothing depends on
+threads, on blocks or on the other rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from treewright.core import threads
+from treewright.core.jit import inner_kernel, kernel
+from treewright.data.encoder import has_nan
+from treewright.data.memory import check_fits
+from treewright.predict.branches import Branches, branch_of, branches_of
+from treewright.predict.route import in_blocks
+from treewright.tree.arrays import LEAF, Tree
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+_SCAN_ROWS = 65_536  # rows that are searched for missing cells at once: the boolean block stays small
+
+
+class Spread(NamedTuple):
+    """Room for the nodes that one row reaches: never more than the tree has.
+
+    ``nodes`` int64[n_nodes] and ``shares`` float64[n_nodes]; a parent stands before its children.
+    """
+
+    nodes: np.ndarray
+    shares: np.ndarray
+
+
+_portions: WeakKeyDictionary[Tree, np.ndarray] = WeakKeyDictionary()
+
+
+def portions_of(tree: Tree) -> npt.NDArray[np.float64]:
+    """Each node's part of a missing value at its parent: its weight, over the weight of all its siblings and itself.
+
+    Returns
+    -------
+    float64[n_nodes]
+        1.0 at the root.
+    """
+    portions = _portions.get(tree)
+    if portions is None:
+        parent = tree.parent[1:]
+        total = np.bincount(parent, tree.weight[1:], minlength=tree.n_nodes)
+        portions = np.ones(tree.n_nodes)
+        # Where all branches are empty the missing row is divided evenly: its share must not get lost.
+        with np.errstate(invalid="ignore"):
+            portions[1:] = np.where(total[parent] > 0, tree.weight[1:] / total[parent], 1.0 / tree.n_branches[parent])
+        _portions[tree] = portions
+    return portions
+
+
+def rows_with_missing(matrix: np.ndarray) -> npt.NDArray[np.int64]:
+    """Positions of the rows that have a missing cell.
+
+    Parameters
+    ----------
+    matrix : float64 or float32 [n, p]
+
+    Returns
+    -------
+    int64[k], ascending
+    """
+    if matrix.flags.forc and not has_nan(matrix):
+        return np.empty(0, np.int64)
+    found = np.zeros(len(matrix), bool)
+    for start in range(0, len(matrix), _SCAN_ROWS):
+        found[start : start + _SCAN_ROWS] = np.isnan(matrix[start : start + _SCAN_ROWS]).any(axis=1)
+    return np.flatnonzero(found)
+
+
+@inner_kernel
+def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndarray, spread: Spread) -> int:
+    """Find the nodes that a row reaches with any share.
+
+    Parameters
+    ----------
+    matrix : float [n, p], IN
+    row : int
+    tables : Branches, IN
+    portions : float64[n_nodes], IN
+    spread : Spread, OUT
+
+    Returns
+    -------
+    int
+        How many nodes; the root is the first of them.
+    """
+    nodes, shares = spread.nodes, spread.shares
+    nodes[0], shares[0] = 0, 1.0
+    at, end = 0, 1
+    while at < end:
+        node, share = nodes[at], shares[at]
+        at += 1
+        if tables.kind[node] == LEAF:
+            continue
+        first = int(tables.first_child[node])
+        branch = branch_of(tables, node, matrix[row, tables.feature[node]])
+        if branch >= 0:
+            nodes[end], shares[end] = first + branch, share
+            end += 1
+            continue
+        for child in range(first, first + tables.n_branches[node]):
+            part = share * portions[child]
+            if part > 0.0:
+                nodes[end], shares[end] = child, part
+                end += 1
+    return end
+
+
+@kernel
+def average_leaves(
+    matrix: np.ndarray,
+    tables: Branches,
+    portions: np.ndarray,
+    content: np.ndarray,
+    spread: Spread,
+    out: np.ndarray,
+) -> None:
+    """Average the leaves' content by the row's shares.
+
+    Parameters
+    ----------
+    matrix : float [n, p], IN
+    tables : Branches, IN
+    portions : float64[n_nodes], IN
+    content : float64[n_nodes, m], IN
+        What each node says.
+    spread : Spread, scratch
+    out : float64[n, m], OUT
+    """
+    for row in range(len(matrix)):
+        out[row, :] = 0.0
+        for at in range(spread_row(matrix, row, tables, portions, spread)):
+            node = spread.nodes[at]
+            if tables.kind[node] == LEAF:
+                for column in range(content.shape[1]):
+                    out[row, column] += spread.shares[at] * content[node, column]
+
+
+@kernel
+def largest_leaf(
+    matrix: np.ndarray, tables: Branches, portions: np.ndarray, spread: Spread, leaves: np.ndarray
+) -> None:
+    """Find the leaf that holds the largest share of a row, the lowest position of equals.
+
+    Parameters
+    ----------
+    matrix, tables, portions, spread
+        As in ``average_leaves``.
+    leaves : int32[n], OUT
+    """
+    for row in range(len(matrix)):
+        best, largest = np.int64(-1), 0.0
+        for at in range(spread_row(matrix, row, tables, portions, spread)):
+            node, share = spread.nodes[at], spread.shares[at]
+            if tables.kind[node] == LEAF and (share > largest or (share == largest and node < best)):
+                best, largest = node, share
+        leaves[row] = best
+
+
+@kernel
+def write_paths(
+    matrix: np.ndarray,
+    tables: Branches,
+    portions: np.ndarray,
+    spread: Spread,
+    ends: np.ndarray,
+    nodes: np.ndarray,
+    shares: np.ndarray,
+) -> None:
+    """Write the nodes that each row reaches, or only count them where ``nodes`` is empty.
+
+    Parameters
+    ----------
+    matrix, tables, portions, spread
+        As in ``average_leaves``.
+    ends : int64[n + 1], IN (counting: ``ends[i + 1]`` is OUT)
+        Row ``i`` owns ``ends[i]`` to ``ends[i + 1] - 1``.
+    nodes : int32 or int64 [n_cells], OUT
+    shares : float64[n_cells], OUT
+    """
+    for row in range(len(matrix)):
+        n_reached = spread_row(matrix, row, tables, portions, spread)
+        if len(nodes) == 0:
+            ends[row + 1] = n_reached
+            continue
+        for at in range(n_reached):
+            nodes[ends[row] + at] = spread.nodes[at]
+            shares[ends[row] + at] = spread.shares[at]
+
+
+def _room(tree: Tree) -> Spread:
+    """Scratch memory for one block of rows."""
+    return Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
+
+
+def _as_rows(matrix: np.ndarray) -> np.ndarray:
+    """The matrix with the rows in one piece."""
+    return np.ascontiguousarray(matrix)
+
+
+def average_of_leaves(
+    tree: Tree, matrix: np.ndarray, rows: npt.NDArray[np.int64], content: np.ndarray, n_jobs: int | None = None
+) -> npt.NDArray[np.float64]:
+    """What the leaves say of some rows, averaged by the rows' shares in them.
+
+    Parameters
+    ----------
+    tree : Tree
+    matrix : float64 or float32 [n, p]
+        Encoded rows; nan is missing.
+    rows : int64[k]
+        Which of them.
+    content : float64[n_nodes, m]
+        What each node says: class shares, or numbers.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[k, m]
+    """
+    out = np.empty((len(rows), content.shape[1]))
+    tables, portions = branches_of(tree), portions_of(tree)
+
+    def block(start: int, stop: int) -> None:
+        some = _as_rows(matrix[rows[start:stop]])
+        average_leaves(some, tables, portions, content, _room(tree), out[start:stop])
+
+    in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
+    return out
+
+
+def main_leaf_of(
+    tree: Tree, matrix: np.ndarray, leaves: npt.NDArray[np.int32], n_jobs: int | None = None
+) -> npt.NDArray[np.int32]:
+    """Position of the leaf that holds the largest share of each row, the lowest of equals.
+
+    Parameters
+    ----------
+    tree : Tree
+    matrix : float64 or float32 [n, p]
+    leaves : int32[n]
+        The leaf of each row without missing cells; the others are replaced.
+    n_jobs : int or None
+
+    Returns
+    -------
+    int32[n]
+    """
+    rows = rows_with_missing(matrix)
+    main = leaves.copy()
+    tables, portions = branches_of(tree), portions_of(tree)
+
+    def block(start: int, stop: int) -> None:
+        here = rows[start:stop]
+        found = np.empty(len(here), np.int32)
+        largest_leaf(_as_rows(matrix[here]), tables, portions, _room(tree), found)
+        main[here] = found
+
+    in_blocks(block, len(rows), threads.resolve_jobs(n_jobs))
+    return main
+
+
+def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
+    """Share of each row in each node that it reaches.
+
+    Parameters
+    ----------
+    tree : Tree
+    matrix : float64 or float32 [n, p]
+
+    Returns
+    -------
+    csr_matrix of float64[n, n_nodes]
+        1.0 at the root; indices are sorted.
+
+    Raises
+    ------
+    TooLargeError
+        The paths would not fit in memory.
+    """
+    from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
+
+    some, tables, portions, room = _as_rows(matrix), branches_of(tree), portions_of(tree), _room(tree)
+    ends = np.zeros(len(some) + 1, np.int64)
+    write_paths(some, tables, portions, room, ends, np.empty(0, np.int64), np.empty(0))
+    np.cumsum(ends, out=ends)
+    n_cells = int(ends[-1])
+    check_fits(n_cells * 16, "the decision path", "pass fewer rows or a shallower tree")
+    nodes, shares = np.empty(n_cells, np.int64), np.empty(n_cells)
+    if n_cells:
+        write_paths(some, tables, portions, room, ends, nodes, shares)
+    path = csr_matrix((shares, nodes, ends), shape=(len(some), tree.n_nodes))
+    path.sort_indices()
+    return path

@@ -15,11 +15,11 @@ import sets
 from tables import Table
 
 HERE = Path(__file__).resolve().parent
-SETS = ("penguins", "auto_mpg", "credit_g", "vote", "breast_cancer_w", "airquality", "car_evaluation")
+SETS = ("penguins", "auto_mpg", "credit_g", "vote", "breast_cancer_w", "airquality", "car_evaluation", "gaps")
 DEFAULT = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0.01}
 FULL = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0, "minsplit": 20}
 BLANKED = ("root", "root and first surrogate", "all")
-BLANKED_SETS = ("penguins", "auto_mpg", "breast_cancer_w", "vote")
+BLANKED_SETS = ("penguins", "auto_mpg", "breast_cancer_w", "vote", "gaps")
 OTHER_FITS = (
     {"control": DEFAULT | {"usesurrogate": 1}},
     {"control": DEFAULT | {"usesurrogate": 0}},

@@ -151,4 +151,30 @@ CONTACT_LENSES = from_text(
     """,
 )
 
-TABLES = {table.name: table for table in (TENNIS, TENNIS_NUMERIC, MOVIES, RESTAURANT, CONTACT_LENSES)}
+
+
+def with_gaps(rows: int = 120) -> Table:
+    """A made table for surrogates: three numbers and a name that follow the class loosely, a fifth of their cells gone.
+
+    The numbers come from a congruential generator, so that the table is the same everywhere.
+    """
+    state = 20
+    columns: dict[str, list[str | None]] = {name: [] for name in ("a", "b", "c", "d", "group")}
+
+    def drawn(below: int) -> int:
+        nonlocal state
+        state = (state * 1103515245 + 12345) % 2**31
+        return state // 2**16 % below
+
+    for _ in range(rows):
+        group = drawn(3)
+        for name, spread in (("a", 60), ("b", 90), ("c", 120)):
+            cell = 40 * group + drawn(spread)
+            columns[name].append(None if drawn(5) == 0 else str(cell))
+        level = "pqrs"[group if drawn(3) else drawn(4)]
+        columns["d"].append(None if drawn(5) == 0 else level)
+        columns["group"].append("xyz"[group])
+    return Table("gaps", columns, ("d", "group"), "group")
+
+
+TABLES = {table.name: table for table in (TENNIS, TENNIS_NUMERIC, MOVIES, RESTAURANT, CONTACT_LENSES, with_gaps())}

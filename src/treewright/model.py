@@ -17,6 +17,7 @@ import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
+from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.predict import values
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
@@ -27,6 +28,7 @@ from treewright.tree.model import ModelData
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+    from treewright.explain.audit import Audit
     from treewright.explain.rule_table import LeafRules
     from treewright.plot.svg import SvgPicture
     from treewright.tree.nodes import Node
@@ -206,6 +208,51 @@ class Model(ModelData):
         from treewright.plot import svg
 
         return svg.plot(self, **options)
+
+    def encode_rows(
+        self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model"
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows, target and weights as numbers; rows of weight 0 are left out.
+
+        Returns
+        -------
+        matrix : float64[n, p]
+        target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+        weights : float64[n], or None
+
+        Raises
+        ------
+        DataError
+            Lengths differ, or a label is none of the model's classes.
+        """
+        matrix = self._encoded(X, owner)
+        if self.task == "classification":
+            labels = encode_labels(y)
+            check_lengths(len(matrix), labels)
+            target = recode(labels, self.classes)
+        else:
+            numbers = encode_numbers(y)
+            check_lengths(len(matrix), numbers)
+            target = numbers.values
+        weights = check_weights(sample_weight, len(matrix))
+        if weights is not None and not weights.all():
+            kept = weights > 0
+            matrix, target, weights = matrix[kept], target[kept], weights[kept]
+        return matrix, target, weights
+
+    def audit(self, X: Any, y: Any, *, sample_weight: Any = None, node: int = 0, **options: Any) -> Audit:
+        """Show how a node's split is chosen on these rows; options as ``treewright.explain.audit.audit_node``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            A table with its target; that of the fit, to see what the fit saw.
+        node : int
+            0 is the root.
+        """
+        from treewright.explain.audit_model import audit_model
+
+        return audit_model(self, *self.encode_rows(X, y, sample_weight), node, **options)
 
     def rules(self, **options: Any) -> LeafRules:
         """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``."""

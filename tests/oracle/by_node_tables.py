@@ -110,22 +110,28 @@ def draw_limits(rng: np.random.Generator, rules: TwinRules) -> dict[str, Any]:
 
 
 def difference(tree: Tree, nodes: list[TwinNode], twin: TwinTable) -> str:
-    """The first difference between a tree and its twin in words; empty where there is none."""
-    places = {id(node): at for at, node in enumerate(nodes)}
-    for at in range(min(tree.n_nodes, len(nodes))):
-        found = _node_difference(tree, at, nodes[at], places, twin)
+    """The first difference between a tree and its twin in words; empty where there is none.
+
+    Node by node from the root: grown best-first, the two growers number their nodes differently.
+    """
+    waiting = [(0, nodes[0])]
+    n_seen = 0
+    while waiting:
+        at, node = waiting.pop(0)
+        n_seen += 1
+        found = _node_difference(tree, at, node, twin)
         if found:
             return f"node {at}: {found}"
-    return "" if tree.n_nodes == len(nodes) else f"{tree.n_nodes} nodes, the twin has {len(nodes)}"
+        waiting += [(int(tree.first_child[at]) + branch, child) for branch, child in enumerate(node.children)]
+    return "" if tree.n_nodes == n_seen else f"{tree.n_nodes} nodes, the twin has {n_seen}"
 
 
-def _node_difference(tree: Tree, at: int, node: TwinNode, places: dict[int, int], twin: TwinTable) -> str:
+def _node_difference(tree: Tree, at: int, node: TwinNode, twin: TwinTable) -> str:
     test = node.test
     expected = {
         "kind": LEAF if test is None else test.kind,
         "feature": -1 if test is None else test.column,
         "threshold": 0.0 if test is None else test.threshold,
-        "first_child": places[id(node.children[0])] if node.children else -1,
         "n_branches": len(node.children),
         "missing_branch": node.missing_branch,
         "n_samples": len(node.instances),

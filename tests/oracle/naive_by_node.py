@@ -17,6 +17,7 @@ from itertools import product
 from naive_costs import ZERO, Costs, Instance, bits_of, decimal_of, weight_of
 
 SAME = Decimal("1e-12")  # of the node's cost: gains closer than this are equal
+ROUNDING = Decimal("1e-40")  # what 50 digits leave of a gain that is 0
 EVERY = -1  # missing rows go to every branch, or wait for surrogates
 CUT, SET, LEVELS = 1, 2, 3  # kinds of test, as tree.arrays numbers them
 
@@ -126,7 +127,7 @@ class ByNodeTwin:
 
     def note_ties(self, decreases: list[Decimal]) -> None:
         """Which of two leaves that gain the same is split first is left to rounding."""
-        self.is_close |= any(abs(one - decreases[0]) <= SAME * self.total for one in decreases[1:])
+        self.is_close |= any(abs(one - decreases[0]) <= SAME * decimal_of(self.total) for one in decreases[1:])
 
     def decrease(self, node: TwinNode) -> Decimal:
         assert node.test is not None
@@ -187,7 +188,8 @@ class ByNodeTwin:
         for test in listed:
             if all(self.is_allowed(part) for part in test.parts if test.kind != LEVELS or part):
                 known = [one for part in test.parts for one in part]
-                test.gain = self.costs.cost(known) - sum((self.costs.cost(part) for part in test.parts), ZERO)
+                gain = self.costs.cost(known) - sum((self.costs.cost(part) for part in test.parts), ZERO)
+                test.gain = gain if gain > ROUNDING else ZERO
                 yield test
 
     def is_allowed(self, part: list[Instance]) -> bool:
@@ -246,7 +248,7 @@ class ByNodeTwin:
             yield TwinTest(CUT, column, [[one for rows in groups.values() for one in rows], gone], 1, float("inf"))
 
     def two_sets(self, column: int, groups: dict[int, list[Instance]], gone: list[Instance]) -> Iterator[TwinTest]:
-        """Fewer levels on the left first; then the set with the lowest code that the other lacks; then missing right."""
+        """Fewer levels on the left first; then the set with the lowest code not in both; then missing right."""
         tests: dict[tuple[object, ...], TwinTest] = {}
         for levels in self.level_sets(groups):
             left = [one for level in groups if level in levels for one in groups[level]]
@@ -304,11 +306,8 @@ class ByNodeTwin:
             parts.append(gone)
         elif way == "both":
             extra = [(self.costs.cost(rows + gone) - self.costs.cost(rows), level) for level, rows in groups.items()]
-            least = min(extra)
-            self.is_close |= any(
-                abs(more - least[0]) < Decimal("1e-12") and level != least[1] for more, level in extra
-            )
-            missing = least[1]
+            tolerance = SAME * self.costs.cost([one for rows in groups.values() for one in rows] + gone)
+            missing = next(level for more, level in extra if more <= min(extra)[0] + tolerance)
             parts[missing] = parts[missing] + gone
         if sum(bool(part) for part in parts) > 1:
             yield TwinTest(LEVELS, column, parts, missing, sides={level: level for level in groups})

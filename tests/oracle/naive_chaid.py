@@ -140,7 +140,7 @@ class NaiveChaid:
                     least = min(steps[at][0].p for at in judged_steps)
                     groups[:] = next(steps[at][1] for at in judged_steps if steps[at][0].p <= least * (1 + 1e-9))
             merged_small = False
-            while (small := [k for k in range(len(groups)) if len(rows_of(groups[k])) < self.settings.min_rows]) :
+            while small := [k for k in range(len(groups)) if len(rows_of(groups[k])) < self.settings.min_rows]:
                 one = min(small, key=lambda k: (len(rows_of(groups[k])), k))
                 others = [pair for pair in pairs() if one in pair]
                 if not others:
@@ -158,7 +158,7 @@ class NaiveChaid:
         gone = [row for row in rows if cells[row] is None]
         like = [self.likeness([gone, [row for row in rows if cells[row] in group]]) for group in groups]
         joined = max(range(len(groups)), key=lambda k: (*like[k], -k))
-        together = [group + [None] if k == joined else group for k, group in enumerate(groups)]
+        together = [[*group, None] if k == joined else group for k, group in enumerate(groups)]
         first = self.tested(column, rows, together, c, is_ordered, floats)
         if len(gone) < self.settings.min_rows:
             return first
@@ -212,6 +212,7 @@ class NaiveChaid:
 
     def by_means(self, groups):
         """One-way analysis of variance."""
+
         def moments(rows):
             weight = sum(self.weights[row] for row in rows)
             mean = sum(self.weights[row] * self.target[row] for row in rows) / weight

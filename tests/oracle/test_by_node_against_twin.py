@@ -53,7 +53,8 @@ def compare(target: str, splits: str, missing: str, seeds: range) -> None:
             rules.min_weight *= 1 - Fraction(1, 10**12)
         kind = tw.DecisionTreeClassifier if n_classes else tw.DecisionTreeRegressor
         estimator = kind(criterion=name, nominal_splits=splits, missing=missing, n_jobs=1, **limits)
-        n_close += not same(estimator, drawn, (RatioTwin if name == "gain_ratio" else ByNodeTwin)(drawn.twin, rules), seed)
+        twin = (RatioTwin if name == "gain_ratio" else ByNodeTwin)(drawn.twin, rules)
+        n_close += not same(estimator, drawn, twin, seed)
     assert n_close <= MOST_CLOSE * len(seeds)
 
 

@@ -133,7 +133,9 @@ def test_groups_and_p_values_of_every_column_are_those_of_the_twin(variant, n_cl
             assert candidate.notes["statistic"] == pytest.approx(split.statistic, rel=1e-9, abs=1e-9)
             assert candidate.notes["unadjusted_p_value"] == pytest.approx(split.p, rel=1e-9)
             assert candidate.p_value == pytest.approx(split.adjusted, rel=1e-9)
-            assert candidate.score == pytest.approx(-math.log10(split.adjusted) if split.adjusted else math.inf, abs=1e-8)
+            assert candidate.score == pytest.approx(
+                -math.log10(split.adjusted) if split.adjusted else math.inf, abs=1e-8
+            )
             n_columns += 1
     assert n_columns >= 20
 
@@ -141,7 +143,9 @@ def test_groups_and_p_values_of_every_column_are_those_of_the_twin(variant, n_cl
 def candidates_of(columns, target, weights, n_classes, settings):
     schema = Schema(
         tuple(
-            Column(f"x{i}", kind, () if kind == "numeric" else LEVELS, family="number" if kind == "numeric" else "string")
+            Column(
+                f"x{i}", kind, () if kind == "numeric" else LEVELS, family="number" if kind == "numeric" else "string"
+            )
             for i, (kind, _) in enumerate(columns)
         )
     )
@@ -152,9 +156,7 @@ def candidates_of(columns, target, weights, n_classes, settings):
             matrix, schema, y.astype(np.int32), [n_classes], np.array(weights, float), "branch", cut_ordinal=False
         )
     else:
-        problem = number_problem(
-            matrix, schema, y.astype(float), np.array(weights, float), "branch", cut_ordinal=False
-        )
+        problem = number_problem(matrix, schema, y.astype(float), np.array(weights, float), "branch", cut_ordinal=False)
     rules = ChaidRules(
         settings.alpha, settings.alpha_merge, settings.min_rows, settings.exhaustive, settings.bonferroni,
         "likelihood_ratio" if settings.likelihood_ratio else "pearson",

@@ -6,13 +6,14 @@ left or its right one. Callers: the tests of this folder, benchmarks/reference/c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from reference_sets import DataSet
+from reference_sets import DataSet, find
 
 import treewright as tw
 from treewright.tree.arrays import SUBSET
+from treewright.tree.edit import collapse
 
 
 def fit_like_rpart(data: DataSet, run):
@@ -53,6 +54,38 @@ class Split:
     below: bool  # low values go to branch 0
     levels: frozenset  # levels that go to branch 0
     others: frozenset  # levels that go to branch 1
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Two trees node by node, top down.
+
+    `pairs` are the nodes that both have; `differences` (their node, what differs) where the way down ends early.
+    """
+
+    model: tw.Model
+    run: dict
+    pairs: list
+    differences: list
+
+    @property
+    def ends(self):
+        """Pairs where rpart stopped and we went on."""
+        tree = self.model.trees[0]
+        return [pair for pair in self.pairs if "primary" not in pair.theirs and not tree.is_leaf[pair.node]]
+
+    def cut_back(self):
+        """Our model ended where rpart's tree ends, and rpart's number of each of its nodes."""
+        tree = collapse(self.model.trees[0], [pair.node for pair in self.ends])
+        numbers = [pair.theirs["node"] for pair in sorted(self.pairs, key=lambda pair: pair.node)]
+        return tw.Model.of(replace(self.model, trees=(tree,))), np.array(numbers)
+
+
+def beside_rpart(run, folder=None):
+    """Our tree beside a run of rpart.json, and the rows that it was grown on."""
+    data = find(run["data"], folder)
+    model, kept = fit_like_rpart(data, run)
+    return Beside(model, run, *_pairs_of(model, run)), data, kept
 
 
 def split_of_theirs(split, run, mirrored):
@@ -100,7 +133,23 @@ def same_split(one, other):
     return (one.column, one.below, one.levels, one.others) == (other.column, other.below, other.levels, other.others)
 
 
+def difference_of_surrogates(beside, pair):
+    """The first place where two lists of surrogates differ, in words: test, agreement, adjusted agreement; else None."""
+    ours = surrogates_of(beside.model, pair.node)
+    theirs = [
+        (split_of_theirs(split, beside.run, pair.mirrored), split["improve"], split["adj"])
+        for split in pair.theirs["surrogates"]
+    ]
+    if len(ours) != len(theirs):
+        return f"node {pair.theirs['node']}: {len(ours)} surrogates | {len(theirs)}"
+    for one, other in zip(ours, theirs, strict=True):
+        if not same_split(one[0], other[0]) or not np.allclose(one[1:], other[1:], rtol=0, atol=1e-10):
+            return f"node {pair.theirs['node']}: {one} | {other}"
+    return None
+
+
 def surrogates_of(model, node):
+    """Test, agreement and adjusted agreement of a node's surrogates."""
     tree = model.trees[0]
     places = np.flatnonzero(tree.surrogate_node == node)
     return [
@@ -109,8 +158,7 @@ def surrogates_of(model, node):
     ]
 
 
-def pairs_of(model, run):
-    """Nodes that both trees have, top down, and the first difference of primary splits of each path, in words."""
+def _pairs_of(model, run):
     tree, theirs = model.trees[0], {node["node"]: node for node in run["nodes"]}
     pairs, differences = [], []
     waiting = [(0, 1)]
@@ -124,10 +172,11 @@ def pairs_of(model, run):
                 differences.append((number, f"ours is a leaf, rpart asks {other['primary']['column']}"))
             continue
         ours = split_of_ours(model, node)
-        mirrored = next((flip for flip in (False, True) if same_split(ours, split_of_theirs(other["primary"], run, flip))), None)
-        if mirrored is None:
-            differences.append((number, f"{ours} | {other['primary']}"))
+        fitting = [way for way in (False, True) if same_split(ours, split_of_theirs(other["primary"], run, way))]
+        if not fitting:
+            differences.append((number, f"ours asks {ours.column}, rpart {other['primary']['column']}"))
             continue
+        mirrored = fitting[0]
         pairs.append(Pair(node, other, mirrored))
         first = int(tree.first_child[node])
         waiting += [(first + mirrored, 2 * number), (first + 1 - mirrored, 2 * number + 1)]

@@ -1,4 +1,4 @@
-"""``treewright show --audit``. In: a model, the rows of a file. Out: the audit of a node as text. Callers: cli.app, cli.show."""
+"""``treewright show --audit``. In: a model, the rows of a file. Out: a node's audit as text. Callers: cli.app."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ def run_audit(
         No data, several targets, or a target without a name.
     """
     if data is None:
-        raise UsageRefusal("--audit needs rows, and a model file holds none: give those it was fitted on with --data FILE")
+        raise UsageRefusal(
+            "--audit needs rows, and a model file holds none: give those it was fitted on with --data FILE"
+        )
     import treewright
 
     check_output(out, force)

@@ -381,3 +381,37 @@ def check_lengths(n_rows: int, y: Any) -> None:
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {rows}]: "
             f"X has {n_rows} rows and y has {rows}"
         )
+
+
+def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Codes of labels in the classes of a fitted model.
+
+    Parameters
+    ----------
+    labels : Labels
+    classes : tuple of ndarray
+        Per output the sorted labels of the model.
+
+    Returns
+    -------
+    int32[n, n_outputs]
+
+    Raises
+    ------
+    DataError
+        The number of outputs differs, or a label is none of the model's.
+    """
+    if len(labels.classes) != len(classes):
+        raise DataError(f"y has {len(labels.classes)} outputs, the model has {len(classes)}")
+    columns = []
+    for output, (own, known) in enumerate(zip(labels.classes, classes, strict=True)):
+        places = {label: code for code, label in enumerate(known.tolist())}
+        strange = [label for label in own.tolist() if label not in places]
+        if strange:
+            row = int((labels.codes[:, output] == own.tolist().index(strange[0])).argmax())
+            raise DataError(
+                f"y holds a label that the model does not know: {shown(strange[0])} (first row {row}); its classes are "
+                f"{', '.join(shown(label) for label in known.tolist()[:10])}"
+            )
+        columns.append(np.array([places[label] for label in own.tolist()], np.int32)[labels.codes[:, output]])
+    return np.stack(columns, axis=1)

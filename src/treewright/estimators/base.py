@@ -30,11 +30,12 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
-from treewright.data.target import check_lengths, check_weights
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import resolve
 from treewright.estimators.suspicions import warn_of_suspicions
 from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
+from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.model import Model
 from treewright.tree.arrays import Tree
 from treewright.version import __version__
@@ -43,7 +44,9 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
     from sklearn.utils import Tags
 
+    from treewright.explain.audit import Audit
     from treewright.explain.rule_table import LeafRules
+    from treewright.explain.trace import Trace
     from treewright.grow.by_node.grower import Step
     from treewright.grow.by_node.policy import Policy
     from treewright.grow.by_node.problem import Problem
@@ -225,6 +228,71 @@ class TreeEstimator(BaseEstimator, ABC):
         """How many leaves the tree has."""
         return self.tree_.n_leaves
 
+    def audit(self, node: int = 0, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Audit:
+        """Show how a node's split was chosen: every column's best candidate, and the arithmetic of the winner.
+
+        Parameters
+        ----------
+        node : int
+            0 is the root; ``show`` numbers the others.
+        X, y, sample_weight : optional
+            The table to audit on. Without it, the rows of the last fit, which are kept while they are small (32 MB)
+            and not pickled.
+        **options
+            ``every`` (a column whose cuts or divisions are listed one by one), ``log_base`` (2 or "e"), ``digits``:
+            see ``treewright.explain.audit.audit_node``.
+
+        Returns
+        -------
+        Audit
+            ``print`` writes it out, ``to_dict()`` makes columns for a data frame.
+
+        Raises
+        ------
+        ParameterError
+            There is no such node, or no rows are at hand.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> est = tw.ID3Classifier().fit({"sky": ["sun", "rain", "sun"]}, ["out", "in", "out"])
+        >>> [round(row.gain, 3) for row in est.audit()]
+        [0.918]
+        """
+        from treewright.explain.audit_model import audit_rows
+
+        model = self._fitted()
+        if (X is None) != (y is None):
+            raise ParameterError("audit takes X and y together, or neither")
+        table = self.__dict__.get("_rows") if X is None else self._table_of(X, y, sample_weight)
+        if table is None:
+            raise ParameterError(
+                "the rows of the fit are not at hand (more than 32 MB, or the estimator was pickled): pass them, "
+                "audit(node, X, y)"
+            )
+        problem = self._problem(table)
+        return audit_rows(model, problem, self._policy(problem), table.matrix, node, **options)
+
+    def _table_of(self, X: Any, y: Any, sample_weight: Any) -> FitTable:
+        """Rows encoded as the fitted model encodes them."""
+        model = self._fitted()
+        matrix, target, weights = model.encode_rows(X, y, sample_weight, owner=type(self).__name__)
+        names = model.target_names
+        if model.task == "classification":
+            return FitTable(model.schema, matrix, Labels(target, model.classes, names, True), weights)
+        return FitTable(model.schema, matrix, Numbers(target, names, True), weights)
+
+    @property
+    def trace_(self) -> Trace:
+        """How the tree grew, node by node; only after a fit with ``grow_trace=True``."""
+        from treewright.explain.trace import trace_of
+
+        model = self._fitted()
+        steps = self.__dict__.get("_steps")
+        if steps is None:
+            raise AttributeError("no trace was kept: fit with grow_trace=True")
+        return trace_of(model, steps)
+
     def show(self, **options: Any) -> str:
         """Return the tree as text; options as ``treewright.explain.text.show``."""
         return self._fitted().show(**options)
@@ -288,13 +356,20 @@ class TreeEstimator(BaseEstimator, ABC):
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:
         """The grown and pruned tree; its trace where ``grow_trace`` asks for one."""
 
-    @abstractmethod
     def _policy(self, problem: Problem) -> Policy:
         """How a node chooses its test: for growing by node, and for audits."""
+        return policy_of(self._algorithm, self._parameters(), problem, problem.n_rows)
+
+    def _problem(self, table: FitTable) -> Problem:
+        """The rows as the grower by nodes takes them."""
+        return problem_of(
+            self._algorithm, self._parameters(), self._missing(), table.matrix, table.schema, table.target[0],
+            table.weights, self._n_classes(table.target),
+        )  # fmt: skip
 
     @abstractmethod
-    def _problem(self, table: FitTable) -> Problem:
-        """The rows as the node-by-node grower takes them."""
+    def _n_classes(self, target: Any) -> tuple[int, ...]:
+        """Classes per output; empty for numbers."""
 
     def _criterion_name(self) -> str:
         """What the model's facts call the criterion."""

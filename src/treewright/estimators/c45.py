@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from treewright.estimators import resolve
 from treewright.estimators.classifier import ClassifierTree
 from treewright.exceptions import ParameterError
-from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.grower import Stops, grow_by_node
+from treewright.grow.by_node.policies import count_of
 from treewright.prune.error_based import prune_error_based
 
 if TYPE_CHECKING:
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from treewright.data.target import Labels
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.by_node.policy import Policy
-    from treewright.grow.by_node.problem import Problem
     from treewright.tree.arrays import Tree
 
 
@@ -68,8 +65,8 @@ class C45Classifier(ClassifierTree):
     Notes
     -----
     Quinlan 1993, *C4.5: Programs for Machine Learning*, with the details of J48 in Weka 3.6, whose trees it grows (the
-    guide to C4.5 lists the differences). The column of the largest gain ratio among those of at least average gain. A cut
-    pays log2(cuts tried) / rows for the choice, leaves a tenth of the rows per class on both sides (at least
+    guide to C4.5 lists the differences). The column of the largest gain ratio among those of at least average gain. A
+    cut pays log2(cuts tried) / rows for the choice, leaves a tenth of the rows per class on both sides (at least
     ``min_samples_leaf``, at most 25), and stands at a value of the column. Gains count the known rows only, times their
     share. Pruned bottom-up by the upper confidence limit of the error. Ties within 1e-6: the lower column, the lower
     cut.
@@ -134,10 +131,6 @@ class C45Classifier(ClassifierTree):
     def _criterion_name(self) -> str:
         return "gain_ratio"
 
-    def _policy(self, problem: Problem) -> Policy:
-        least = resolve.count_of(self.min_samples_leaf, problem.n_rows)
-        return C45Policy(C45Search(problem, least, grouping=self.nominal_splits == "grouped"))
-
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
         target = cast("Labels", table.target)
         if len(target.classes) > 1:
@@ -147,7 +140,7 @@ class C45Classifier(ClassifierTree):
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
-            min_samples_split=max(2, resolve.count_of(self.min_samples_split, problem.n_rows)),
+            min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)
         tree = grown.tree

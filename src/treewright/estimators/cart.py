@@ -14,10 +14,9 @@ from treewright.estimators.base import TreeEstimator
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
-from treewright.grow.by_node.policy import GainPolicy, RatioPolicy
+from treewright.grow.by_node.policies import count_of
 from treewright.grow.by_node.problem import refuse_missing
 from treewright.grow.by_node.retrace import retrace
-from treewright.grow.by_node.search import Rules, Search
 from treewright.grow.grower import grow
 from treewright.grow.settings import GrowSettings
 from treewright.prune.cost_complexity import prune_at
@@ -25,8 +24,6 @@ from treewright.prune.cost_complexity import prune_at
 if TYPE_CHECKING:
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.by_node.policy import Policy
-    from treewright.grow.by_node.problem import Problem
     from treewright.grow.objective import Objective
     from treewright.tree.arrays import Tree
 
@@ -107,21 +104,6 @@ class CartEstimator(TreeEstimator):
         # Without a missing cell these grow the same tree.
         return self.missing in ("fractional", "branch") and any(c.missing_seen for c in table.schema.columns)
 
-    def _policy(self, problem: Problem) -> Policy:
-        n = problem.n_rows
-        rules = Rules(
-            self.nominal_splits,
-            resolve.count_of(self.min_samples_leaf, n),
-            float(self.min_weight_fraction_leaf) * float(problem.weights.sum()) * (1.0 - 1e-12),
-        )
-        if self.missing == "surrogate" and self.nominal_splits == "multiway":
-            raise ParameterError(
-                "missing='surrogate' needs two-way splits: choose nominal_splits='subset' or 'one_vs_rest', or "
-                "another way with missing values"
-            )
-        search = Search(problem, Criterion.of(self.criterion), rules)
-        return RatioPolicy(search) if self.criterion == "gain_ratio" else GainPolicy(search)
-
     def _stops(self, settings: GrowSettings, p: int) -> Stops:
         return Stops(
             max_depth=settings.max_depth,
@@ -143,8 +125,8 @@ class CartEstimator(TreeEstimator):
         return GrowSettings(
             criterion="own" if callable(self.criterion) else self.criterion,
             max_depth=None if self.max_depth is None else min(int(self.max_depth), 2**31 - 1),
-            min_samples_split=max(2, resolve.count_of(self.min_samples_split, n)),
-            min_samples_leaf=resolve.count_of(self.min_samples_leaf, n),
+            min_samples_split=max(2, count_of(self.min_samples_split, n)),
+            min_samples_leaf=count_of(self.min_samples_leaf, n),
             min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
             max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             max_features=n_drawn,

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from treewright.estimators import resolve
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.regressor import RegressorTree
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import BinnedProblem, bin_numbers
 from treewright.grow.by_node.grower import Stops, grow_by_node
+from treewright.grow.by_node.policies import count_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.by_node.problem import Problem
     from treewright.tree.arrays import Tree
 
 
@@ -41,7 +38,6 @@ class ChaidEstimator(TreeEstimator):
         "missing": [StrOptions({"branch", "error"})],
     }
     _algorithm = "chaid"
-    _cuts_ordinal = False
 
     # Set by __init__ of the estimators.
     alpha: float
@@ -62,25 +58,11 @@ class ChaidEstimator(TreeEstimator):
             tags.classifier_tags.multi_label = False
         return tags
 
-    def _problem(self, table: FitTable) -> Problem:
-        return bin_numbers(super()._problem(table), int(self.n_bins))  # type: ignore[safe-super]
-
-    def _policy(self, problem: Problem) -> ChaidPolicy:
-        rules = ChaidRules(
-            alpha=float(self.alpha),
-            alpha_merge=float(self.alpha_merge),
-            min_rows=resolve.count_of(self.min_samples_leaf, problem.n_rows),
-            exhaustive=bool(self.exhaustive),
-            bonferroni=bool(self.bonferroni),
-            test=getattr(self, "test", "pearson"),
-        )
-        return ChaidPolicy(cast(BinnedProblem, problem), rules)
-
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
-            min_samples_split=max(2, resolve.count_of(self.min_samples_split, problem.n_rows)),
+            min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)
         return grown.tree, grown.trace if self.grow_trace else None
@@ -102,7 +84,7 @@ class CHAIDClassifier(ChaidEstimator, ClassifierTree):
     bonferroni : bool, default True
         Multiply the p-value of a column by the number of ways in which its levels could have been merged.
     n_bins : int >= 2, default 10
-        A numeric column with more values than this is cut into that many bins of about equal weight, once, before growing.
+        A numeric column with more values than this is cut into so many bins of about equal weight, once, at the root.
     max_depth : int >= 1, optional, default 3
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of all rows, rounded up. SPSS has 100.
@@ -136,12 +118,12 @@ class CHAIDClassifier(ChaidEstimator, ClassifierTree):
     -----
     Kass 1980; Biggs, de Ville and Suen 1991 for ``exhaustive``. The pair of groups that differs least merges while its
     p-value is above ``alpha_merge`` and more than two are left; a group below ``min_samples_leaf`` merges whatever its
-    p-value. In order (ordinal and numeric columns) only neighbours merge; missing cells then join the group that they differ
-    least from, or stay alone, whichever has the smaller adjusted p-value. Merged groups are not split again. The column
-    with the smallest adjusted p-value splits the node; ties: the larger statistic, then the lower column. A pair's test leaves out
-    classes that neither group holds. Weights are counts, as in SPSS: a row of weight 2 is two rows (but one row for
-    ``min_samples_*``), so weights that are not counts should add up to the number of rows. Impurity in the tree is
-    Gini's. One target.
+    p-value. In order (ordinal and numeric columns) only neighbours merge; missing cells then join the group that they
+    differ least from, or stay alone, whichever has the smaller adjusted p-value. Merged groups are not split again. The
+    column with the smallest adjusted p-value splits the node; ties: the larger statistic, then the lower column. The
+    test of a pair leaves out classes that neither group holds. Weights are counts, as in SPSS: a row of weight 2 is two
+    rows (but one row for ``min_samples_*``), so weights that are not counts should add up to the number of rows.
+    Impurity in the tree is Gini's. One target.
 
     Examples
     --------
@@ -149,7 +131,8 @@ class CHAIDClassifier(ChaidEstimator, ClassifierTree):
     >>> table = {"town": ["A", "B", "C", "D"] * 10, "age": list(range(40))}
     >>> answers = ["yes", "yes", "no", "no"] * 10
     >>> est = tw.CHAIDClassifier().fit(table, answers)
-    >>> print(est.show())
+    >>> est.get_n_leaves(), est.predict({"town": ["B", "D"], "age": [1, 1]}).tolist()
+    (2, ['yes', 'no'])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -222,8 +205,8 @@ class CHAIDRegressor(ChaidEstimator, RegressorTree):
 
     Notes
     -----
-    As ``CHAIDClassifier``, with the F test of a one-way analysis of variance: of two groups by themselves for merging, of
-    all groups for the column. Groups of one row each cannot be told apart and merge. Impurity in the tree is the
+    As ``CHAIDClassifier``, with the F test of a one-way analysis of variance: of two groups by themselves for merging,
+    of all groups for the column. Groups of one row each cannot be told apart and merge. Impurity in the tree is the
     variance.
 
     Examples

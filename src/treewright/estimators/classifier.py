@@ -18,9 +18,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, encode_labels
 from treewright.estimators.base import TreeEstimator
-from treewright.estimators.table import FitTable
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.grow.by_node.problem import Problem, class_problem
 from treewright.model import Model
 from treewright.tree.arrays import Tree
 
@@ -38,7 +36,6 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
         "class_weight": [dict, list, StrOptions({"balanced"}), None],
     }
     class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
-    _cuts_ordinal: ClassVar[bool] = True  # whether ordinal columns are cut; else each level may be a branch
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -143,12 +140,8 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
             raise ParameterError("class_weight gives every row the weight 0")
         return factors
 
-    def _problem(self, table: FitTable) -> Problem:
-        target = cast("Labels", table.target)
-        return class_problem(
-            table.matrix, table.schema, target.codes, [len(labels) for labels in target.classes], table.weights,
-            self._missing(), cut_ordinal=self._cuts_ordinal,
-        )  # fmt: skip
+    def _n_classes(self, target: Labels) -> tuple[int, ...]:
+        return tuple(len(labels) for labels in target.classes)
 
     def _make_model(self, schema: Schema, tree: Tree, target: Labels, facts: Mapping[str, Any]) -> Model:
         several = len(target.classes) > 1

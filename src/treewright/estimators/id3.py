@@ -9,20 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from treewright.data.cells import shown
-from treewright.estimators import resolve
 from treewright.estimators.classifier import ClassifierTree
 from treewright.exceptions import ColumnError
-from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
-from treewright.grow.by_node.policy import GainPolicy
-from treewright.grow.by_node.search import Rules, Search
+from treewright.grow.by_node.policies import count_of
 
 if TYPE_CHECKING:
     from treewright.data.schema import Schema
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.by_node.policy import Policy
-    from treewright.grow.by_node.problem import Problem
     from treewright.tree.arrays import Tree
 
 
@@ -69,8 +64,8 @@ class ID3Classifier(ClassifierTree):
     Notes
     -----
     Quinlan 1986, "Induction of decision trees". Information gain is in bits. A level that the column has but the node's
-    rows lack gets a branch without rows, which predicts what the node does. A column is asked once on a path: after that
-    it is constant. Growth stops at a pure node and where every column is constant. Ties: the lower column.
+    rows lack gets a branch without rows, which predicts what the node does. A column is asked once on a path: after
+    that it is constant. Growth stops at a pure node and where every column is constant. Ties: the lower column.
 
     Examples
     --------
@@ -87,7 +82,6 @@ class ID3Classifier(ClassifierTree):
         "missing": [StrOptions({"branch", "direction", "fractional", "error"})],
     }
     _algorithm = "id3"
-    _cuts_ordinal = False
 
     def __init__(
         self,
@@ -121,16 +115,12 @@ class ID3Classifier(ClassifierTree):
     def _criterion_name(self) -> str:
         return "entropy"
 
-    def _policy(self, problem: Problem) -> Policy:
-        rules = Rules("multiway", resolve.count_of(self.min_samples_leaf, problem.n_rows))
-        return GainPolicy(Search(problem, Criterion.of("entropy"), rules))
-
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
         refuse_numbers(table.schema)
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
-            min_samples_split=max(2, resolve.count_of(self.min_samples_split, problem.n_rows)),
+            min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
             min_impurity_decrease=float(self.min_impurity_decrease),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -11,9 +11,7 @@ from sklearn.base import RegressorMixin
 from treewright.data.schema import Schema
 from treewright.data.target import Numbers, encode_numbers
 from treewright.estimators.base import TreeEstimator
-from treewright.estimators.table import FitTable
 from treewright.exceptions import DataError
-from treewright.grow.by_node.problem import Problem, number_problem
 from treewright.model import Model
 from treewright.tree.arrays import Tree
 from treewright.tree.model import Unseen
@@ -21,8 +19,6 @@ from treewright.tree.model import Unseen
 
 class RegressorTree(RegressorMixin, TreeEstimator):
     """A regressor around one grown tree."""
-
-    _cuts_ordinal: ClassVar[bool] = True  # whether ordinal columns are cut; else each level may be a branch
 
     def _is_poisson(self) -> bool:
         """Whether targets are counts."""
@@ -70,12 +66,8 @@ class RegressorTree(RegressorMixin, TreeEstimator):
     def _n_outputs(self, target: Numbers) -> int:
         return target.values.shape[1]
 
-    def _problem(self, table: FitTable) -> Problem:
-        target = cast("Numbers", table.target)
-        return number_problem(
-            table.matrix, table.schema, target.values, table.weights, self._missing(),
-            is_poisson=self._is_poisson(), cut_ordinal=self._cuts_ordinal,
-        )  # fmt: skip
+    def _n_classes(self, target: Numbers) -> tuple[int, ...]:  # noqa: ARG002 - it has none
+        return ()
 
     def _make_model(self, schema: Schema, tree: Tree, target: Numbers, facts: Mapping[str, Any]) -> Model:
         return Model(

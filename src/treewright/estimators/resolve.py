@@ -45,12 +45,6 @@ def refuse_too_little_memory(p: int, n: int, n_threads: int) -> None:
     check_fits(4 * n * p + 24 * n * (min(n_threads, p) + 1), f"growing on {n} rows x {p} columns")
 
 
-def count_of(value: Any, n: int) -> int:
-    """A number of rows, or that share of ``n`` rows, rounded up."""
-    # More than any table has rows is as good as any other such number, and fits a machine word.
-    return min(int(value), 2**31 - 1) if isinstance(value, Integral) else math.ceil(value * n)
-
-
 def max_features(value: Any, p: int) -> int:
     """How many columns a node may use; a number larger than ``p`` means all of them."""
     if value is None:

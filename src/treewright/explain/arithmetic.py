@@ -1,7 +1,7 @@
 """Impurities and gains written out as on paper. In: counts, numbers. Out: one line each. Caller: explain.audit_text.
 
-A line is ``label = what is computed = result``. Results come from all digits of the numbers; where the printed ones, taken
-as they stand, give another last digit, the line says so.
+A line is ``label = what is computed = result``. Results come from all digits of the numbers; where the printed ones,
+taken as they stand, give another last digit, the line says so.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Paper:
         return float(self.number(value))
 
     def line(self, label: str, written: Written, value: float, unit: str = "") -> str:
-        """Return ``label = computation = value unit``, with a note where the printed numbers give another last digit."""
+        """Return ``label = computation = value unit``, and what the printed numbers give where that differs."""
         result = self.number(value)
         text = f"{label} = {written.text} = {result}" + (f" {unit}" if unit else "")
         other = self.number(written.rounded)
@@ -80,7 +80,7 @@ class Paper:
     def misclassification(self, parts: Sequence[float]) -> Written | None:
         """Return ``1 - 9/14``: the share of the largest class; None where there is one class."""
         parts = [part for part in parts if part > 0]
-        if len(parts) < 2:  # noqa: PLR2004 - nothing is wrong in one class
+        if len(parts) < 2:
             return None
         share = fraction(max(parts), sum(parts))
         return Written(f"1 - {share.text}", 1.0 - share.rounded)
@@ -88,8 +88,10 @@ class Paper:
     def variance(self, targets: Sequence[float], mean: float) -> Written:
         """Return ``((1 - 2.5)^2 + (4 - 2.5)^2)/2``."""
         middle = plain(mean)
-        terms = [f"({plain(y)} - {middle})^2" if not middle.startswith("-") else f"({plain(y)} + {middle[1:]})^2"
-                 for y in targets]  # fmt: skip
+        terms = [
+            f"({plain(y)} - {middle})^2" if not middle.startswith("-") else f"({plain(y)} + {middle[1:]})^2"
+            for y in targets
+        ]
         squares = sum((float(plain(y)) - float(middle)) ** 2 for y in targets)
         return Written(f"({' + '.join(terms)})/{len(targets)}", squares / len(targets))
 

@@ -1,4 +1,4 @@
-"""Every cut or division of one column at one node. In: a node, a search. Out: ``AuditRow`` list. Caller: explain.audit."""
+"""Every cut or division of one column at a node. In: a search. Out: ``AuditRow`` list. Caller: explain.audit_search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from treewright.tree.words import gap_digits
 
 def missing_mode(search: Search, n_missing: int) -> int:
     """Return what the search does with so many missing rows of a column (``scan``)."""
-    return int(search._modes(np.array([n_missing]))[0])  # noqa: SLF001 - the search's own rule, not a copy of it
+    return int(search._modes(np.array([n_missing]))[0])
 
 
 def place_of(columns: np.ndarray, feature: int) -> int:
@@ -84,9 +84,15 @@ def _cut_candidates(node: AuditedNode, search: Search, feature: int, cuts: CutLi
         missing = EVERY_BRANCH if left_out else {RIGHT: 1, LEFT: 0, OWN: 2}[side]
         candidates.append(
             Candidate(
-                feature, THRESHOLD, 3 if missing == OWN_BRANCH_NUMBER else 2, missing, 0.0, 0.0,
-                threshold=threshold, notes={"tried": cuts.n_tried},
-            )  # fmt: skip
+                feature,
+                THRESHOLD,
+                3 if missing == OWN_BRANCH_NUMBER else 2,
+                missing,
+                0.0,
+                0.0,
+                threshold=threshold,
+                notes={"tried": cuts.n_tried},
+            )
         )
     return candidates
 
@@ -133,7 +139,7 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
     levels = problem.levels_of(place)
     held, n_gone = np.flatnonzero(counts[levels]), int(counts[levels.stop])
     mode = missing_mode(search, n_gone) if n_gone else LEAVE_OUT
-    if len(held) + (mode != LEAVE_OUT) < 2:  # noqa: PLR2004 - there is nothing to divide
+    if len(held) + (mode != LEAVE_OUT) < 2:
         return []
     masks = _divisions(node, search, tables[levels][held])
     sides = {LEAVE_OUT: (EVERY_BRANCH,), OWN_BRANCH: (OWN_BRANCH_NUMBER,)}.get(mode, (1, 0))

@@ -1,13 +1,13 @@
-"""One candidate test with its numbers. In: a node's rows, a candidate. Out: ``AuditRow``. Callers: explain.audit, audit_every.
+"""One candidate test with its numbers. In: a node's rows, a candidate. Out: ``AuditRow``. Callers: explain.audit*.
 
-The numbers are computed from the rows of the branches, not taken from the search that found the candidate, so that the two
-check each other.
+The numbers are computed from the rows of the branches, not taken from the search that found the candidate, so that
+the two check each other.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -73,7 +73,7 @@ class AuditRow:
     share_known : float, 0 to 1
         Weight of the other rows, as a share of the node's weight.
     before, after : float
-        Impurity of the rows that branches count, before the split; the same after it: the branches' impurities weighted.
+        Impurity of the rows that branches count, before the split; after it, the weighted mean of the branches'.
     price : float
         What C4.5 takes off for the choice among many cuts; 0.0 otherwise.
     gain : float
@@ -234,9 +234,16 @@ class AuditedNode:
 
 
 def measured(
-    node: AuditedNode, candidate: Candidate, *, sums: BranchSums | None = None, digits: int = 6, price: float = 0.0,
-    score: float = math.nan, rank: int = 0, chosen: bool = False,
-) -> AuditRow:  # fmt: skip
+    node: AuditedNode,
+    candidate: Candidate,
+    *,
+    sums: BranchSums | None = None,
+    digits: int = 6,
+    price: float = 0.0,
+    score: float = math.nan,
+    rank: int = 0,
+    chosen: bool = False,
+) -> AuditRow:
     """Return a candidate with its numbers.
 
     Parameters
@@ -267,12 +274,13 @@ def measured(
     gain = max(share * (before - after), 0.0) - price
     split_info = split_information(np.append(weights, left_out)) * node.unit
     test = candidate_test(problem.schema, candidate, node.missing)
+    labels = [test.edge(b, digits=digits) for b in range(candidate.n_branches)]
     p_value = candidate.p_value if not math.isnan(candidate.p_value) else independence_p(problem, sums)
     return AuditRow(
         column=problem.schema.columns[candidate.feature].name,
         feature=candidate.feature,
         question=test.question(digits=digits),
-        branches=branches_of(problem, test, sums, impurities, digits),
+        branches=branches_of(problem, labels, sums, impurities),
         n_left_out=n_out,
         weight_left_out=left_out,
         share_known=share,
@@ -293,9 +301,9 @@ def measured(
 
 
 def branches_of(
-    problem: Problem, test: NodeTest, sums: BranchSums, impurities: np.ndarray, digits: int = 6
+    problem: Problem, labels: Sequence[str], sums: BranchSums, impurities: np.ndarray
 ) -> tuple[AuditBranch, ...]:
-    """Return the branches of a test with what they hold."""
+    """Return the branches of a test, called ``labels``, with what they hold."""
     weights = problem.weight_of(sums.table)
     no_numbers: tuple[float, ...] = ()
     branches = []
@@ -309,8 +317,9 @@ def branches_of(
             values = tuple((means + problem.centres if sums.middles is None else sums.middles[b]).tolist())
         else:
             values = variances = (math.nan,) * problem.n_outputs
-        label = test.edge(b, digits=digits)
-        branches.append(AuditBranch(label, samples, float(weights[b]), counts, values, variances, float(impurities[b])))
+        branches.append(
+            AuditBranch(labels[b], samples, float(weights[b]), counts, values, variances, float(impurities[b]))
+        )
     return tuple(branches)
 
 
@@ -320,9 +329,13 @@ def candidate_test(schema: Schema, candidate: Candidate, missing: Missing) -> No
     name, quote = written_name(column.name), column.family == "object"
     if candidate.kind == THRESHOLD:
         return cut_test(
-            column, feature, candidate.threshold, candidate.missing_branch, n_branches=candidate.n_branches,
+            column,
+            feature,
+            candidate.threshold,
+            candidate.missing_branch,
+            n_branches=candidate.n_branches,
             missing=missing,
-        )  # fmt: skip
+        )
     if candidate.kind == INTERVALS:
         levels = column.levels if column.kind == "ordinal" else ()
         cuts = tuple(candidate.cuts.tolist())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from treewright.explain.audit_text import best_rows, head_lines, titles_and_cells
 
 if TYPE_CHECKING:
-    from treewright.explain.audit import Audit
+    from treewright.explain.audit_record import Audit
 
 # A page with more rows than this is slow and read by nobody; to_dict has them all.
 MAX_HTML_ROWS = 200
@@ -67,8 +67,9 @@ def html_table(caption: Sequence[str], titles: Sequence[str], rows: Sequence[Seq
     head = "".join(f'<th style="text-align: left">{escape(title)}</th>' for title in titles)
     lines = [f"<table><caption>{'<br>'.join(map(escape, caption))}</caption>", f"<thead><tr>{head}</tr></thead>"]
     lines.append("<tbody>")
-    for row in rows:
-        lines.append("<tr>" + "".join(f'<td style="text-align: left">{escape(cell)}</td>' for cell in row) + "</tr>")
+    lines += [
+        "<tr>" + "".join(f'<td style="text-align: left">{escape(cell)}</td>' for cell in row) + "</tr>" for row in rows
+    ]
     if note:
         lines.append(f'<tr><td colspan="{len(titles)}">{escape(note)}</td></tr>')
     return "\n".join([*lines, "</tbody></table>"])

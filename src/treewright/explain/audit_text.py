@@ -13,7 +13,7 @@ from treewright.tree.summary import counted
 from treewright.tree.words import shorten, written_amount, written_name
 
 if TYPE_CHECKING:
-    from treewright.explain.audit import Audit
+    from treewright.explain.audit_record import Audit
 
 MAX_TEXT_ROWS = 20  # candidates that print shows; to_dict has them all
 MAX_NAMES = 8
@@ -44,7 +44,7 @@ def paper_of(audit: Audit) -> Paper:
     """Return how numbers are written: digits behind the point; more for small variances, fewer for large ones."""
     known_size = audit.criterion in CLASS_FORMULAS
     decimals = audit.digits if known_size else decimals_for(audit.digits, audit.whole.impurity)
-    return Paper(decimals, "log2" if audit.log_base == 2 else "ln")  # noqa: PLR2004 - the base
+    return Paper(decimals, "log2" if audit.log_base == 2 else "ln")
 
 
 def term_of(audit: Audit) -> str:
@@ -139,9 +139,7 @@ def table_lines(audit: Audit) -> list[str]:
     return lines
 
 
-def titles_and_cells(
-    audit: Audit, rows: Sequence[AuditRow], *, width: int | None
-) -> tuple[list[str], list[list[str]]]:
+def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | None) -> tuple[list[str], list[list[str]]]:
     """Return the titles of the table and the cells of each row; texts cut to ``width`` unless that is None."""
     paper = paper_of(audit)
     with_ratio = audit.by_ratio or audit.criterion == "entropy"
@@ -209,8 +207,8 @@ def winner_lines(audit: Audit, row: AuditRow) -> list[str]:
             f"counts{': ' + way if way else ''}"
         )
         lines.append(f"  {known_line(audit, row)}")
-    for branch in held[:MOST_TERMS]:
-        lines.append(f"  {impurity_line(audit, branch, f'{term}({shorten(branch.label, QUESTION_WIDTH)})')}")
+    labels = [f"{term}({shorten(branch.label, QUESTION_WIDTH)})" for branch in held[:MOST_TERMS]]
+    lines += [f"  {impurity_line(audit, branch, label)}" for branch, label in zip(held, labels, strict=False)]
     if len(held) > MOST_TERMS:
         lines.append(f"  ... {len(held) - MOST_TERMS} more branches")
     weights = [branch.weight for branch in held]
@@ -255,12 +253,13 @@ def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
         if mean is not None:
             lines.append(paper.line("average gain", mean, average) + ": columns below it are left out")
         elif audit.average_of:
-            lines.append(f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; those below are out")
+            lines.append(
+                f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; those below are out"
+            )
     if "multiplier" in row.notes:
         notes = row.notes
-        lines.append(
-            f"test statistic {notes['statistic']:.4g}, {notes['dof']:g} degrees of freedom: p {notes['unadjusted_p_value']:.3g}"
-        )
+        found = f"test statistic {notes['statistic']:.4g}, {notes['dof']:g} degrees of freedom"
+        lines.append(f"{found}: p {notes['unadjusted_p_value']:.3g}")
         lines.append(f"adjusted: p x {notes['multiplier']:g} ways to merge, at most 1: {row.p_value:.3g}")
     return lines
 
@@ -275,8 +274,11 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
     elif row.gain <= 1e-12 * max(audit.whole.impurity, 1e-300):
         lines.append("It gains nothing: the rows are as mixed after the split as before.")
     if audit.n_equal_cuts:
-        others = "1 other cut of this column gains" if audit.n_equal_cuts == 1 else (
-            f"{audit.n_equal_cuts} other cuts of this column gain")  # fmt: skip
+        others = (
+            "1 other cut of this column gains"
+            if audit.n_equal_cuts == 1
+            else (f"{audit.n_equal_cuts} other cuts of this column gain")
+        )
         lines.append(f"{others} the same: the lowest is taken.")
     if not row.exact:
         lines.append("Not every division of its levels was tried: a better one may exist.")
@@ -313,8 +315,9 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
         if is_test:
             lines.append(f"Runner-up: {name}, adjusted p {rival.p_value:.3g}.")
         else:
-            what, ours, theirs = ("gain ratio", row.gain_ratio, rival.gain_ratio) if audit.by_ratio else (
-                "gain", row.gain, rival.gain)  # fmt: skip
+            what, ours, theirs = (
+                ("gain ratio", row.gain_ratio, rival.gain_ratio) if audit.by_ratio else ("gain", row.gain, rival.gain)
+            )
             ahead = paper.gain(ours, theirs, 0.0, None)
             lines.append(f"Runner-up: {name}; ahead by {what}: " + paper.line("lead", ahead, ours - theirs))
     elif not n_out:

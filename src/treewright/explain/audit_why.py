@@ -100,6 +100,6 @@ def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
         return f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g})"
     if parameters.get("max_leaf_nodes") is not None:
         return f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
-    if summary.algorithm == "c4.5" or summary.algorithm == "c45":
+    if summary.algorithm == "c45":
         return "what it asked was pruned: a test was possible"
     return "a test was possible: the tree was pruned, or other rows grew it"

@@ -122,9 +122,16 @@ class Trace(Sequence[TraceStep]):
             rival_gain = "" if math.isnan(step.runner_up_gain) else written_amount(step.runner_up_gain)
             cells.append(
                 (
-                    str(step.node), str(step.depth), str(step.n_samples), written_amount(step.impurity), step.question,
-                    written_amount(step.gain), rival, rival_gain, "yes" if step.exact else "no",
-                )  # fmt: skip
+                    str(step.node),
+                    str(step.depth),
+                    str(step.n_samples),
+                    written_amount(step.impurity),
+                    step.question,
+                    written_amount(step.gain),
+                    rival,
+                    rival_gain,
+                    "yes" if step.exact else "no",
+                )
             )
         hidden = len(self) - len(cells)
         return html_table(self.header(), titles, cells, f"{hidden} more: take to_dict()" if hidden else "")

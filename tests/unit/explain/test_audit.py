@@ -12,8 +12,10 @@ import pytest
 from scipy import stats
 
 from treewright.exceptions import ParameterError
-from treewright.explain.audit import Audit, AuditRow
+from treewright.explain.audit import Audit
+from treewright.explain.audit_rows import AuditRow
 from treewright.grow.by_node.grower import Stops
+from treewright.grow.by_node.instances import all_instances
 
 
 def entropy(labels):
@@ -69,19 +71,18 @@ def test_candidates_are_ranked_as_quinlan_ranks_them(plant, tennis):
 
 
 def test_an_audit_finds_what_the_search_found(plant, tennis):
-    for algorithm, splits in (("cart", "subset"), ("cart", "one_vs_rest"), ("c45", "multiway"), ("gain_ratio", "subset")):
+    for algorithm, splits in (
+        ("cart", "subset"),
+        ("cart", "one_vs_rest"),
+        ("c45", "multiway"),
+        ("gain_ratio", "subset"),
+    ):
         grove = plant(*tennis, algorithm=algorithm, criterion="entropy", nominal_splits=splits, missing="fractional")
         audit = grove.audit()
-        for candidate in grove.policy.candidates(grove.audit().summary and _instances(grove)):
+        for candidate in grove.policy.candidates(all_instances(grove.problem)):
             row = next(row for row in audit if row.feature == candidate.feature)
             assert row.gain == pytest.approx(candidate.gain, abs=1e-12)
             assert row.split_info == pytest.approx(candidate.split_info, abs=1e-12)
-
-
-def _instances(grove):
-    from treewright.grow.by_node.instances import all_instances
-
-    return all_instances(grove.problem)
 
 
 def test_nats_are_bits_times_the_logarithm_of_two(plant, tennis):
@@ -89,9 +90,7 @@ def test_nats_are_bits_times_the_logarithm_of_two(plant, tennis):
     bits, nats = grove.audit(), grove.audit(log_base="e")
 
     for name in ("before", "after", "gain", "split_info", "score"):
-        assert [getattr(row, name) for row in nats] == pytest.approx(
-            [getattr(row, name) * math.log(2) for row in bits]
-        )
+        assert [getattr(row, name) for row in nats] == pytest.approx([getattr(row, name) * math.log(2) for row in bits])
     assert [row.gain_ratio for row in nats] == pytest.approx([row.gain_ratio for row in bits])
 
 
@@ -177,7 +176,7 @@ def test_c45_pays_for_the_choice_among_cuts(plant):
 
 def test_columns_without_a_test_say_why(plant):
     table = {"x": [1.0, 2.0, 3.0, 4.0], "same": [7.0] * 4, "gone": [None, None, None, 1.0], "one": [1.0, 1.0, 1.0, 2.0]}
-    grove = plant(table, ["a", "b", "a", "b"], missing="error" if False else "direction", min_rows=2)
+    grove = plant(table, ["a", "b", "a", "b"], min_rows=2)
     audit = grove.audit()
 
     assert {barred.column: barred.reason for barred in audit.barred} == {
@@ -271,8 +270,20 @@ def test_a_column_that_is_not_there_is_refused(plant, every):
         plant({"x": [1.0, 2.0]}, ["a", "b"]).audit(every=every)
 
 
-@pytest.mark.parametrize("options", [{"node": 3}, {"node": -1}, {"node": True}, {"node": "0"}, {"digits": 0},
-                                     {"digits": 99}, {"digits": 2.0}, {"log_base": 10}, {"log_base": "2"}])  # fmt: skip
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"node": 3},
+        {"node": -1},
+        {"node": True},
+        {"node": "0"},
+        {"digits": 0},
+        {"digits": 99},
+        {"digits": 2.0},
+        {"log_base": 10},
+        {"log_base": "2"},
+    ],
+)
 def test_parameters_out_of_range_are_refused(plant, options):
     with pytest.raises(ParameterError):
         plant({"x": [1.0, 2.0]}, ["a", "b"]).audit(**options)
@@ -287,7 +298,7 @@ def test_chaid_is_ranked_by_its_adjusted_p_value(plant):
     table = {"x": ["p"] * 20 + ["q"] * 20, "z": [1.0, 2.0] * 20}
     audit = plant(table, ["a"] * 19 + ["b"] * 20 + ["a"], algorithm="chaid", criterion="chi_squared").audit()
 
-    assert [row.column for row in audit][0] == "x"
+    assert next(row.column for row in audit) == "x"
     assert audit[0].chosen
     assert audit[0].p_value == pytest.approx(stats.chi2_contingency([[19, 1], [1, 19]], correction=False).pvalue)
     assert audit.criterion == "gini"
@@ -321,6 +332,12 @@ def test_a_pure_leaf_and_one_without_a_test_say_so(plant):
     audit = grove.audit(2, [1, 2])
     assert audit.leaf_reason == "no column offers a test that the algorithm would take"
     assert [barred.reason for barred in audit.barred] == ["has one value here"]
+
+
+def test_a_target_of_one_class_leaves_nothing_to_ask(plant):
+    audit = plant({"x": [1.0, 2.0], "c": ["p", "q"]}, ["a", "a"]).audit()
+
+    assert (len(audit), audit.leaf_reason) == (0, "the target has one class")
 
 
 def test_a_node_without_rows_is_told_plainly(plant):

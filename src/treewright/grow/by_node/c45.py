@@ -100,7 +100,7 @@ def grouped(
         return gain / node_weight / info if info > 0.0 else 0.0, gain, int((weights >= min_leaf - CLOSE).sum()) > 1
 
     ratio, gain, valid = judged(groups)
-    while len(groups) > 2:  # noqa: PLR2004 - two branches at least
+    while len(groups) > 2:
         offers = []
         for first, second in combinations(range(len(groups)), 2):
             rest = [one for at, one in enumerate(groups) if at not in (first, second)]

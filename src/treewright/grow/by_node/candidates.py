@@ -97,6 +97,18 @@ def split_information(weights: np.ndarray) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
+def heaviest_of(weights: np.ndarray) -> int:
+    """The heaviest branch; of two equal ones the right one, as in ``grow.split``; of more the first.
+
+    Parameters
+    ----------
+    weights : float64[k]
+        What differs by less than 1e-12 of the whole is equal: parts of rows add up to equal weights but for roundings.
+    """
+    heavy = np.flatnonzero(weights >= weights.max() - 1e-12 * weights.sum())
+    return int(heavy[-1] if len(weights) == 2 else heavy[0])
+
+
 def level_branches(n_levels: int, groups: np.ndarray, present: np.ndarray, absent_branch: int) -> np.ndarray:
     """``Candidate.branch_of`` of a partition.
 

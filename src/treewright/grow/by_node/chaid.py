@@ -1,14 +1,15 @@
 """CHAID's way to choose a test. In: a binned problem. Out: ``ChaidPolicy``. Caller: estimators.chaid.
 
-Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until what is left differs
-significantly; the column whose groups have the smallest adjusted p-value splits the node, if that is significant.
+Kass 1980; Biggs, de Ville and Suen 1991 for the exhaustive search: the levels of every column are merged until what is
+left differs significantly; the column whose groups have the smallest adjusted p-value splits the node, if that is
+significant.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -155,13 +156,9 @@ class ChaidPolicy:
         n_branches = int(numbers[merging.N_GROUPS])
         branch_weights = np.bincount(groups[groups >= 0], weights=weights[groups >= 0], minlength=n_branches)
         missing_branch = int(groups[-1]) if groups[-1] >= 0 else EVERY_BRANCH
-        test = (
-            self._of_ordered(feature, groups[:-1], n_branches)
-            if problem.is_ordered[feature]
-            else self._of_levels(groups[:-1], branch_weights)
-        )
-        return Candidate(
+        candidate = Candidate(
             feature=feature,
+            kind=MULTIWAY,
             n_branches=n_branches,
             missing_branch=missing_branch,
             gain=float(merged.gains[feature]),
@@ -169,31 +166,26 @@ class ChaidPolicy:
             split_info=split_information(branch_weights),
             p_value=math.exp(numbers[merging.LOG_ADJUSTED]),
             notes=_notes(numbers),
-            **test,
         )
+        if problem.is_ordered[feature]:
+            return self._with_cuts(candidate, groups[:-1])
+        heaviest = int(branch_weights.argmax())
+        if n_branches == 2:
+            heaviest = int(branch_weights[0] <= branch_weights[1])  # as the grower: the second of equals
+        return replace(candidate, branch_of=level_branches(len(groups) - 1, groups[:-1], groups[:-1] >= 0, heaviest))
 
-    def _of_ordered(self, feature: int, groups: np.ndarray, n_branches: int) -> dict[str, int | float | np.ndarray]:
-        """Cuts between groups of ranks or bins; bins that the node does not hold are shared out at their middle."""
+    def _with_cuts(self, candidate: Candidate, groups: np.ndarray) -> Candidate:
+        """Cuts between groups of ranks or bins; those that the node does not hold are shared out at their middle."""
         held = np.flatnonzero(groups >= 0)
         last = np.flatnonzero(np.diff(groups[held]))
-        edges = self.problem.edges[feature]
-        cuts = edges[(held[last] + held[last + 1] - 1) // 2]
+        cuts = self.problem.edges[candidate.feature][(held[last] + held[last + 1] - 1) // 2]
         if len(cuts) == 0:
-            # Present against missing.
-            return {"kind": THRESHOLD, "threshold": math.inf}
+            return replace(candidate, kind=THRESHOLD, threshold=math.inf)  # present against missing
         if len(cuts) == 1:
-            return {"kind": THRESHOLD, "threshold": float(cuts[0])}
-        if len(cuts) == n_branches - 2:
+            return replace(candidate, kind=THRESHOLD, threshold=float(cuts[0]))
+        if len(cuts) == candidate.n_branches - 2:
             cuts = np.append(cuts, math.inf)  # the last branch is that of missing cells alone
-        return {"kind": INTERVALS, "cuts": cuts}
-
-    @staticmethod
-    def _of_levels(groups: np.ndarray, branch_weights: np.ndarray) -> dict[str, int | float | np.ndarray]:
-        """A branch per group; levels that the node does not hold go the heaviest way (of two equals the second)."""
-        heaviest = int(branch_weights.argmax())
-        if len(branch_weights) == 2:
-            heaviest = int(branch_weights[0] <= branch_weights[1])
-        return {"kind": MULTIWAY, "branch_of": level_branches(len(groups), groups, groups >= 0, heaviest)}
+        return replace(candidate, kind=INTERVALS, cuts=cuts)
 
 
 def _notes(numbers: np.ndarray) -> dict[str, float]:

@@ -1,7 +1,7 @@
-"""Numbers as ranks: quantile bins. In: a problem. Out: ``BinnedProblem``. Callers: estimators.chaid, grow.by_node.chaid.
+"""Numbers as ranks: quantile bins. In: a problem. Out: ``BinnedProblem``. Callers: estimators.chaid, by_node.chaid.
 
-CHAID knows levels only. A numeric column is cut once, at the root, into bins that then merge as neighbours; its tests are told
-in its own numbers again.
+CHAID knows levels only. A numeric column is cut once, at the root, into bins that then merge as neighbours; its tests
+are told in its own numbers again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class BinnedProblem(Problem):
     Attributes
     ----------
     edges : tuple of float64[bins - 1]
-        Per column, ascending: a bin holds what is above the edge before it and not above its own; bins of a column of ranks are the
-        ranks. Empty for a nominal column.
+        Per column, ascending: a bin holds what is above the edge before it and not above its own; those of an ordinal
+        column are its ranks. Empty for a nominal column.
     is_ordered : bool[p]
         Whether only neighbours may merge.
     """

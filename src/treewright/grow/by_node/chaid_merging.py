@@ -2,9 +2,9 @@
 
 Caller: grow.by_node.chaid.
 
-Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group goes
-by its lowest category, and remembers the group behind it that it differs least from: after a merger only the new group
-and those that remembered one of its parts look again.
+Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group
+goes by its lowest category, and remembers the group behind it that it differs least from: after a merger only the new
+group and those that remembered one of its parts look again.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, option
 def _merge_down(
     sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered, numbers
 ):
-    """Merge the pair that differs least while that is not significant; exhaustive: the best of all steps down to two."""
+    """Merge the pair that differs least while it is not significant; exhaustive: the best of all steps down to two."""
     is_exhaustive, _, test = options
     g = alive.shape[0]
     partner = np.full(g, -1, np.int64)
@@ -315,8 +315,8 @@ def merge_columns(
     options : (bool, bool, int)
         Exhaustive search; Bonferroni's correction; a test of ``chaid_significance``.
     groups : int64[n_levels], OUT
-        Group of each level, from 0 in the order of their lowest levels; -1 for a level that the node does not hold. Missing
-        cells alone are the last group.
+        Group of each level, from 0 in the order of their lowest levels; -1 for a level that the node does not hold.
+        Missing cells alone are the last group.
     numbers : float64[k, N_NUMBERS], OUT
         What the constants of this module name; ``N_GROUPS`` is 0 where a column has no two groups. The gain is the
         cost that the groups take away.

@@ -2,8 +2,8 @@
 
 Caller: grow.by_node.chaid_merging.
 
-Everything is a logarithm, so that columns whose p-values are below 1e-308 still have an order. Chi-squared and F tails are
-the incomplete gamma and beta functions (DLMF 8.7.1, 8.9.2 and 8.17.22).
+Everything is a logarithm, so that columns whose p-values are below 1e-308 still have an order. Chi-squared and F tails
+are the incomplete gamma and beta functions (DLMF 8.7.1, 8.9.2 and 8.17.22).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STEPS = 2.0**40
 @inner_kernel
 def log_chi_squared_tail(statistic, dof):
     """Logarithm of the chance that chi-squared with ``dof`` degrees of freedom is ``statistic`` or more."""
-    if dof <= 0.0 or statistic <= 0.0:
+    if dof <= 0.0 or not statistic > 0.0:
         return 0.0
     if statistic == np.inf:
         return -np.inf
@@ -93,7 +93,7 @@ def _beta_fraction(a, b, x):
 @inner_kernel
 def log_f_tail(statistic, dof_between, dof_within):
     """Logarithm of the chance that F with these degrees of freedom is ``statistic`` or more."""
-    if dof_between <= 0.0 or dof_within <= 0.0 or statistic <= 0.0:
+    if dof_between <= 0.0 or dof_within <= 0.0 or not statistic > 0.0:
         return 0.0
     if statistic == np.inf:
         return -np.inf
@@ -286,7 +286,7 @@ def _log_partitions(c, r):
 
     By S(n, k) = k S(n - 1, k) + S(n - 1, k - 1), which subtracts nothing; Kass's alternating sum is the same number.
     """
-    if r == 1 or r == c:
+    if r in (1, c):
         return 0.0
     if r == 2:
         return (c - 1) * math.log(2.0) + math.log1p(-(2.0 ** (1 - c)))
@@ -304,8 +304,8 @@ def _log_partitions(c, r):
 def log_multiplier(c, r, is_ordered, is_floating, is_exhaustive):
     """Logarithm of Bonferroni's multiplier: in how many ways c categories could have become r groups.
 
-    Kass (1980), section 3: nominal (free), ordinal (monotonic), ordinal with a floating category. Biggs, de Ville and Suen
-    (1991) for the exhaustive search: pairs that could be merged, over all steps down from c categories.
+    Kass (1980), section 3: nominal (free), ordinal (monotonic), ordinal with a floating category. Biggs, de Ville and
+    Suen (1991) for the exhaustive search: pairs that could be merged, over all steps down from c categories.
     """
     if is_exhaustive:
         if is_ordered and is_floating:

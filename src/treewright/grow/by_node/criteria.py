@@ -27,6 +27,8 @@ NUMBERS = {
     "absolute_error": ABSOLUTE_ERROR,
 }
 
+FEW = 1e-12  # share of the events of a node below which a side of a cut has none
+
 OwnCriterion = Callable[[np.ndarray], np.ndarray]
 
 
@@ -76,13 +78,29 @@ class Criterion:
         weight = problem.weight_of(tables)
         return self.impurities(problem, tables) * weight
 
+    def may_exist(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
+        """bool[...]: whether sets of rows may be a branch: a Poisson mean of 0 has no deviance. Arguments as `costs`."""
+        if self.number != POISSON:
+            return np.ones(tables.shape[:-1], bool)
+        has_events: np.ndarray = (tables[..., problem.outputs[:-1] + 1] > 0.0).all(axis=-1)
+        return has_events
+
+    def may_part(self, problem: Problem, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """bool[...]: whether both sides may exist, where one was found by subtraction: roundings are no events."""
+        if self.number != POISSON:
+            return np.ones(left.shape[:-1], bool)
+        starts = problem.outputs[:-1] + 1
+        some, others = left[..., starts], right[..., starts]
+        have_events: np.ndarray = (np.minimum(some, others) > FEW * (some + others)).all(axis=-1)
+        return have_events
+
     def impurities(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
         """Impurity of sets of rows, float64[...]; 0 for an empty set. Arguments as `costs`."""
         found = []
         for start, stop in zip(problem.outputs[:-1].tolist(), problem.outputs[1:].tolist(), strict=True):
             stats = tables[..., start:stop]
             weight = stats.sum(axis=-1) if problem.is_classes else stats[..., 0]
-            is_empty = weight <= 0.0
+            is_empty = np.asarray(weight <= 0.0)
             safe = np.where(is_empty, 1.0, weight)
             impurity = self._of_output(problem, stats, safe, is_empty)
             found.append(np.where(is_empty, 0.0, np.maximum(impurity, 0.0)))

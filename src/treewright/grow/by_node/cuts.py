@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treewright.grow.by_node import medians
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, POISSON, Criterion
+from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
@@ -140,10 +140,7 @@ class _SideCosts:
                 costs = self.criterion.costs(self.problem, self.gone)
         costs = costs + self.criterion.costs(self.problem, left) + self.criterion.costs(self.problem, right)
         gains = np.maximum(self.criterion.costs(self.problem, base) - costs, 0.0)
-        if self.criterion.number == POISSON:
-            starts = self.problem.outputs[:-1] + 1
-            gains = np.where((left[:, starts] > 0).all(axis=1) & (right[:, starts] > 0).all(axis=1), gains, -1.0)
-        return gains
+        return np.where(self.criterion.may_part(self.problem, left, right), gains, -1.0)
 
     def _by_rows(self, places: np.ndarray, side: int) -> np.ndarray:
         """The same from the rows' medians."""

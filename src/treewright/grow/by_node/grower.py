@@ -13,7 +13,7 @@ import numpy as np
 
 from treewright.core import progress
 from treewright.grow.by_node.assemble import Record, assemble
-from treewright.grow.by_node.candidates import Candidate, is_two_way
+from treewright.grow.by_node.candidates import Candidate, heaviest_of, is_two_way
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, own
 from treewright.grow.by_node.policy import Choice, Policy
 from treewright.grow.by_node.problem import Problem
@@ -209,11 +209,6 @@ def shares_of(candidate: Candidate, instances: Instances, branch: np.ndarray) ->
     known = branch != EVERY_BRANCH
     weights = np.bincount(branch[known], weights=instances.weights[known], minlength=candidate.n_branches)
     return weights / weights.sum()
-
-
-def heaviest_of(shares: np.ndarray) -> int:
-    """The branch with the largest share; of two equal ones the right one, as in ``grow.split``; of more the first."""
-    return int(shares.argmax()) if len(shares) != 2 else int(shares[0] <= shares[1])  # noqa: PLR2004
 
 
 def divide_by(

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from treewright.grow.by_node.criteria import POISSON, Criterion
+from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 
@@ -175,9 +175,7 @@ def gains_by_table(
         gains = gains - criterion.costs(problem, levels.gone)
     weights = np.minimum(problem.weight_of(left), problem.weight_of(right))
     allowed = (np.minimum(n_left, n_right) >= max(min_rows, 1)) & (weights >= min_weight)
-    if criterion.number == POISSON:
-        starts = problem.outputs[:-1] + 1
-        allowed &= (left[:, starts] > 0.0).all(axis=1) & (right[:, starts] > 0.0).all(axis=1)
+    allowed &= criterion.may_part(problem, left, right)
     return np.where(allowed, np.maximum(gains, 0.0), -1.0)
 
 
@@ -215,7 +213,7 @@ def divisions(
 
 def has_one_number(problem: Problem) -> bool:
     """Whether one number says all about a set of rows: two classes, or one regression target."""
-    return problem.n_outputs == 1 and (not problem.is_classes or problem.n_stats <= 2)  # noqa: PLR2004 - two classes
+    return problem.n_outputs == 1 and (not problem.is_classes or problem.n_stats <= 2)
 
 
 def first_component(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -236,36 +234,36 @@ def prefixes(rank: np.ndarray) -> np.ndarray:
 
 
 def branch_per_level(
-    problem: Problem, criterion: Criterion, levels: Levels, *, min_rows: int, min_weight: float
+    problem: Problem, criterion: Criterion, levels: Levels, tolerance: float, *, min_rows: int, min_weight: float
 ) -> Partition | None:
     """A branch for each level of the column, and for missing rows where they have one.
 
-    Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some.
+    Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some. Missing rows without a branch
+    of their own join the branch where that costs least; costs closer than ``tolerance`` are equal: the lower level.
     """
     v = len(levels.counts)
-    has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
-    costs = criterion.costs(problem, levels.tables)
-    counts, weights = levels.counts.astype(np.int64), problem.weight_of(levels.tables)
-    total = levels.tables.sum(axis=0)
-    if has_gone:
-        total = total + levels.gone
-    base = float(criterion.costs(problem, total))
+    tables, counts = levels.tables, levels.counts.astype(np.int64)
     side = -1
-    if has_gone and levels.mode == OWN_BRANCH:
-        costs = np.append(costs, criterion.costs(problem, levels.gone))
-        counts = np.append(counts, levels.n_gone)
-        weights = np.append(weights, problem.weight_of(levels.gone))
+    if levels.n_gone and levels.mode == OWN_BRANCH:
+        tables, counts = np.vstack([tables, levels.gone]), np.append(counts, levels.n_gone)
         side = v
-    elif has_gone:
+    elif levels.n_gone and levels.mode != LEAVE_OUT:
         present = np.flatnonzero(counts)
         if not len(present):
             return None
-        joined = criterion.costs(problem, levels.tables[present] + levels.gone) - costs[present]
-        side = int(present[int(joined.argmin())])
-        costs[side] += joined.min()
+        joined = criterion.costs(problem, tables[present] + levels.gone) - criterion.costs(problem, tables[present])
+        side = int(present[int((joined <= joined.min() + tolerance).argmax())])
+        tables = tables.copy()
+        tables[side] += levels.gone
         counts[side] += levels.n_gone
-        weights[side] += problem.weight_of(levels.gone)
     held = counts > 0
-    if held.sum() < 2 or counts[held].min() < min_rows or weights[held].min() < min_weight:  # noqa: PLR2004
+    tables = tables[held]
+    if (
+        len(tables) < 2
+        or counts[held].min() < min_rows
+        or problem.weight_of(tables).min() < min_weight
+        or not criterion.may_exist(problem, tables).all()
+    ):
         return None
-    return Partition(max(base - float(costs.sum()), 0.0), np.arange(v), v, side)
+    cost = float(criterion.costs(problem, tables.sum(axis=0))) - float(criterion.costs(problem, tables).sum())
+    return Partition(max(cost, 0.0), np.arange(v), v, side)

@@ -18,15 +18,19 @@ def medians_of(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> np.nd
     """float64[n_outputs]: weighted medians; the middle of the two where half of the weight lies between two rows."""
     result = np.empty(problem.n_outputs)
     for output, targets in enumerate(problem.targets):
-        y = targets[rows]
-        order = np.argsort(y, kind="stable")
-        below = np.cumsum(weights[order])
-        half = below[-1] / 2
-        at = int(np.searchsorted(below, half * (1 - 1e-12)))
-        low = y[order[at]]
-        between = abs(below[at] - half) <= 1e-12 * half and at + 1 < len(order)  # noqa: PLR2004 - roundings
-        result[output] = low / 2 + y[order[at + 1]] / 2 if between else low
+        low, high = _middle_values(targets[rows], weights)
+        result[output] = low if low == high else low / 2 + high / 2
     return result
+
+
+def _middle_values(y: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Lower and upper weighted median."""
+    order = np.argsort(y, kind="stable")
+    below = np.cumsum(weights[order])
+    half = below[-1] / 2
+    at = int(np.searchsorted(below, half * (1 - 1e-12)))
+    between = abs(below[at] - half) <= 1e-12 * half and at + 1 < len(order)
+    return float(y[order[at]]), float(y[order[at + between]])
 
 
 def cost(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> float:
@@ -133,7 +137,7 @@ def partition(
     considered = ~gone if levels.mode == LEAVE_OUT else np.ones(len(rows), bool)
     base = cost_where(considered)
     if nominal_splits == "multiway":
-        return _branch_per_level(levels, codes, weights, base, cost_where, min_rows, min_weight)
+        return _branch_per_level(levels, codes, weights, base, cost_where, tolerance, min_rows, min_weight)
     present = np.flatnonzero(levels.counts)
 
     def gains_of(masks: np.ndarray, side: int) -> np.ndarray:
@@ -154,14 +158,17 @@ def partition(
     if nominal_splits == "one_vs_rest":
         masks, exact = np.eye(len(present), dtype=bool), True
     else:
-        middles = [medians_of(problem, rows[codes == code], weights[codes == code])[0] for code in present]
+        # By the lower median of the first output, as the grower by levels orders them.
+        y = problem.targets[0, rows]
+        middles = [_middle_values(y[codes == code], weights[codes == code])[0] for code in present]
         # One level or two: there is only one division.
-        masks, exact = prefixes(np.array(middles)), len(present) <= 2  # noqa: PLR2004
+        masks, exact = prefixes(np.array(middles)), len(present) <= 2
     return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
 
 
-def _branch_per_level(  # type: ignore[no-untyped-def]
-    levels: Levels, codes: np.ndarray, weights: np.ndarray, base: float, cost_where, min_rows: int, min_weight: float
+def _branch_per_level(
+    levels: Levels, codes: np.ndarray, weights: np.ndarray, base: float, cost_where, tolerance: float,
+    min_rows: int, min_weight: float,
 ) -> Partition | None:
     """A branch for each level, as ``levels.branch_per_level``."""
     v = len(levels.counts)
@@ -172,14 +179,14 @@ def _branch_per_level(  # type: ignore[no-untyped-def]
     elif levels.n_gone and levels.mode != LEAVE_OUT:
         present = np.flatnonzero(levels.counts).tolist()
         joined = [cost_where((codes == code) | (codes == v)) - cost_where(codes == code) for code in present]
-        side = present[int(np.argmin(joined))]
+        side = present[int((np.array(joined) <= min(joined) + tolerance).argmax())]
         branch[codes == v] = side
     else:
         branch = branch[codes != v]
         weights = weights[codes != v]
     held, counts = np.unique(branch, return_counts=True)
     lightest = min(weights[branch == b].sum() for b in held)
-    if len(held) < 2 or counts.min() < min_rows or lightest < min_weight:  # noqa: PLR2004
+    if len(held) < 2 or counts.min() < min_rows or lightest < min_weight:
         return None
     kept = codes if levels.mode != LEAVE_OUT else np.where(codes == v, -1, codes)
     if side >= 0:

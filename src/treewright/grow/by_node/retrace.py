@@ -98,9 +98,9 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
             )  # fmt: skip
         )
         own = candidate_of(tree, node, problem)
-        branch = own.branches(problem, instances.rows)
+        answers = own.branches(problem, instances.rows)
         children = divide_by(
-            problem, instances, branch, shares_of(own, instances, branch), surrogates_of(tree, node, problem),
+            problem, instances, answers, shares_of(own, instances, answers), surrogates_of(tree, node, problem),
             int(tree.missing_branch[node]),
         )  # fmt: skip
         first = int(tree.first_child[node])

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
-from treewright.grow.by_node.criteria import POISSON, cost_of
+from treewright.grow.by_node.criteria import FEW, POISSON, cost_of
 
 # What a column does with its missing rows: leaves them out, tries them on both sides, gives them a branch.
 LEAVE_OUT, BOTH_SIDES, OWN_BRANCH = 0, 1, 2
@@ -33,10 +33,11 @@ def add(stats, more, sign):
 
 
 @inner_kernel
-def has_events(stats, outputs):
-    """Whether every output has a positive sum: a Poisson mean of 0 has no deviance."""
+def have_events(left, right, outputs):
+    """Whether both sides have a positive sum in every output: a Poisson mean of 0 has no deviance."""
     for o in range(outputs.shape[0] - 1):
-        if stats[outputs[o] + 1] <= 0.0:
+        at = outputs[o] + 1
+        if min(left[at], right[at]) <= FEW * (left[at] + right[at]):
             return False
     return True
 
@@ -44,33 +45,9 @@ def has_events(stats, outputs):
 @inner_kernel
 def gain_of_cut(base, left, right, outputs, number):
     """Cost that the two sides take away from ``base``; -1 where a side may not exist."""
-    if number == POISSON and not (has_events(left, outputs) and has_events(right, outputs)):
+    if number == POISSON and not have_events(left, right, outputs):
         return -1.0
     return max(base - cost_of(left, outputs, number) - cost_of(right, outputs, number), 0.0)
-
-
-@inner_kernel
-def bits(part, whole):
-    """``p log2 p`` of a share."""
-    return part / whole * np.log2(part / whole) if part > 0.0 else 0.0
-
-
-class Least(NamedTuple):
-    """Weight that each side of a cut needs: ``flat``, or ``share`` of the known weight up to ``most`` if that is more."""
-
-    flat: float
-    share: float
-    most: float
-
-
-@kernel
-def measure(stats, outputs, number, is_classes):
-    """Cost and weight of one set of rows."""
-    weight = stats[0]
-    if is_classes:
-        for t in range(1, outputs[1]):
-            weight += stats[t]
-    return cost_of(stats, outputs, number), weight
 
 
 @kernel

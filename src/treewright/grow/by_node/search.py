@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TypedDict
 
 import numpy as np
 
 from treewright.grow.by_node import medians
-from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
+from treewright.grow.by_node.candidates import Candidate, heaviest_of, level_branches, split_information
 from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
 from treewright.grow.by_node.cuts import best_cuts_by_table, middle_between
-from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, sum_statistics
 from treewright.grow.by_node.levels import (
     Levels,
     Partition,
@@ -169,10 +169,6 @@ class Found:
         gone = float(problem.weight_of(self.tables[levels.stop]))
         if 0 <= partition.side < partition.n_branches:
             branch[partition.side] += gone
-        if partition.n_branches == 2:  # noqa: PLR2004 - as grow.split: the right one of equals
-            heaviest = 0 if branch[0] > branch[1] else 1
-        else:
-            heaviest = int(branch.argmax())
         own_branch = partition.side == partition.n_branches
         return Candidate(
             feature,
@@ -181,7 +177,7 @@ class Found:
             partition.side,
             gain,
             score,
-            branch_of=level_branches(len(weights), partition.groups, present, heaviest),
+            branch_of=level_branches(len(weights), partition.groups, present, heaviest_of(branch)),
             exact=partition.exact,
             split_info=self.split_info(feature),
         )
@@ -228,7 +224,7 @@ class Search:
         cuts = Cuts(np.empty(q), np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), np.empty(q, np.int64))
         if not q:
             return cuts
-        modes = self._modes(len(instances) - instances.n_present)
+        modes = self._modes(len(instances) - instances.n_present, self.missing_tables(instances))
         if not self.criterion.by_kernel:
             best_cuts_by_table(problem, self.criterion, instances, modes, self.rules, tolerance, cuts)
             return cuts
@@ -240,11 +236,34 @@ class Search:
         )  # fmt: skip
         return cuts
 
-    def _modes(self, n_missing: np.ndarray) -> np.ndarray:
-        """What each column does with its missing rows: too few for a branch of their own join one."""
+    def missing_tables(self, instances: Instances) -> np.ndarray:
+        """float64[q, n_stats]: statistics of the rows that miss each ordered column; 0 where nothing asks for them."""
+        problem = self.problem
+        tables = np.zeros((len(problem.ordered_columns), problem.n_stats))
+        if self.mode == OWN_BRANCH:
+            for place, n_present in enumerate(instances.n_present.tolist()):
+                gone = instances.orders[place, n_present:]
+                tables[place] = sum_statistics(
+                    problem.index, problem.amounts, instances.rows[gone], instances.weights[gone], problem.n_stats
+                )
+        return tables
+
+    def _modes(self, n_missing: np.ndarray, tables: np.ndarray | None = None) -> np.ndarray:
+        """What each column does with its missing rows: those that may not be a branch of their own join one.
+
+        Parameters
+        ----------
+        n_missing : int64[k]
+        tables : float64[k, n_stats], optional
+            Their statistics; without them only their number is looked at.
+        """
         if self.mode != OWN_BRANCH:
             return np.full(len(n_missing), self.mode, np.uint8)
-        return np.where(n_missing < self.rules.min_rows, BOTH_SIDES, OWN_BRANCH).astype(np.uint8)
+        enough = n_missing >= self.rules.min_rows
+        if tables is not None:
+            enough = enough & (self.problem.weight_of(tables) >= self.rules.min_weight)
+            enough &= self.criterion.may_exist(self.problem, tables)
+        return np.where(enough, OWN_BRANCH, BOTH_SIDES).astype(np.uint8)
 
     def search_levels(self, instances: Instances, tolerance: float) -> tuple[np.ndarray, dict[int, Partition]]:
         """The table of all levels, and the best partition of each level column that offers one."""
@@ -254,8 +273,9 @@ class Search:
         for place, feature in enumerate(problem.level_columns.tolist()):
             here = problem.levels_of(place)
             n_gone = int(counts[here.stop])
-            mode = int(self._modes(np.array([n_gone]))[0])
-            levels = Levels(tables[here], counts[here], tables[here.stop], n_gone, mode)
+            gone = tables[here.stop]
+            mode = int(self._modes(np.array([n_gone]), gone[None])[0])
+            levels = Levels(tables[here], counts[here], gone, n_gone, mode)
             partition = self.partition(feature, levels, instances, tolerance)
             if partition is not None:
                 partitions[feature] = partition
@@ -278,12 +298,12 @@ class Search:
         problem, criterion, rules = self.problem, self.criterion, self.rules
         least: BranchNeeds = {"min_rows": rules.min_rows, "min_weight": rules.min_weight}
         present = levels.counts > 0
-        if present.sum() + (levels.n_gone > 0 and levels.mode != LEAVE_OUT) < 2:  # noqa: PLR2004
+        if present.sum() + (levels.n_gone > 0 and levels.mode != LEAVE_OUT) < 2:
             return None
         if criterion.number == ABSOLUTE_ERROR:
             return medians.partition(problem, rules.nominal_splits, feature, levels, instances, tolerance, **least)
         if rules.nominal_splits == "multiway":
-            return branch_per_level(problem, criterion, levels, **least)
+            return branch_per_level(problem, criterion, levels, tolerance, **least)
         masks, exact = divisions(
             problem, criterion, levels.tables[present], one_against_rest=rules.nominal_splits == "one_vs_rest"
         )

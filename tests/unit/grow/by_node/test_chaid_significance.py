@@ -38,7 +38,8 @@ def f_tails(statistics, between, within):
 
 def test_chi_squared_tails_are_those_of_scipy():
     statistics, dofs = (
-        grid.ravel() for grid in np.meshgrid([1e-6, 0.1, 1.0, 3.841, 10.0, 99.0, 600.0], [1.0, 2.0, 3.0, 9.0, 80.0, 1000.0])
+        grid.ravel()
+        for grid in np.meshgrid([1e-6, 0.1, 1.0, 3.841, 10.0, 99.0, 600.0], [1.0, 2.0, 3.0, 9.0, 80.0, 1000.0])
     )
     assert np.exp(chi_squared_tails(statistics, dofs)) == pytest.approx(special.chdtrc(dofs, statistics), rel=1e-11)
 
@@ -58,7 +59,9 @@ def test_nothing_to_test_has_the_p_value_1():
 def test_f_tails_are_those_of_scipy():
     statistics, between, within = (
         grid.ravel()
-        for grid in np.meshgrid([1e-6, 0.1, 1.0, 4.0, 30.0, 200.0], [1.0, 2.0, 9.0, 60.0], [1.0, 2.0, 7.0, 100.0, 5000.0])
+        for grid in np.meshgrid(
+            [1e-6, 0.1, 1.0, 4.0, 30.0, 200.0], [1.0, 2.0, 9.0, 60.0], [1.0, 2.0, 7.0, 100.0, 5000.0]
+        )
     )
     expected = special.fdtrc(between, within, statistics)
     known = expected > 1e-290
@@ -77,14 +80,14 @@ def compared(first, second, test):
 
 
 @kernel
-def tested(groups, test):
+def result_of(groups, test):
     return significance.test_groups(groups, groups.shape[0], test)
 
 
 def test_pearsons_statistic_of_a_2_by_3_table():
     # Rows 10, 20, 30 and 20, 20, 20: expected 15, 20, 25 each; (25/15 + 0 + 25/25) * 2 = 16/3 with 2 degrees.
     table = np.array([[10.0, 20.0, 30.0], [20.0, 20.0, 20.0]])
-    statistic, dof, dof_within, log_p = tested(table, PEARSON)
+    statistic, dof, dof_within, log_p = result_of(table, PEARSON)
     assert statistic == pytest.approx(16 / 3, rel=1e-14)
     assert (dof, dof_within) == (2.0, 0.0)
     assert math.exp(log_p) == pytest.approx(math.exp(-8 / 3), rel=1e-13)
@@ -95,7 +98,7 @@ def test_likelihood_ratio_of_a_2_by_2_table():
     # 30, 10 and 10, 30: 2 * (60 log(30/20) + 20 log(10/20))
     table = np.array([[30.0, 10.0], [10.0, 30.0]])
     expected = 2 * (60 * math.log(1.5) + 20 * math.log(0.5))
-    assert tested(table, LIKELIHOOD_RATIO)[0] == pytest.approx(expected, rel=1e-14)
+    assert result_of(table, LIKELIHOOD_RATIO)[0] == pytest.approx(expected, rel=1e-14)
     assert compared(table[0], table[1], LIKELIHOOD_RATIO) == pytest.approx((expected, 1.0), rel=1e-11)
 
 
@@ -111,7 +114,7 @@ def moments(values):
 def test_f_statistic_of_three_groups():
     # 1 3, 5 7, 9 11: means 2, 6, 10; between 2 * (16 + 0 + 16) / 2 = 32; within 6 * 1 / 3 = 2; F = 16.
     groups = np.array([moments([1, 3]), moments([5, 7]), moments([9, 11])], float)
-    statistic, dof, dof_within, log_p = tested(groups, F_TEST)
+    statistic, dof, dof_within, log_p = result_of(groups, F_TEST)
     assert (statistic, dof, dof_within) == (pytest.approx(16.0, rel=1e-14), 2.0, 3.0)
     assert math.exp(log_p) == pytest.approx((1 + 2 * 16 / 3) ** -1.5, rel=1e-13)
     # Two groups: between 16, within 4 / 2.
@@ -120,10 +123,10 @@ def test_f_statistic_of_three_groups():
 
 def test_groups_without_spread_differ_for_certain_or_not_at_all():
     apart = np.array([moments([1, 1]), moments([2, 2])], float)
-    assert tested(apart, F_TEST)[0] == math.inf
-    assert tested(apart, F_TEST)[3] == -math.inf
+    assert result_of(apart, F_TEST)[0] == math.inf
+    assert result_of(apart, F_TEST)[3] == -math.inf
     same = np.array([moments([0.1] * 3), moments([0.1] * 7)], float)
-    assert tested(same, F_TEST)[3] == 0.0
+    assert result_of(same, F_TEST)[3] == 0.0
     assert compared(same[0], same[1], F_TEST)[0] == 0.0
 
 
@@ -143,7 +146,9 @@ def test_multipliers_count_the_ways_to_merge(c):
 
 def test_kass_counts_are_those_of_small_columns():
     # 4 levels into 2 groups: 7 ways; in order 3; three in order and one that floats: 1 alone + 2 * 2 joined = 5.
-    counts = [round(math.exp(multipliers(4, 2, *kind, False))) for kind in ((False, False), (True, False), (True, True))]
+    counts = [
+        round(math.exp(multipliers(4, 2, *kind, False))) for kind in ((False, False), (True, False), (True, True))
+    ]
     assert counts == [7, 3, 5]
 
 

@@ -1,0 +1,116 @@
+"""An algorithm's problem and policy from its parameters. In: names and values. Out: ``Problem``, ``Policy``.
+
+Callers: estimators (their own parameters), model (those that a model file states).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any, cast
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.exceptions import ParameterError
+from treewright.grow.by_node.c45 import C45Policy, C45Search
+from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
+from treewright.grow.by_node.chaid_bins import BinnedProblem, bin_numbers
+from treewright.grow.by_node.criteria import NUMBERS, Criterion
+from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
+from treewright.grow.by_node.problem import Problem, class_problem, number_problem
+from treewright.grow.by_node.search import Rules, Search
+from treewright.tree.model import Missing
+
+ALGORITHMS = ("cart", "id3", "c45", "chaid")
+
+
+def count_of(value: Any, n: int) -> int:
+    """A number of rows, or that share of ``n`` rows, rounded up."""
+    # More than any table has rows is as good as any other such number, and fits a machine word.
+    return min(int(value), 2**31 - 1) if isinstance(value, Integral) else math.ceil(value * n)
+
+
+def problem_of(
+    algorithm: str,
+    parameters: Mapping[str, Any],
+    missing: Missing,
+    matrix: np.ndarray,
+    schema: Schema,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    n_classes: Sequence[int] = (),
+) -> Problem:
+    """The rows as an algorithm sees them.
+
+    Parameters
+    ----------
+    algorithm : {"cart", "id3", "c45", "chaid"}
+    parameters : mapping
+        Those of its estimator.
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    n_classes : sequence of int
+        Classes per output; empty for numbers.
+    """
+    cuts = algorithm not in ("id3", "chaid")
+    if n_classes:
+        problem = class_problem(matrix, schema, target, n_classes, weights, missing, cut_ordinal=cuts)
+    else:
+        is_poisson = parameters.get("criterion") == "poisson"
+        problem = number_problem(matrix, schema, target, weights, missing, is_poisson=is_poisson, cut_ordinal=cuts)
+    return bin_numbers(problem, int(parameters["n_bins"])) if algorithm == "chaid" else problem
+
+
+def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n_rows: int) -> Policy:
+    """How an algorithm chooses a test.
+
+    Parameters
+    ----------
+    algorithm, parameters
+        As in `problem_of`.
+    problem : Problem
+    n_rows : int
+        Rows of the fit: what shares are shares of.
+
+    Raises
+    ------
+    ParameterError
+        The algorithm or its criterion is not known, or parameters contradict each other.
+    """
+    least = count_of(parameters.get("min_samples_leaf", 1), n_rows)
+    if algorithm == "id3":
+        return GainPolicy(Search(problem, Criterion.of("entropy"), Rules("multiway", least)))
+    if algorithm == "c45":
+        return C45Policy(C45Search(problem, least, grouping=parameters["nominal_splits"] == "grouped"))
+    if algorithm == "chaid":
+        rules = ChaidRules(
+            alpha=float(parameters["alpha"]),
+            alpha_merge=float(parameters["alpha_merge"]),
+            min_rows=least,
+            exhaustive=bool(parameters["exhaustive"]),
+            bonferroni=bool(parameters["bonferroni"]),
+            test=parameters.get("test", "pearson"),
+        )
+        return ChaidPolicy(cast("BinnedProblem", problem), rules)
+    if algorithm == "cart":
+        return _cart_policy(parameters, problem, least)
+    raise ParameterError(f"algorithm {algorithm!r} is not one of {', '.join(ALGORITHMS)}")
+
+
+def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int) -> Policy:
+    """CART's."""
+    criterion, nominal_splits = parameters["criterion"], parameters["nominal_splits"]
+    if problem.missing == "surrogate" and nominal_splits == "multiway":
+        raise ParameterError(
+            "missing='surrogate' needs two-way splits: choose nominal_splits='subset' or 'one_vs_rest', or another "
+            "way with missing values"
+        )
+    if not callable(criterion) and criterion not in NUMBERS:
+        raise ParameterError(
+            f"the criterion was a function of the user's ({criterion}), which a model file does not hold: audit "
+            "the estimator that was fitted"
+        )
+    least_weight = float(parameters["min_weight_fraction_leaf"]) * float(problem.weights.sum()) * (1.0 - 1e-12)
+    search = Search(problem, Criterion.of(criterion), Rules(nominal_splits, least, least_weight))
+    return RatioPolicy(search) if criterion == "gain_ratio" else GainPolicy(search)

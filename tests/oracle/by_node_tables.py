@@ -201,5 +201,3 @@ def _surrogate_difference(tree: Tree, at: int, node: TwinNode, twin: TwinTable) 
             if problem:
                 return f"surrogate on column {wanted.column}: {problem}"
     return ""
-
-

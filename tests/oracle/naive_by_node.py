@@ -18,6 +18,7 @@ from naive_costs import ZERO, Costs, Instance, bits_of, decimal_of, weight_of
 
 SAME = Decimal("1e-12")  # of the node's cost: gains closer than this are equal
 ROUNDING = Decimal("1e-40")  # what 50 digits leave of a gain that is 0
+NOISE = Decimal("1e-15")  # of the node's scale: what floating point may add to a gain
 EVERY = -1  # missing rows go to every branch, or wait for surrogates
 CUT, SET, LEVELS = 1, 2, 3  # kinds of test, as tree.arrays numbers them
 
@@ -154,26 +155,22 @@ class ByNodeTwin:
     def choose(self, node: TwinNode) -> TwinTest | None:
         """The column that gains most; of equals the first."""
         offers = [test for column in range(len(self.table.columns)) if (test := self.best_of(node, column))]
-        if not offers:
-            return None
-        return self.first_of_best(offers, [test.gain for test in offers], SAME * self.costs.cost(node.instances))
+        return self.first_of_best(node, offers) if offers else None
 
     def best_of(self, node: TwinNode, column: int) -> TwinTest | None:
         """The best test of a column; of equals the first in the order of preference."""
         tests = list(self.candidates(node, column))
-        if not tests:
-            return None
-        return self.first_of_best(tests, [test.gain for test in tests], SAME * self.costs.cost(node.instances))
+        return self.first_of_best(node, tests) if tests else None
 
-    def first_of_best(self, tests: list[TwinTest], numbers: list[Decimal], tolerance: Decimal) -> TwinTest:
-        best = max(numbers)
-        slack = Decimal("1e-30")
-        for number in numbers:
-            distance = abs(best - number - tolerance)
-            # Rounding decides here; a tolerance of 0 (a pure node, a score) has exact equals only.
-            if distance <= tolerance / 2 + slack and number != best and best - number > slack:
-                self.is_close = True
-        return next(test for test, number in zip(tests, numbers, strict=True) if number >= best - tolerance - slack)
+    def first_of_best(self, node: TwinNode, tests: list[TwinTest]) -> TwinTest:
+        """The first whose gain is the largest."""
+        tolerance = SAME * self.costs.cost(node.instances)
+        noise = NOISE * self.costs.scale(node.instances)
+        best = max(test.gain for test in tests)
+        if noise > tolerance:  # equal gains are not equal in floating point: the values are far larger than the costs
+            self.is_close |= sum(best - test.gain <= noise for test in tests) > 1
+        self.is_close |= any(tolerance / 2 < best - test.gain < 2 * tolerance for test in tests)
+        return next(test for test in tests if test.gain >= best - tolerance)
 
     def candidates(self, node: TwinNode, column: int) -> Iterator[TwinTest]:
         groups, gone = self.by_value(node.instances, column)
@@ -199,9 +196,7 @@ class ByNodeTwin:
             and self.costs.may_exist(part)
         )
 
-    def by_value(
-        self, instances: Sequence[Instance], column: int
-    ) -> tuple[dict[int, list[Instance]], list[Instance]]:
+    def by_value(self, instances: Sequence[Instance], column: int) -> tuple[dict[int, list[Instance]], list[Instance]]:
         """Rows of each value, ascending, and the rows where it is missing."""
         groups: dict[int, list[Instance]] = {}
         gone = []
@@ -436,7 +431,9 @@ class RatioTwin(ByNodeTwin):
         for test in offers:
             info = self.split_info(node, test)
             test.score = test.gain / info if info else ZERO
-        return self.first_of_best(offers, [test.score for test in offers], SAME)
+        best = max(test.score for test in offers)
+        self.is_close |= any(SAME / 2 < best - test.score < 2 * SAME for test in offers)
+        return next(test for test in offers if test.score >= best - SAME)
 
     @staticmethod
     def split_info(node: TwinNode, test: TwinTest) -> Decimal:

@@ -92,4 +92,3 @@ class C45Twin(RatioTwin):
         """Cost that the branches take from the known rows."""
         known = [one for part in test.parts for one in part]
         return self.costs.cost(known) - sum((self.costs.cost(part) for part in test.parts), ZERO)
-

@@ -126,6 +126,14 @@ class NaiveChaid:
         def judged():
             return self.judge(column, rows, groups, c, is_ordered, floats)
 
+        def weight_of(group):
+            return sum(self.weights[row] for row in rows_of(group))
+
+        alone = {group[0] for group in groups if weight_of(group) <= 1}
+        if not (self.is_classes or is_ordered or self.settings.exhaustive):
+            while len(groups) > 2 and len(single := [k for k, group in enumerate(groups) if group[0] in alone]) > 1:
+                merge(single[0], single[1])
+
         steps = [(judged(), [list(group) for group in groups])]
         while True:
             while len(groups) + floats > 2:

@@ -83,6 +83,14 @@ class Costs:
         events = self.total(instances, o)
         return terms - decimal_of(events) * logarithm(events / whole) if events else ZERO
 
+    def scale(self, instances: Sequence[Instance]) -> Decimal:
+        """What costs are differences of: near this much times 1e-16 floating point sees nothing."""
+        if self.name == "poisson":
+            values = [decimal_of(w) * times_log(Fraction(y)) for row, w in instances for y in self.y[row]]
+        else:
+            values = [decimal_of(w) * y * y for row, w in instances for y in self.y[row]]
+        return sum(values, ZERO) / self.n_outputs
+
     def may_exist(self, instances: Sequence[Instance]) -> bool:
         """A Poisson mean of 0 has no deviance: a branch needs an event in every output."""
         return self.name != "poisson" or all(self.total(instances, o) > 0 for o in range(self.n_outputs))

@@ -35,7 +35,7 @@ WAYS = [
     if (splits, missing) != ("multiway", "surrogate")
 ]
 # Tables on which a decision hangs on rounding: two leaves that gain the same and one of them is split, most of all.
-MOST_CLOSE = 0.2
+MOST_CLOSE = 0.34
 
 
 def compare(target: str, splits: str, missing: str, seeds: range) -> None:
@@ -73,7 +73,7 @@ def same(estimator: object, drawn: Drawn, twin: ByNodeTwin, seed: int) -> bool:
 @pytest.mark.parametrize(("splits", "missing"), WAYS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_node_is_the_one_that_the_rules_give(target: str, splits: str, missing: str) -> None:
-    compare(target, splits, missing, range(15))
+    compare(target, splits, missing, range(10))
 
 
 @pytest.mark.slow
@@ -81,7 +81,7 @@ def test_every_node_is_the_one_that_the_rules_give(target: str, splits: str, mis
 @pytest.mark.parametrize(("splits", "missing"), WAYS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_every_node_is_the_one_that_the_rules_give_on_many_tables(target: str, splits: str, missing: str) -> None:
-    compare(target, splits, missing, range(1_000, 1_150))
+    compare(target, splits, missing, range(1_000, 1_100))
 
 
 def compare_id3(missing: str, seeds: range) -> None:

@@ -206,7 +206,8 @@ class CHAIDRegressor(ChaidEstimator, RegressorTree):
     Notes
     -----
     As ``CHAIDClassifier``, with the F test of a one-way analysis of variance: of two groups by themselves for merging,
-    of all groups for the column. Groups of one row each cannot be told apart and merge. Impurity in the tree is the
+    of all groups for the column. Levels of one row cannot be told apart: in a
+    nominal column they merge first. Impurity in the tree is the
     variance.
 
     Examples

@@ -78,7 +78,7 @@ def audit_node(
     """
     if log_base not in (2, "e"):
         raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
-    if isinstance(digits, bool) or not isinstance(digits, int | np.integer) or not 1 <= digits <= 12:
+    if type(digits) is not int or not 1 <= digits <= 12:
         raise ParameterError(f"digits is {digits!r}; give a whole number from 1 to 12")
     if isinstance(node, bool) or not isinstance(node, int | np.integer):
         raise ParameterError(f"node is {node!r}; give a whole number")

@@ -98,6 +98,11 @@ class Audit(Sequence[AuditRow]):
         """The candidate that the algorithm takes; None where it takes none."""
         return next((row for row in self.rows if row.chosen), None)
 
+    @property
+    def by_p(self) -> bool:
+        """Whether columns are compared by adjusted p-values (CHAID)."""
+        return any("multiplier" in row.notes for row in self.rows)
+
     def to_dict(self) -> dict[str, list[Any]]:
         """Return the candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
 

@@ -9,7 +9,7 @@ from treewright.exceptions import ParameterError
 from treewright.explain.audit_every import allowed_cuts, every_cut, every_division
 from treewright.explain.audit_record import Audit
 from treewright.explain.audit_rows import AuditedNode, AuditRow, measured
-from treewright.explain.audit_why import barred_columns, leaf_reason
+from treewright.explain.audit_why import PURE, barred_columns, is_pure, leaf_reason
 from treewright.grow.by_node.c45 import C45Search
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
@@ -62,7 +62,12 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     )
     if audit.asked:
         return audit
-    return replace(audit, leaf_reason=leaf_reason(audit.summary, audit.node, here, audit.winner))
+    if is_pure(audit.summary, audit.node):
+        # Nobody would ask: every candidate gains nothing.
+        return replace(audit, rows=(), barred=(), tied=(), average_of=(), n_equal_cuts=0, leaf_reason=PURE)
+    return replace(
+        audit, leaf_reason=leaf_reason(audit.summary, audit.node, here, audit.winner, next(iter(rows), None))
+    )
 
 
 def _plain(score: float) -> float:

@@ -87,7 +87,7 @@ def holds_text(audit: Audit) -> str:
     for at, output in enumerate(outputs):
         if output.classes:
             counts = audit.whole.counts[output.start : output.stop]
-            held = [f"{label} {plain(count)}" for label, count in zip(output.classes, counts, strict=True) if count]
+            held = [f"{shorten(label, QUESTION_WIDTH)} {plain(count)}" for label, count in zip(output.classes, counts, strict=True) if count]
             more = [f"... {len(held) - MAX_NAMES} more classes"] if len(held) > MAX_NAMES else []
             text = ", ".join(held[:MAX_NAMES] + more)
         else:
@@ -130,7 +130,8 @@ def table_lines(audit: Audit) -> list[str]:
     ]
     what = "Best test of each column" if audit.every is None else f"Every test of {written_name(audit.every)}"
     unit = f"; entropies in {unit_of(audit)} (log base {audit.log_base})" if unit_of(audit) else ""
-    mark = "" if audit.winner is None else ", * is taken" if audit.every is None else ", * is the best of them"
+    taken = ", * would be taken" if audit.leaf_reason else ", * is taken"
+    mark = "" if audit.winner is None else taken if audit.every is None else ", * is the best of them"
     lines = [f"{what}{mark}{unit}"]
     lines += ["  ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
     hidden = len(audit.rows) - len(shown)
@@ -144,7 +145,7 @@ def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | Non
     paper = paper_of(audit)
     with_ratio = audit.by_ratio or audit.criterion == "entropy"
     titles = ["", "test", f"branches ({branch_title(audit)})", f"{term_of(audit)} after", "gain"]
-    titles += (["split info", "gain ratio"] if with_ratio else []) + ["p-value"]
+    titles += (["split info", "gain ratio"] if with_ratio else []) + ["adjusted p" if audit.by_p else "p-value"]
     cells = []
     for row in rows:
         question, branches = row.question, branches_text(audit, row)
@@ -283,7 +284,8 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
     if not row.exact:
         lines.append("Not every division of its levels was tried: a better one may exist.")
     if audit.every is None and audit.asked and not (row.chosen and row.question == audit.asked):
-        lines.append(f"The tree asks {audit.asked!r} here, which is not the best test of these rows{why_other(audit)}.")
+        asked = shorten(audit.asked, 2 * QUESTION_WIDTH)
+        lines.append(f"The tree asks '{asked}' here, which is not the best test of these rows{why_other(audit)}.")
     return lines
 
 
@@ -308,11 +310,12 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
     if audit.tied:
         names = ", ".join(written_name(name) for name in audit.tied[:MAX_NAMES])
         more = f" and {len(audit.tied) - MAX_NAMES} more" if len(audit.tied) > MAX_NAMES else ""
-        lines.append(f"Tie: {names}{more} scores the same; the column that comes first in the table is taken.")
+        verb = "scores" if len(audit.tied) == 1 else "score"
+        lines.append(f"Tie: {names}{more} {verb} the same; the column that comes first in the table is taken.")
     elif rivals:
-        rival, is_test = rivals[0], "multiplier" in row.notes
+        rival = rivals[0]
         name = shorten(rival.question, QUESTION_WIDTH)
-        if is_test:
+        if audit.by_p:
             lines.append(f"Runner-up: {name}, adjusted p {rival.p_value:.3g}.")
         else:
             what, ours, theirs = (

@@ -15,6 +15,7 @@ from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.search import Search
 from treewright.tree.summary import TreeSummary, counted
 
+PURE = "it is pure: all its rows have one target"
 NOTHING_KNOWN = "every cell is missing here"
 CONSTANT = "has one value here"
 TOO_FEW = "no division leaves enough rows in its branches"
@@ -57,18 +58,27 @@ def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
     return TOO_FEW
 
 
-def leaf_reason(summary: TreeSummary, node: int, here: AuditedNode, winner: AuditRow | None) -> str:
+def is_pure(summary: TreeSummary, node: int) -> bool:
+    """Return whether all rows that a node was grown on have one target."""
+    impurity = summary.tree.impurity
+    return float(impurity[node]) <= 1e-12 * float(impurity[0])
+
+
+def leaf_reason(
+    summary: TreeSummary, node: int, here: AuditedNode, winner: AuditRow | None, best: AuditRow | None = None
+) -> str:
     """Return why a node is a leaf.
 
     Parameters
     ----------
     winner : AuditRow or None
         The candidate that the algorithm would take there.
+    best : AuditRow or None
+        The best one, whether it would take it or not.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
-    impurity = float(tree.impurity[node])
-    if impurity <= 1e-12 * float(tree.impurity[0]):
-        return "it is pure: all its rows have one target"
+    if is_pure(summary, node):
+        return PURE
     depth = int(tree.depth[node])
     limit = parameters.get("max_depth")
     if limit is not None and depth >= limit:
@@ -76,6 +86,8 @@ def leaf_reason(summary: TreeSummary, node: int, here: AuditedNode, winner: Audi
     n, least = int(tree.n_samples[node]), rows_needed(parameters, int(tree.n_samples[0]))
     if n < least:
         return f"it has {counted(n, 'row')}, and a split needs {least} (min_samples_split)"
+    if winner is None and best is not None and "multiplier" in best.notes:
+        return f"the smallest adjusted p-value, {best.p_value:.3g}, is above alpha, {parameters.get('alpha', 0.05):g}"
     if winner is None:
         return "no column offers a test that the algorithm would take"
     decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0
@@ -101,5 +113,5 @@ def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
     if parameters.get("max_leaf_nodes") is not None:
         return f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
     if summary.algorithm == "c45":
-        return "what it asked was pruned: a test was possible"
+        return "it was split, and pruning took that back"
     return "a test was possible: the tree was pruned, or other rows grew it"

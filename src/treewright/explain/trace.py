@@ -97,7 +97,10 @@ class Trace(Sequence[TraceStep]):
         lines = [f"{counted(len(self), 'node')} split, in the order of growth; impurity: {term}"]
         kept = int((~self.summary.tree.is_leaf).sum())
         if len(self) > kept:
-            lines.append(f"the tree was pruned since: {counted(kept, 'of these nodes', 'of these nodes')} still ask")
+            asks = "asks" if kept == 1 else "ask"
+            lines.append(
+                f"the tree was pruned since: {kept} of these nodes still {asks}; numbers are those before that"
+            )
         return lines
 
     def __str__(self) -> str:

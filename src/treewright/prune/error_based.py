@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
-from treewright.grow.by_node.grower import heaviest_of
+from treewright.grow.by_node.candidates import heaviest_of
 from treewright.predict.branches import branches_of
 from treewright.prune.descent import Limit, Places, Pool, added_by, send_down
 from treewright.tree.arrays import Tree

@@ -16,11 +16,12 @@ from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
 from treewright.grow.by_node.chaid_bins import bin_numbers
 from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.grower import Grown, Stops, grow_by_node
 from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.problem import Problem, class_problem, number_problem
-from treewright.grow.by_node.search import Rules, Search
+from treewright.grow.by_node.search import Search
 from treewright.tree.model import ModelData
 
 # Quinlan 1986, table 1: is a Saturday morning suitable for tennis?

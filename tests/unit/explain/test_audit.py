@@ -304,6 +304,15 @@ def test_chaid_is_ranked_by_its_adjusted_p_value(plant):
     assert audit.criterion == "gini"
 
 
+def test_a_chaid_leaf_tells_the_p_value_that_was_too_large(plant):
+    audit = plant({"x": ["p", "q"] * 5}, ["a", "a", "b", "b", "a"] * 2, algorithm="chaid").audit()
+
+    # Five rows of p and of q, three of each five are a: no difference at all.
+    assert audit.winner is None
+    assert audit[0].p_value == 1.0
+    assert audit.leaf_reason == "the smallest adjusted p-value, 1, is above alpha, 0.05"
+
+
 @pytest.mark.parametrize(
     ("stops", "parameters", "reason"),
     [
@@ -328,7 +337,8 @@ def test_a_leaf_says_which_limit_made_it_one(plant, stops, parameters, reason):
 def test_a_pure_leaf_and_one_without_a_test_say_so(plant):
     grove = plant({"x": [1.0, 2.0, 2.0]}, ["a", "a", "b"])
 
-    assert "pure" in grove.audit(1, [0]).leaf_reason
+    pure = grove.audit(1, [0])
+    assert (len(pure), pure.leaf_reason) == (0, "it is pure: all its rows have one target")
     audit = grove.audit(2, [1, 2])
     assert audit.leaf_reason == "no column offers a test that the algorithm would take"
     assert [barred.reason for barred in audit.barred] == ["has one value here"]

@@ -11,12 +11,13 @@ from itertools import combinations
 import numpy as np
 
 from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.cuts import Cuts, Rules
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.levels import Partition
 from treewright.grow.by_node.policy import RatioPolicy
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import Least, weigh_levels
-from treewright.grow.by_node.search import Cuts, Found, Rules, Search
+from treewright.grow.by_node.search import Found, Search
 
 CLOSE = 1e-6  # gains and ratios that differ by no more are equal: the first counts
 SLACK = 1e-3  # below the average gain that still counts as average

@@ -18,7 +18,7 @@ from treewright.grow.by_node.candidates import Candidate, level_branches, split_
 from treewright.grow.by_node.chaid_bins import BinnedProblem
 from treewright.grow.by_node.chaid_significance import F_TEST, LIKELIHOOD_RATIO, PEARSON
 from treewright.grow.by_node.criteria import Criterion
-from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, value_of
 from treewright.grow.by_node.policy import Choice
 from treewright.grow.by_node.scan import tabulate
 from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
@@ -90,7 +90,7 @@ class ChaidPolicy:
 
     def value(self, instances: Instances) -> np.ndarray:
         """What a node predicts: class counts, or the mean."""
-        return self.problem.value_of(instances)
+        return value_of(self.problem, instances)
 
     def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - other algorithms look at them
         """Whether it is worth to search the node at all."""

@@ -17,7 +17,7 @@ from treewright.grow.by_node.problem import Problem
 MOST_WEIGHT = 2.0**53  # weights are counts, and float64 counts no further
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class BinnedProblem(Problem):
     """A problem whose columns are all level columns; ``values`` are still the numbers and ranks as given.
 

@@ -12,13 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
-from treewright.grow.by_node.chaid_significance import compare, log_multiplier, log_p_of_pair, test_groups
+from treewright.grow.by_node.chaid_significance import F_TEST, compare, log_multiplier, log_p_of_pair, test_groups
 from treewright.grow.by_node.criteria import cost_of
 
 # Where each number of a column stands in what ``merge_columns`` fills in.
 N_GROUPS, STATISTIC, DOF, DOF_WITHIN, LOG_P, LOG_MULTIPLIER, LOG_ADJUSTED, GAIN, JOINED = range(9)
 N_NUMBERS = 9
 ALONE = -1.0  # as JOINED: the floating category is a group of its own, or there is none
+MOST_KINDS = 64
 CLOSER = 1e-12  # logarithms of p-values that differ by a smaller share are equal
 
 
@@ -31,10 +32,18 @@ def _is_closer(statistic, room, log_p, than):
 
 
 @inner_kernel
+def _is_alike(than):
+    """Whether a pair does not differ at all: no later pair is closer."""
+    return than[0] == 0.0 and than[2] == 0.0
+
+
+@inner_kernel
 def _offer(one, j, sums, test, at, partner, best):
     """Let ``at`` remember group j, if ``one`` differs less from it than from the group that ``at`` remembers."""
-    statistic, room = compare(one, sums[j], test)
     known = partner[at] >= 0
+    if known and partner[at] < j and _is_alike(best[at]):
+        return
+    statistic, room = compare(one, sums[j], test)
     if known and room <= best[at, 1] and statistic > best[at, 0]:
         return  # a larger statistic with no more room has a smaller p: no need to work that out
     log_p = log_p_of_pair(statistic, room, test)
@@ -55,7 +64,7 @@ def _look_behind(i, sums, alive, is_ordered, test, partner, best):
     for j in range(i + 1, alive.shape[0]):
         if alive[j]:
             _offer(sums[i], j, sums, test, i, partner, best)
-            if is_ordered:
+            if is_ordered or _is_alike(best[i]):
                 return
 
 
@@ -66,6 +75,8 @@ def _closest_pair(alive, partner, best):
     for i in range(alive.shape[0]):
         if alive[i] and partner[i] >= 0 and (found < 0 or _is_closer(best[i, 0], best[i, 1], best[i, 2], best[found])):
             found = i
+            if _is_alike(best[i]):
+                break
     return found
 
 
@@ -228,6 +239,37 @@ def _merge_down(
 
 
 @inner_kernel
+def _merge_alike(sums, rows, alive, group, test):
+    """Merge nominal levels that nothing tells apart, down to two groups: they would be the first to merge.
+
+    These are levels with the same shares of the classes, and for numbers levels of one row. An identifier has as many levels as rows, but few different ones: this takes them in one pass. Every level is
+    compared with the first ``MOST_KINDS`` groups.
+    """
+    kinds = np.empty(MOST_KINDS, np.int64)
+    n_kinds = 0
+    n_alive = alive.shape[0]
+    for j in range(alive.shape[0]):
+        if n_alive <= 2:
+            return
+        if test == F_TEST and sums[j, 0] > 1.0:
+            continue
+        is_new = True
+        for k in range(n_kinds):
+            if test == F_TEST or compare(sums[kinds[k]], sums[j], test)[0] == 0.0:
+                for t in range(sums.shape[1]):
+                    sums[kinds[k], t] += sums[j, t]
+                rows[kinds[k]] += rows[j]
+                alive[j] = False
+                group[j] = kinds[k]
+                n_alive -= 1
+                is_new = False
+                break
+        if is_new and n_kinds < MOST_KINDS:
+            kinds[n_kinds] = j
+            n_kinds += 1
+
+
+@inner_kernel
 def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
     """Merge each group of fewer than ``min_rows`` rows, smallest first, with the one it differs least from.
 
@@ -268,6 +310,8 @@ def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, grou
     alive = np.ones(g, np.bool_)
     group = np.arange(g)
     gone = tables[v]
+    if not is_ordered and not options[0] and log_alpha < 0.0:
+        _merge_alike(sums, rows, alive, group, options[2])
     while True:
         _merge_down(
             sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered,

@@ -19,7 +19,7 @@ SMALLEST = 1e-300
 MOST_TERMS = 1_000_000
 EPSILON = 2.0**-53
 WITHIN_IS_ROUNDING, BETWEEN_IS_ROUNDING = 1e-12, 1e-24  # shares of the sum of squares
-STEPS = 2.0**40
+SPLITTER, LARGEST_ROUNDED = 2.0**13 + 1.0, 1e300
 
 
 @inner_kernel
@@ -113,10 +113,10 @@ def log_f_tail(statistic, dof_between, dof_within):
 @inner_kernel
 def rounded(x):
     """To 40 bits: pairs that differ by roundings alone are equal, and the first of them counts."""
-    if x <= 0.0 or x == np.inf:
+    if x > LARGEST_ROUNDED:
         return x
-    mantissa, exponent = math.frexp(x)
-    return math.ldexp(math.floor(mantissa * STEPS + 0.5) / STEPS, exponent)
+    spread = SPLITTER * x
+    return spread - (spread - x)  # Veltkamp's splitting: the upper bits
 
 
 @inner_kernel

@@ -79,11 +79,10 @@ class Criterion:
         return self.impurities(problem, tables) * weight
 
     def may_exist(self, problem: Problem, tables: np.ndarray) -> np.ndarray:
-        """bool[...]: whether sets of rows may be a branch: a Poisson mean of 0 has no deviance. Arguments as `costs`."""
+        """bool[...]: whether sets of rows may be a branch: a Poisson mean of 0 has none. Arguments as `costs`."""
         if self.number != POISSON:
             return np.ones(tables.shape[:-1], bool)
-        has_events: np.ndarray = (tables[..., problem.outputs[:-1] + 1] > 0.0).all(axis=-1)
-        return has_events
+        return np.asarray((tables[..., problem.outputs[:-1] + 1] > 0.0).all(axis=-1))
 
     def may_part(self, problem: Problem, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """bool[...]: whether both sides may exist, where one was found by subtraction: roundings are no events."""
@@ -110,7 +109,7 @@ class Criterion:
     def _of_output(self, problem: Problem, stats: np.ndarray, weight: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
         """Impurities for one output."""
         if self.function is not None:
-            return self._own(problem, stats, weight, is_empty)
+            return self._own(self.function, problem, stats, is_empty)
         if problem.is_classes:
             shares = stats / weight[..., None]
             if self.number == GINI:
@@ -126,9 +125,9 @@ class Criterion:
         if self.number == POISSON:
             logs = np.log(np.where(mean > 0.0, mean, 1.0))
             return np.asarray(stats[..., 2] / weight - mean * logs)
-        return np.asarray(stats[..., 2] / weight - mean * mean)
+        return np.asarray((stats[..., 2] / weight - mean * mean) * problem.square_unit)
 
-    def _own(self, problem: Problem, stats: np.ndarray, weight: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
+    def _own(self, function: OwnCriterion, problem: Problem, stats: np.ndarray, is_empty: np.ndarray) -> np.ndarray:
         """What the user's function says, checked. It never sees an empty set."""
         flat = stats.reshape(-1, stats.shape[-1])
         known = ~is_empty.reshape(-1)
@@ -136,9 +135,9 @@ class Criterion:
         if not problem.is_classes:
             mean = given[:, 1] / given[:, 0]
             variance = np.maximum(given[:, 2] / given[:, 0] - mean * mean, 0.0)
+            mean, variance = mean * problem.unit, variance * problem.square_unit
             given = np.stack([given[:, 0], mean + problem.centres[0], variance], axis=1)
-        assert self.function is not None
-        answer = np.asarray(self.function(given.copy()), dtype=np.float64)
+        answer = np.asarray(function(given.copy()), dtype=np.float64)
         if answer.shape != (len(given),):
             raise ParameterError(
                 f"criterion {self.name} gave shape {answer.shape} for {len(given)} sets of rows: it takes an array "
@@ -153,7 +152,7 @@ class Criterion:
             )
         result = np.zeros(len(flat))
         result[known] = answer
-        return result.reshape(weight.shape)
+        return result.reshape(is_empty.shape)
 
 
 @inner_kernel

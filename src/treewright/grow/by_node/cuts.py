@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,8 +17,34 @@ from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 
-if TYPE_CHECKING:
-    from treewright.grow.by_node.search import Cuts, Rules
+
+@dataclass(frozen=True)
+class Rules:
+    """What every candidate must meet.
+
+    Attributes
+    ----------
+    nominal_splits : {"subset", "multiway", "one_vs_rest"}
+    min_rows : int
+        Rows each branch needs.
+    min_weight : float
+        Weight each branch needs.
+    """
+
+    nominal_splits: str = "subset"
+    min_rows: int = 1
+    min_weight: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Cuts:
+    """The best cut of each ordered column: arrays of length q, as ``scan.scan_columns`` leaves them."""
+
+    gains: np.ndarray
+    places: np.ndarray
+    sides: np.ndarray
+    infos: np.ndarray
+    n_tried: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,6 +93,7 @@ class _Waiting:
     record: int
     instances: Instances
     choice: Choice
+    candidate: Candidate  # the one that the choice took
 
 
 @dataclass(eq=False)
@@ -120,8 +121,7 @@ class _Growth:
         most = self.stops.max_leaf_nodes
         while self.waiting:
             node = self.take()
-            candidate = node.choice.chosen
-            assert candidate is not None
+            candidate = node.candidate
             if most is not None and n_leaves + candidate.n_branches - 1 > most:
                 continue
             n_leaves += candidate.n_branches - 1
@@ -138,15 +138,14 @@ class _Growth:
         )  # fmt: skip
         self.records.append(record)
         choice = self.choose(instances, record)
-        if choice is None:
+        if choice is None or choice.chosen is None:
             self.rows_done += weight
             return
         number = len(self.records) - 1
-        assert choice.chosen is not None
         gain = choice.chosen.gain * weight
-        # Without a limit on leaves the last opened is split first: few nodes wait, and their rows are those of one path.
+        # Without a limit on leaves the last opened is split first: few nodes wait, with the rows of one path.
         rank = -gain if self.stops.max_leaf_nodes is not None else -float(number)
-        heapq.heappush(self.waiting, (rank, number, _Waiting(number, own(instances), choice)))
+        heapq.heappush(self.waiting, (rank, number, _Waiting(number, own(instances), choice, choice.chosen)))
 
     def choose(self, instances: Instances, record: Record) -> Choice | None:
         """What the node asks; None where it stays a leaf."""
@@ -262,7 +261,8 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
     trace = []
     for at, choice in growth.steps:
         record = growth.records[at]
-        assert choice.chosen is not None
+        if record.candidate is None:
+            continue
         trace.append(
             Step(
                 int(places[at]),
@@ -272,7 +272,7 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
                 record.impurity,
                 choice.gains,
                 choice.scores,
-                choice.chosen,
-            )  # fmt: skip
+                record.candidate,
+            )
         )
     return Grown(tree, np.array(sorted(inexact), np.int64), tuple(trace))

@@ -68,6 +68,18 @@ def some_instances(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> I
     )
 
 
+def value_of(problem: Problem, instances: Instances) -> np.ndarray:
+    """float64[n_values]: class counts of a node's rows, or the mean of each output."""
+    if problem.is_classes:
+        return instances.stats
+    targets = problem.targets[:, instances.rows]
+    lowest, highest = targets.min(axis=1), targets.max(axis=1)
+    starts = problem.outputs[:-1]
+    means = instances.stats[starts + 1] / instances.stats[starts] * problem.unit + problem.centres
+    # No rounding leaves the targets' range: equal targets are predicted exactly.
+    return np.clip(means, lowest, highest)
+
+
 @kernel
 def sum_statistics(index, amounts, rows, weights, n_stats):
     """Sums of the statistics of some rows, float64[n_stats]."""

@@ -238,8 +238,9 @@ def branch_per_level(
 ) -> Partition | None:
     """A branch for each level of the column, and for missing rows where they have one.
 
-    Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some. Missing rows without a branch
-    of their own join the branch where that costs least; costs closer than ``tolerance`` are equal: the lower level.
+    Every branch that holds rows needs ``min_rows`` and ``min_weight``; two must hold some. Missing rows without a
+    branch of their own join the branch where that costs least; costs closer than ``tolerance`` are equal: the lower
+    level.
     """
     v = len(levels.counts)
     tables, counts = levels.tables, levels.counts.astype(np.int64)

@@ -167,8 +167,14 @@ def partition(
 
 
 def _branch_per_level(
-    levels: Levels, codes: np.ndarray, weights: np.ndarray, base: float, cost_where, tolerance: float,
-    min_rows: int, min_weight: float,
+    levels: Levels,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    base: float,
+    cost_where,
+    tolerance: float,
+    min_rows: int,
+    min_weight: float,
 ) -> Partition | None:
     """A branch for each level, as ``levels.branch_per_level``."""
     v = len(levels.counts)

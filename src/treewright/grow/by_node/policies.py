@@ -18,9 +18,10 @@ from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
 from treewright.grow.by_node.chaid_bins import BinnedProblem, bin_numbers
 from treewright.grow.by_node.criteria import NUMBERS, Criterion
+from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.problem import Problem, class_problem, number_problem
-from treewright.grow.by_node.search import Rules, Search
+from treewright.grow.by_node.search import Search
 from treewright.tree.model import Missing
 
 ALGORITHMS = ("cart", "id3", "c45", "chaid")

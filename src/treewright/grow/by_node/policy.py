@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.criteria import ABSOLUTE_ERROR
-from treewright.grow.by_node.instances import Instances
+from treewright.grow.by_node.instances import Instances, value_of
 from treewright.grow.by_node.medians import medians_of
 from treewright.grow.by_node.search import Found, Search
 
@@ -69,7 +69,7 @@ class GainPolicy:
         """What a node predicts: class counts, means, or medians under absolute error."""
         if self.search.criterion.number == ABSOLUTE_ERROR:
             return medians_of(self.search.problem, instances.rows, instances.weights)
-        return self.search.problem.value_of(instances)
+        return value_of(self.search.problem, instances)
 
     def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - C4.5 looks at them
         """Whether it is worth to search the node at all."""

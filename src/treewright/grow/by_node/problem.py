@@ -2,17 +2,17 @@
 
 Callers: estimators, grow.by_node.
 
-A row adds ``weight * amounts[row, e]`` to statistic ``index[row, e]``: class counts for labels; weight, sum and a sum of a
-function of the target (its square, or y log y) for numbers. Everything a criterion asks for is made of such sums.
+A row adds ``weight * amounts[row, e]`` to statistic ``index[row, e]``: class counts for labels; weight, sum and a sum
+of a function of the target (its square, or y log y) for numbers. Everything a criterion asks for is made of such sums.
 """
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from treewright.data.schema import Schema
 from treewright.exceptions import MissingValueError
 from treewright.grow.statistics import centre_of
 from treewright.tree.model import Missing
-
-if TYPE_CHECKING:
-    from treewright.grow.by_node.instances import Instances
 
 N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
 
@@ -53,6 +50,8 @@ class Problem:
         Regression targets as given; empty for classification.
     missing : str
         ``ModelData.missing``.
+    unit : float
+        What regression targets were divided by: 1.0 unless their squares would leave float64.
     """
 
     schema: Schema
@@ -69,6 +68,7 @@ class Problem:
     centres: np.ndarray
     targets: np.ndarray
     missing: Missing
+    unit: float = 1.0
 
     @property
     def n_rows(self) -> int:
@@ -92,15 +92,10 @@ class Problem:
             return weight
         return tables[..., 0]
 
-    def value_of(self, instances: Instances) -> np.ndarray:
-        """float64[n_values]: class counts of a node's rows, or the mean of each output."""
-        if self.is_classes:
-            return instances.stats
-        targets = self.targets[:, instances.rows]
-        lowest, highest = targets.min(axis=1), targets.max(axis=1)
-        starts = self.outputs[:-1]
-        # No rounding leaves the targets' range: equal targets are predicted exactly.
-        return np.clip(instances.stats[starts + 1] / instances.stats[starts] + self.centres, lowest, highest)
+    @property
+    def square_unit(self) -> float:
+        """What an impurity made of squares is multiplied by; kept inside float64, so that gains still compare."""
+        return min(max(self.unit * self.unit, 2.0**-1000), 2.0**1000) if self.unit != 1.0 else 1.0
 
     @cached_property
     def place_of(self) -> dict[int, int]:
@@ -178,6 +173,8 @@ def number_problem(
     columns = np.ascontiguousarray(targets.T)
     centres = np.zeros(n_outputs) if is_poisson else np.array([centre_of(y, weights) for y in columns])
     centred = columns - centres[:, None]
+    unit = 1.0 if is_poisson else unit_of(centred)
+    centred /= unit
     if is_poisson:
         third = np.where(centred > 0, centred * np.log(np.where(centred > 0, centred, 1.0)), 0.0)
     else:
@@ -187,8 +184,14 @@ def number_problem(
     outputs = np.arange(0, N_MOMENTS * n_outputs + 1, N_MOMENTS)
     return _problem(
         matrix, schema, np.ascontiguousarray(index), np.ascontiguousarray(amounts), weights, outputs, False, centres,
-        columns, missing, cut_ordinal,
+        columns, missing, cut_ordinal, unit,
     )  # fmt: skip
+
+
+def unit_of(centred: np.ndarray) -> float:
+    """A power of two near the largest target where its square is beyond float64, else 1.0."""
+    largest = float(np.abs(centred).max(initial=0.0))
+    return 1.0 if largest == 0.0 or 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1])
 
 
 def _problem(
@@ -203,6 +206,7 @@ def _problem(
     targets: np.ndarray,
     missing: Missing,
     cut_ordinal: bool,
+    unit: float = 1.0,
 ) -> Problem:
     """Columns by the way they are split, levels as codes."""
     if missing == "error":
@@ -228,6 +232,7 @@ def _problem(
         centres=centres,
         targets=targets,
         missing=missing,
+        unit=unit,
     )
 
 

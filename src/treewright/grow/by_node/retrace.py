@@ -64,7 +64,7 @@ def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
                 int(tree.surrogate_flipped[at]),
                 float(tree.surrogate_agreement[at]),
                 float(tree.surrogate_adjusted[at]),
-            )  # fmt: skip
+            )
         )
     return found
 
@@ -95,7 +95,7 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
                 choice.gains,
                 choice.scores,
                 chosen,
-            )  # fmt: skip
+            )
         )
         own = candidate_of(tree, node, problem)
         answers = own.branches(problem, instances.rows)

@@ -50,6 +50,30 @@ def gain_of_cut(base, left, right, outputs, number):
     return max(base - cost_of(left, outputs, number) - cost_of(right, outputs, number), 0.0)
 
 
+@inner_kernel
+def bits(part, whole):
+    """``p log2 p`` of a share."""
+    return part / whole * np.log2(part / whole) if part > 0.0 else 0.0
+
+
+class Least(NamedTuple):
+    """Weight that each side of a cut needs: ``flat``, or ``share`` of what is known (at most ``most``) if more."""
+
+    flat: float
+    share: float
+    most: float
+
+
+@kernel
+def measure(stats, outputs, number, is_classes):
+    """Cost and weight of one set of rows."""
+    weight = stats[0]
+    if is_classes:
+        for t in range(1, outputs[1]):
+            weight += stats[t]
+    return cost_of(stats, outputs, number), weight
+
+
 @kernel
 def scan_columns(
     values,

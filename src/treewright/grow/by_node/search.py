@@ -15,7 +15,7 @@ import numpy as np
 from treewright.grow.by_node import medians
 from treewright.grow.by_node.candidates import Candidate, heaviest_of, level_branches, split_information
 from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
-from treewright.grow.by_node.cuts import best_cuts_by_table, middle_between
+from treewright.grow.by_node.cuts import Cuts, Rules, best_cuts_by_table, middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, sum_statistics
 from treewright.grow.by_node.levels import (
     Levels,
@@ -50,35 +50,6 @@ class BranchNeeds(TypedDict):
 
     min_rows: int
     min_weight: float
-
-
-@dataclass(frozen=True)
-class Rules:
-    """What every candidate must meet.
-
-    Attributes
-    ----------
-    nominal_splits : {"subset", "multiway", "one_vs_rest"}
-    min_rows : int
-        Rows each branch needs.
-    min_weight : float
-        Weight each branch needs.
-    """
-
-    nominal_splits: str = "subset"
-    min_rows: int = 1
-    min_weight: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Cuts:
-    """The best cut of each ordered column: arrays of length q, as ``scan.scan_columns`` leaves them."""
-
-    gains: np.ndarray
-    places: np.ndarray
-    sides: np.ndarray
-    infos: np.ndarray
-    n_tried: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,8 +182,8 @@ class Search:
         """Cost (weight times impurity) and weight of the node."""
         problem, criterion = self.problem, self.criterion
         if criterion.by_kernel:
-            found: tuple[float, float] = measure(instances.stats, problem.outputs, criterion.number, problem.is_classes)
-            return found
+            cost, weight = measure(instances.stats, problem.outputs, criterion.number, problem.is_classes)
+            return cost * problem.square_unit, weight
         weight = instances.weight
         if criterion.number == ABSOLUTE_ERROR:
             return medians.cost(problem, instances.rows, instances.weights), weight
@@ -231,9 +202,11 @@ class Search:
         scan_columns(
             problem.values, problem.ordered_columns, instances.rows, instances.weights, instances.orders,
             instances.n_present, problem.index, problem.amounts, problem.outputs, self.criterion.number,
-            instances.stats, modes, self.rules.min_rows, self.least, tolerance,
+            instances.stats, modes, self.rules.min_rows, self.least, tolerance / problem.square_unit,
             cuts.gains, cuts.places, cuts.sides, cuts.infos, cuts.n_tried,
         )  # fmt: skip
+        if problem.square_unit != 1.0:
+            cuts.gains[cuts.gains >= 0.0] *= problem.square_unit
         return cuts
 
     def missing_tables(self, instances: Instances) -> np.ndarray:

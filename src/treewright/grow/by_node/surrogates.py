@@ -1,8 +1,8 @@
 """Tests that stand in for another. In: a chosen two-way test. Out: ``Surrogate`` list. Caller: grow.by_node.grower.
 
-As rpart has them (Breiman et al. 1984, section 5.3.1; Therneau and Atkinson's report on rpart, section 5.2): for every other
-column the cut, or the set of levels, that sends most of the weight the same way; kept where it does better than the
-heavier branch alone would.
+As rpart has them (Breiman et al. 1984, section 5.3.1; Therneau and Atkinson's report on rpart, section 5.2): for every
+other column the cut, or the set of levels, that sends most of the weight the same way; kept where it does better than
+the heavier branch alone would.
 """
 
 from __future__ import annotations

@@ -284,3 +284,41 @@ def test_facts_name_algorithm_and_test():
     assert (regressor.model_.facts["algorithm"], regressor.model_.facts["criterion"]) == ("chaid", "f_test")
     assert classifier.model_.facts["parameters"]["alpha_merge"] == 0.05
     assert classifier.model_.missing == "branch"
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+def test_targets_of_any_size_grow_the_same_tree(scale):
+    x, y = np.arange(40.0)[:, None], np.arange(40.0) % 7
+    plain, scaled = tw.CHAIDRegressor().fit(x, y), tw.CHAIDRegressor().fit(x, y * scale)
+    assert plain.get_n_leaves() == scaled.get_n_leaves()
+    np.testing.assert_allclose(scaled.predict(x), plain.predict(x) * scale, rtol=1e-12)
+
+
+def test_levels_of_one_row_are_not_told_apart_by_their_numbers():
+    target = np.random.default_rng(0).normal(size=2000)
+    (found,), chosen = offered([np.arange(2000)], target, n_classes=0, levels=2000)
+    assert found.n_branches == 2
+    assert np.bincount(found.branch_of[:-1]).tolist() == [1999, 1]
+    assert chosen is None
+
+
+def test_an_identifier_of_twenty_thousand_levels_is_merged_in_one_pass():
+    target = np.arange(20_000) % 3 == 0
+    (found,), _ = offered([np.arange(20_000)], target, levels=20_000)
+    # Pure levels merge to one group per class.
+    assert found.notes["groups"] == 2.0
+    assert found.notes["statistic"] == pytest.approx(20_000)
+    assert branches_of(found)[:4] == [0, 1, 1, 0]
+
+
+def test_levels_that_do_not_differ_at_all_merge_to_two_groups():
+    cells, target = rows_of({0: (2, 2), 1: (3, 3), 2: (1, 1), 3: (4, 4)})
+    (found,), _ = offered([cells], target)
+    assert branches_of(found)[:4] == [0, 0, 0, 1]
+    assert found.notes["unadjusted_p_value"] == 1.0
+
+
+def test_alpha_merge_of_1_merges_nothing():
+    cells, target = rows_of({0: (2, 2), 1: (3, 3), 2: (1, 1)})
+    (found,), _ = offered([cells], target, alpha_merge=1.0)
+    assert found.n_branches == 3

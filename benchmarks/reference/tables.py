@@ -152,7 +152,6 @@ CONTACT_LENSES = from_text(
 )
 
 
-
 def with_gaps(rows: int = 200) -> Table:
     """A made table for surrogates: three numbers and a name that follow the class loosely, a third of their cells gone.
 

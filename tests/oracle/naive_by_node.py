@@ -351,13 +351,12 @@ class ByNodeTwin:
 
     def surrogates(self, node: TwinNode, test: TwinTest) -> list[TwinSurrogate]:
         primary = {row: branch for branch, part in enumerate(test.parts) for row, _ in part}
-        known = [one for one in node.instances if one[0] in primary]
         sides = [weight_of(part) for part in test.parts]
         found = []
         for column in range(len(self.table.columns)):
             if column == test.column:
                 continue
-            best = self.surrogate_of(column, known, primary)
+            best = self.surrogate_of(column, node.instances, primary)
             if best is not None:
                 agreed, surrogate = best
                 surrogate.agreement = agreed / sum(sides)
@@ -368,10 +367,12 @@ class ByNodeTwin:
         return found[: self.rules.max_surrogates]
 
     def surrogate_of(
-        self, column: int, known: list[Instance], primary: dict[int, int]
+        self, column: int, instances: Sequence[Instance], primary: dict[int, int]
     ) -> tuple[Fraction, TwinSurrogate] | None:
         """What agrees most in a column; None where the heavier side alone agrees as much."""
-        groups, _ = self.by_value(known, column)
+        everyone, _ = self.by_value(instances, column)
+        # Rows without a primary answer count for nothing, but a cut lies midway between neighbours of them all.
+        groups = {value: [one for one in rows if one[0] in primary] for value, rows in everyone.items()}
         both = [one for rows in groups.values() for one in rows]
         to_beat = max(self.sent(both, primary, branch) for branch in (0, 1)) if both else Fraction(0)
         best: tuple[Fraction, TwinSurrogate] | None = None
@@ -379,13 +380,13 @@ class ByNodeTwin:
             heavier = int(self.sent(both, primary, 1) > self.sent(both, primary, 0))
             sides, agreed = {}, Fraction(0)
             for level, rows in groups.items():
+                if not rows:
+                    continue
                 zero, one = (self.sent(rows, primary, branch) for branch in (0, 1))
                 sides[level] = int(one > zero) if one != zero else heavier
                 agreed += max(zero, one)
-            n_right = sum(len(rows) for level, rows in groups.items() if sides[level])
-            if min(n_right, len(both) - n_right) >= 2:
-                empty = Fraction(0)
-                best = agreed, TwinSurrogate(column, empty, empty, sides=sides, otherwise=heavier)
+            empty = Fraction(0)
+            best = agreed, TwinSurrogate(column, empty, empty, sides=sides, otherwise=heavier)
         else:
             values = list(groups)
             for i in range(len(values) - 1):

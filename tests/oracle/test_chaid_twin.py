@@ -173,3 +173,15 @@ def test_twin_splits_a_table_that_is_worked_out_by_hand():
     assert root.split.statistic == 7.2
     assert root.split.groups == [[0], [1]]
     assert NaiveChaid(columns, target, [1] * 20, True, replace(Settings(), alpha=0.001)).grow().split is None
+
+
+def test_a_new_group_is_seen_by_the_groups_before_it():
+    # A merger lowers the p-value of the pair that a lower group remembers, because a class joins: it must look again.
+    cells = [2, 4, 1, 0, 4, 2, 2, 1, 4, 4, 4, 3]
+    target = [0, 1, 3, 2, 1, 2, 0, 1, 1, 0, 2, 1]
+    settings = Settings(alpha_merge=0.2)
+    columns = [("nominal", cells)]
+    (split,) = NaiveChaid(columns, target, [1] * 12, True, settings).splits(list(range(12)))
+    (candidate,) = candidates_of(columns, target, [1] * 12, 4, settings)
+    assert [sorted(group) for group in split.groups] == [[0, 1, 3, 4], [2]]
+    assert candidate.branch_of[:5].tolist() == [0, 0, 1, 0, 0]

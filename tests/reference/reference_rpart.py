@@ -1,7 +1,7 @@
 """An rpart fit beside our tree. In: a run of rpart.json, our model. Out: pairs of nodes, and where they differ.
 
-rpart numbers the children of node k 2k and 2k + 1 and may send low values right; a pair says whether our branch 0 is its
-left or its right one. Callers: the tests of this folder, benchmarks/reference/compare.py.
+rpart numbers the children of node k 2k and 2k + 1 and may send low values right; a pair says whether our branch 0 is
+its left or its right one. Callers: the tests of this folder, benchmarks/reference/compare.py.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _levels_in(words, levels):
 
 
 def same_split(one, other):
-    """Whether two splits are the same test; cuts may differ in the twelfth digit, which is where rpart's figures end."""
+    """Whether two splits are the same test; cuts may differ in the twelfth digit, where rpart's figures end."""
     if (one.threshold is None) != (other.threshold is None):
         return False
     if one.threshold is not None and not np.isclose(one.threshold, other.threshold, rtol=1e-10, atol=1e-10):
@@ -134,7 +134,7 @@ def same_split(one, other):
 
 
 def difference_of_surrogates(beside, pair):
-    """The first place where two lists of surrogates differ, in words: test, agreement, adjusted agreement; else None."""
+    """The first place where two lists of surrogates differ in test, agreement or adjusted agreement; else None."""
     ours = surrogates_of(beside.model, pair.node)
     theirs = [
         (split_of_theirs(split, beside.run, pair.mirrored), split["improve"], split["adj"])

@@ -15,7 +15,7 @@ from treewright.prune.cost_complexity import prune_at
 
 
 def is_offered(run):
-    """Rows without any surrogate's answer go on, agreement counts all rows: the one way that we have, rpart's default."""
+    """Rows that no surrogate sends on go on, agreement counts all rows: rpart's default, and the one way we have."""
     return run["control"]["usesurrogate"] == 2 and "surrogatestyle" not in run["control"]
 
 

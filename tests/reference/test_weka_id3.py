@@ -41,7 +41,7 @@ def test_restaurant_differs_where_columns_gain_the_same_and_theirs_is_not_the_fi
 
     difference = first_difference(shape_of(model), RUNS["restaurant"]["tree"])
 
-    # Six rows: hungry leaves a branch of 2 against 2, type leaves two of 1 against 1. Either way four rows keep one bit.
+    # Six rows: hungry leaves a branch of 2 against 2, type two of 1 against 1. Either way four rows keep one bit.
     assert difference == "root / patrons Full: attribute 'hungry' | 'type'"
     assert columns.index("hungry") < columns.index("type")
     for column in ("hungry", "type"):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import warnings
-
 import numpy as np
 import pytest
 from reference_sets import find
-from reference_trees import class_codes, class_shares, first_difference, fit_like_j48, shape_of, whole_runs
-from sklearn.model_selection import StratifiedKFold
+from reference_trees import (
+    class_codes,
+    class_shares,
+    first_difference,
+    fit_like_j48,
+    shape_of,
+    ten_fold_accuracies,
+    whole_runs,
+)
 
 RUNS = [run for run in whole_runs("weka_j48.json") if find(run["data"]) is not None]
 NAMES = [f"{run['data']} {run['options']}" for run in RUNS]
@@ -50,22 +54,6 @@ def test_class_shares_of_rows_with_missing_cells_are_those_of_j48(run):
 @pytest.mark.parametrize("run", FOLDED, ids=lambda run: f"{run['data']} {run['options']}")
 def test_ten_fold_accuracy_comes_near_that_of_j48(run):
     # The folds are drawn by other programs; two standard errors of an accuracy over that many rows are the tolerance.
-    data = find(run["data"])
-    theirs = run["ten_fold"]["correct"] / run["rows"]
+    ours, theirs, tolerance = ten_fold_accuracies(find(run["data"]), run)
 
-    ours = ten_fold(data, run["options"], seed=1)
-
-    assert abs(ours - theirs) <= 2 * math.sqrt(theirs * (1 - theirs) / run["rows"]), (ours, theirs)
-
-
-def ten_fold(data, options, seed):
-    correct = 0
-    folds = StratifiedKFold(10, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        # Soybean has classes of fewer than ten rows, and columns whose missing cells are all in one fold.
-        warnings.simplefilter("ignore", UserWarning)
-        for train, held_out in folds.split(data.y, data.y):
-            model = fit_like_j48(data.rows(train), options)
-            test = data.rows(held_out)
-            correct += int((model.predict(test.X) == test.y).sum())
-    return correct / len(data.y)
+    assert abs(ours - theirs) <= tolerance

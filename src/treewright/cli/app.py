@@ -263,10 +263,41 @@ def show(
     form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
     max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and svg.")] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")] = None,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="What a node could have asked, with the arithmetic; needs --data.")
+    ] = False,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DATA", help="The rows to audit.", rich_help_panel="Audit")
+    ] = None,
+    node: Annotated[int, typer.Option("--node", metavar="N", help="Which node.", rich_help_panel="Audit")] = 0,
+    every: Annotated[
+        str | None,
+        typer.Option("--every", metavar="COL", help="List every cut of this column.", rich_help_panel="Audit"),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--target",
+            metavar="COL",
+            help="The column with the truth; the model knows its own.",
+            rich_help_panel="Audit",
+        ),
+    ] = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
     force: Force = False,
 ) -> None:
-    """Show a model: as text, picture, graph, data or rules."""
-    with refusals():
+    """Show a model: as text, picture, graph, data or rules; or audit one of its nodes."""
+    with refusals(data):
+        if audit:
+            from treewright.cli.audit import run_audit
+            from treewright.cli.declared import one_separator, split_tokens
+            from treewright.cli.delimited import ReadOptions
+
+            options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
+            run_audit(model, data, options, node=node, every=every, target=target, out=out, force=force)
+            return
         from treewright.cli.show import run_show
 
         run_show(model, form.value, max_depth, out, force=force)

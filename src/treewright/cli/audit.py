@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.delimited import ReadOptions
-from treewright.cli.evaluate import _target_type
+from treewright.cli.evaluate import target_type
 from treewright.cli.matching import rows_for
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.terminal import UsageRefusal, progress
@@ -86,7 +86,7 @@ def _column(model: Model, every: str | None) -> Any:
 def _read(model: Model, data: Path, options: ReadOptions, name: str) -> tuple[Any, np.ndarray]:
     """All rows of a file: the model's columns, and the target as it was at fit."""
     parts, targets = [], []
-    for rows in rows_for(model, data, options, (name, _target_type(model))):
+    for rows in rows_for(model, data, options, (name, target_type(model))):
         if rows.n_rows and rows.target is not None:
             parts.append(rows.features)
             targets.append(rows.target)

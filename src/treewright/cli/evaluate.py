@@ -54,7 +54,7 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
     score: LabelScore | NumberScore = LabelScore() if model.task == "classification" else NumberScore()
     n_missing = 0
     with progress():
-        for rows in rows_for(model, data, options, (name, _target_type(model))):
+        for rows in rows_for(model, data, options, (name, target_type(model))):
             if rows.target is None:
                 continue
             n_missing += rows.target.null_count()
@@ -72,7 +72,7 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
     _say(score)
 
 
-def _target_type(model: Model) -> CellType:
+def target_type(model: Model) -> CellType:
     """How the cells of the target are to be parsed."""
     kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]

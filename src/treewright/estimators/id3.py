@@ -137,8 +137,8 @@ def refuse_numbers(schema: Schema) -> None:
     """
     names = [column.name for column in schema.columns if column.kind == "numeric"]
     if names:
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        others = f" (and {len(names) - 1} more)" if len(names) > 1 else ""
         raise ColumnError(
-            f"column {shown(names[0])}{more} is numeric, and ID3 only knows levels: discretise it (bins as levels, or "
-            f"nominal=[{shown(names[0])}] to make each number a level), or use C45Classifier, which cuts numbers"
+            f"column {shown(names[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or "
+            f"nominal=[{shown(names[0])}] to make each number a level), or use C4.5 (C45Classifier), which cuts numbers"
         )

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+MOST_DECIMALS, MOST_DIGITS = 15, 1e15  # beyond, numbers have an exponent
 MOST_TERMS = 8  # a sum of more terms is not written out
 
 
@@ -40,6 +41,8 @@ class Paper:
         """Return a number with all decimals: ``0.940``."""
         if not math.isfinite(value):
             return "-" if math.isnan(value) else str(value)
+        if abs(value) >= MOST_DIGITS or (self.decimals == MOST_DECIMALS and 0 < abs(value) < 1 / MOST_DIGITS):
+            return f"{value:.4g}"
         text = f"{value:.{self.decimals}f}"
         return text[1:] if float(text) == 0 and text.startswith("-") else text
 
@@ -141,7 +144,7 @@ CLASS_FORMULAS: dict[str, Formula] = {
 
 
 def plain(value: float) -> str:
-    """Return a count, weight or target: all digits of a whole number, else ten.
+    """Return a count, weight or target: all digits of a whole number, else seven.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def plain(value: float) -> str:
     ('14', '0.3')
     """
     value = float(value)
-    return f"{value:.0f}" if value.is_integer() and abs(value) < 1e15 else f"{value:.10g}"
+    return f"{value:.0f}" if value.is_integer() and abs(value) < MOST_DIGITS else f"{value:.7g}"
 
 
 def fraction(part: float, total: float) -> Written:
@@ -174,4 +177,4 @@ def decimals_for(digits: int, size: float) -> int:
     """
     if not size > 0 or not math.isfinite(size):
         return digits
-    return int(min(max(digits - math.floor(math.log10(size)) - 1, 1), 15))
+    return int(min(max(digits - math.floor(math.log10(size)) - 1, 1), MOST_DECIMALS))

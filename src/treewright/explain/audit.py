@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit_record import Audit, LogBase
 from treewright.explain.audit_rows import AuditBranch, AuditedNode, BranchSums, branches_of
 from treewright.explain.audit_search import compared, every_of
+from treewright.explain.audit_why import PURE, is_pure
 from treewright.grow.by_node.criteria import ENTROPY, Criterion
 from treewright.grow.by_node.instances import some_instances
 from treewright.grow.by_node.policy import Policy, RatioPolicy
@@ -30,6 +31,7 @@ from treewright.tree.walk import path_to
 __all__ = ["Audit", "audit_node"]
 
 UNITS: dict[object, float] = {2: 1.0, "e": math.log(2.0)}
+LARGEST = 1e150  # the squares of a million such numbers add up to a float64
 MOST_TARGETS = 8  # a variance of more numbers is not written out
 
 
@@ -75,13 +77,10 @@ def audit_node(
     ------
     ParameterError
         A parameter is out of range; there is no such node or column; the algorithm lists no candidates of a column.
+    DataError
+        Weights or targets are above 1e150.
     """
-    if log_base not in (2, "e"):
-        raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
-    if type(digits) is not int or not 1 <= digits <= 12:
-        raise ParameterError(f"digits is {digits!r}; give a whole number from 1 to 12")
-    if isinstance(node, bool) or not isinstance(node, int | np.integer):
-        raise ParameterError(f"node is {node!r}; give a whole number")
+    check_options(node, log_base, digits)
     summary = summarize(model, tree)
     path = path_texts(model, summary, int(node))
     feature = None if every is None else position_of(model, every)
@@ -92,6 +91,7 @@ def audit_node(
     owner: Any = policy if search is None else search
     criterion: Criterion = owner.criterion
     here = AuditedNode(problem, criterion, instances, UNITS[log_base], model.missing)
+    refuse_beyond_squares(here)
     arrays = summary.tree
     audit = Audit(
         rows=(),
@@ -116,9 +116,43 @@ def audit_node(
     if problem.is_classes and problem.n_stats == 1:
         return replace(audit, leaf_reason="the target has one class")  # no test could tell anything apart
     if feature is not None:
-        listed = every_of(here, policy, feature)
-        return replace(audit, rows=tuple(listed), every=model.schema.columns[feature].name)
+        pure = PURE if not audit.asked and is_pure(summary, audit.node) else ""
+        listed = tuple(every_of(here, policy, feature))
+        return replace(audit, rows=listed, every=model.schema.columns[feature].name, leaf_reason=pure)
     return compared(audit, here, policy)
+
+
+def check_options(node: object, log_base: object, digits: object) -> None:
+    """Refuse options out of range.
+
+    Raises
+    ------
+    ParameterError
+        ``node`` or ``digits`` is no whole number, ``digits`` is not 1 to 12, ``log_base`` is neither 2 nor "e".
+    """
+    if log_base not in (2, "e"):
+        raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
+    if type(digits) is not int or not 1 <= digits <= 12:
+        raise ParameterError(f"digits is {digits!r}; give a whole number from 1 to 12")
+    if isinstance(node, bool) or not isinstance(node, int | np.integer):
+        raise ParameterError(f"node is {node!r}; give a whole number")
+
+
+def refuse_beyond_squares(here: AuditedNode) -> None:
+    """Refuse weights and targets whose squares add up to more than float64 holds.
+
+    Raises
+    ------
+    DataError
+        The largest is above 1e150.
+    """
+    problem, rows = here.problem, here.instances.rows
+    weight = here.weight * problem.weight_unit
+    if weight > LARGEST:
+        raise DataError(f"the weights in the node add up to {weight:g}: divide them all by {weight:.0e}")
+    largest = float(np.abs(problem.targets[:, rows]).max(initial=0.0)) if not problem.is_classes else 0.0
+    if largest > LARGEST:
+        raise DataError(f"the largest target in the node is {largest:g}: divide them all by {largest:.0e}")
 
 
 def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from treewright.tree.words import gap_digits
 
 def missing_mode(search: Search, n_missing: int) -> int:
     """Return what the search does with so many missing rows of a column (``scan``)."""
-    return int(search._modes(np.array([n_missing]))[0])
+    return int(search.modes(np.array([n_missing]))[0])
 
 
 def place_of(columns: np.ndarray, feature: int) -> int:
@@ -143,11 +143,12 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
         return []
     masks = _divisions(node, search, tables[levels][held])
     sides = {LEAVE_OUT: (EVERY_BRANCH,), OWN_BRANCH: (OWN_BRANCH_NUMBER,)}.get(mode, (1, 0))
-    # Of two levels each against the rest is the same division: a dict keeps it once.
-    stated = {(mask.tobytes(), way): mask for mask, way in (_stated(mask, side) for mask in masks for side in sides)}
-    rows = [_division(node, feature, held, mask, way) for (_, way), mask in stated.items()]
+    offers = [(mask, side) for mask in masks for side in sides]
     if mode != LEAVE_OUT:
-        rows.append(_division(node, feature, held, np.ones(len(held), bool), 1))
+        offers.append((np.ones(len(held), bool), 1))  # present against missing
+    # Stated, two offers may be one: of two levels each against the rest. A dict keeps it once.
+    stated = {(mask.tobytes(), way): mask for mask, way in (_stated(mask, side) for mask, side in offers)}
+    rows = [_division(node, feature, held, mask, way) for (_, way), mask in stated.items()]
     least = max(search.rules.min_rows, 1)
     allowed = [
         row

@@ -376,7 +376,8 @@ def independence_p(problem: Problem, sums: BranchSums) -> float:
             return math.nan
         weights = table.sum(axis=1, keepdims=True)
         expected = weights * (table.sum(axis=0) / weights.sum())
-        return float(chdtrc(dof, ((table - expected) ** 2 / expected).sum()))
+        apart = table - expected
+        return float(chdtrc(dof, (apart * (apart / expected)).sum()))
     weights, totals, squares = table[:, 0], table[:, 1], sums.squares[sums.samples > 0, 0]
     dof_between, dof_within = len(table) - 1, float(weights.sum()) - len(table)
     if dof_between < 1 or dof_within <= 0:

@@ -87,7 +87,11 @@ def holds_text(audit: Audit) -> str:
     for at, output in enumerate(outputs):
         if output.classes:
             counts = audit.whole.counts[output.start : output.stop]
-            held = [f"{shorten(label, QUESTION_WIDTH)} {plain(count)}" for label, count in zip(output.classes, counts, strict=True) if count]
+            held = [
+                f"{shorten(label, QUESTION_WIDTH)} {plain(count)}"
+                for label, count in zip(output.classes, counts, strict=True)
+                if count
+            ]
             more = [f"... {len(held) - MAX_NAMES} more classes"] if len(held) > MAX_NAMES else []
             text = ", ".join(held[:MAX_NAMES] + more)
         else:

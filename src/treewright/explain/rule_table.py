@@ -93,7 +93,7 @@ class LeafRules(Sequence[LeafRule]):
         columns: list[tuple[str, list[Any]]] = [
             ("rule", [rule.number for rule in rules]),
             ("leaf", [rule.leaf for rule in rules]),
-            ("conditions", [" and ".join(rule.conditions) for rule in rules]),
+            ("conditions", [joined(rule.conditions) for rule in rules]),
         ]
         outputs = self.summary.outputs
         ends = [f"_{output.name}" if len(outputs) > 1 else "" for output in outputs]
@@ -157,3 +157,10 @@ def with_own_names(columns: Sequence[tuple[str, list[Any]]]) -> dict[str, list[A
             own = f"{name}_{number}"
         named[own] = values
     return named
+
+
+def joined(conditions: Sequence[str]) -> str:
+    """Return conditions in one line; of several, one that offers a choice ("or missing") stands in brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " and ".join(f"({text})" if " or " in text else text for text in conditions)

@@ -144,6 +144,12 @@ class SubsetTest:
         """Whether the last branch is for missing values alone."""
         return self.n_branches == 3
 
+    @property
+    def asks_presence(self) -> bool:
+        """Whether the test parts values that are present from missing ones."""
+        held = [len(levels) for levels in self.branches]
+        return self.n_branches == 2 and held[self.missing_edge] == 0 and held[1 - self.missing_edge] > 0
+
     def question(self, *, exact: bool = False, digits: int = 6) -> str:
         """Return the question whose "yes" is branch 0, such as ``island in {Biscoe, Dream}``.
 
@@ -166,6 +172,8 @@ class SubsetTest:
         if branch == 2:
             return IS_MISSING
         own, other = self.branches[branch], self.branches[1 - branch]
+        if self.asks_presence:
+            return IS_MISSING if branch == self.missing_edge else "is present"
         limit = None if exact else max_levels
         if limit is not None and len(own) > limit and 0 < len(other) < len(own):
             if len(other) == 1:

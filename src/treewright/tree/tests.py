@@ -161,6 +161,9 @@ def has_best_order(model: ModelData) -> bool:
     True for one number per row (two classes, or one target) under a criterion that Breiman et al. 1984, section 4.2.2,
     cover; a criterion that the model does not state is not known.
     """
+    parameters = model.facts.get("parameters")
+    if isinstance(parameters, dict) and parameters.get("nominal_splits") == "one_vs_rest":
+        return True  # every one of those is tried
     one_number = model.n_outputs == 1 and sum(model.n_classes) <= 2
     return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
 

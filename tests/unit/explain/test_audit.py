@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit import Audit
 from treewright.explain.audit_rows import AuditRow
 from treewright.grow.by_node.grower import Stops
@@ -339,6 +339,8 @@ def test_a_pure_leaf_and_one_without_a_test_say_so(plant):
 
     pure = grove.audit(1, [0])
     assert (len(pure), pure.leaf_reason) == (0, "it is pure: all its rows have one target")
+    listed = grove.audit(1, [0, 1], every="x")
+    assert (len(listed), listed.leaf_reason) == (1, pure.leaf_reason)
     audit = grove.audit(2, [1, 2])
     assert audit.leaf_reason == "no column offers a test that the algorithm would take"
     assert [barred.reason for barred in audit.barred] == ["has one value here"]
@@ -386,6 +388,13 @@ def test_weights_count_as_rows(plant):
     assert (heavy.gain, heavy.p_value) == (pytest.approx(doubled.gain), pytest.approx(doubled.p_value))
     assert [branch.weight for branch in heavy.branches] == [branch.weight for branch in doubled.branches]
     assert [branch.samples for branch in heavy.branches] == [1, 2]
+
+
+def test_numbers_whose_squares_are_beyond_float64_are_refused(plant):
+    with pytest.raises(DataError, match=r"weights in the node add up to 2e\+300"):
+        plant({"x": [1.0, 2.0]}, ["a", "b"], weights=[1e300, 1e300]).audit()
+    with pytest.raises(DataError, match=r"largest target in the node is 2e\+152: divide"):
+        plant({"x": [1.0, 2.0]}, [1e152, -2e152], criterion="squared_error").audit()
 
 
 def test_several_targets_are_averaged(plant):

@@ -324,10 +324,21 @@ def test_decimals_stay_within_reason(size):
     assert 1 <= decimals_for(3, size) <= 15
 
 
-@pytest.mark.parametrize("scale", [1e-12, 1e-3, 1.0, 1e6, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e-12, 1e-3, 1.0, 1e6, 1e148])
 def test_numbers_of_any_size_print(plant, scale):
     y = (np.array([1.0, 2.0, 4.0, 8.0, 9.0, 13.0, 2.0, 1.0, 5.0]) * scale).tolist()
     audit = plant({"x": list(range(9))}, y, criterion="squared_error").audit()
 
     assert audit.winner is not None
     assert "nan" not in str(audit)
+    assert max(map(len, str(audit).splitlines())) < 200
+    assert "variance = 0." not in str(audit) or 1e-8 < scale**2 < 1e8
+
+
+@pytest.mark.parametrize("weight", [1e-150, 1e149])
+def test_weights_of_any_size_print(plant, weight):
+    audit = plant({"x": [1.0, 2.0, 3.0]}, ["a", "b", "b"], weights=[weight] * 3).audit()
+
+    assert audit.winner.gain == pytest.approx(4 / 9)
+    assert 0.0 <= audit.winner.p_value <= 1.0
+    assert "gini = 1 - (1" in str(audit)

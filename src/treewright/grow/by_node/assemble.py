@@ -65,9 +65,9 @@ def assemble(records: list[Record], problem: Problem) -> tuple[Tree, np.ndarray]
         missing_branch=np.array([record.missing_branch for record in laid_out], np.int32),
         level_set=level_set,
         n_samples=np.array([record.n_samples for record in laid_out], np.int64),
-        weight=np.array([record.weight for record in laid_out]),
+        weight=np.array([record.weight for record in laid_out]) * problem.weight_unit,
         impurity=np.array([max(record.impurity, 0.0) for record in laid_out]),
-        value=np.array([record.value for record in laid_out]),
+        value=np.array([record.value for record in laid_out]) * (problem.weight_unit if problem.is_classes else 1.0),
         **tables.arrays(),
     ), places
 

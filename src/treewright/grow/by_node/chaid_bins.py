@@ -57,7 +57,7 @@ def bin_numbers(problem: Problem, n_bins: int) -> BinnedProblem:
         raise ParameterError(
             f"CHAID has one target, y has {problem.n_outputs}: fit one tree each, or use another algorithm"
         )
-    total = float(problem.weights.sum())
+    total = float(problem.weights.sum()) * problem.weight_unit
     if total > MOST_WEIGHT:
         raise DataError(
             f"the weights add up to {total:g}, but CHAID takes a weight for a number of rows: scale them down, so that "

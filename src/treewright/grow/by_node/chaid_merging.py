@@ -242,8 +242,9 @@ def _merge_down(
 def _merge_alike(sums, rows, alive, group, test):
     """Merge nominal levels that nothing tells apart, down to two groups: they would be the first to merge.
 
-    These are levels with the same shares of the classes, and for numbers levels of one row. An identifier has as many levels as rows, but few different ones: this takes them in one pass. Every level is
-    compared with the first ``MOST_KINDS`` groups.
+    These are levels with the same shares of the classes, and for numbers levels of one row. An identifier has as many
+    levels as rows, but few different ones: this takes them in one pass. Every level is compared with the first
+    ``MOST_KINDS`` groups.
     """
     kinds = np.empty(MOST_KINDS, np.int64)
     n_kinds = 0

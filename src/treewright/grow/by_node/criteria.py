@@ -27,6 +27,7 @@ NUMBERS = {
     "absolute_error": ABSOLUTE_ERROR,
 }
 
+SQUARE_FROM, SQUARE_TO = 1e-140, 1e140  # weights whose squares are numbers
 FEW = 1e-12  # share of the events of a node below which a side of a cut has none
 
 OwnCriterion = Callable[[np.ndarray], np.ndarray]
@@ -137,7 +138,11 @@ class Criterion:
             variance = np.maximum(given[:, 2] / given[:, 0] - mean * mean, 0.0)
             mean, variance = mean * problem.unit, variance * problem.square_unit
             given = np.stack([given[:, 0], mean + problem.centres[0], variance], axis=1)
-        answer = np.asarray(function(given.copy()), dtype=np.float64)
+        said = function(given.copy())
+        try:
+            answer = np.asarray(said, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"criterion {self.name} must return numbers, not {type(said).__name__}") from error
         if answer.shape != (len(given),):
             raise ParameterError(
                 f"criterion {self.name} gave shape {answer.shape} for {len(given)} sets of rows: it takes an array "
@@ -153,6 +158,17 @@ class Criterion:
         result = np.zeros(len(flat))
         result[known] = answer
         return result.reshape(is_empty.shape)
+
+
+def settled(criterion: Criterion, gains: np.ndarray, base: np.ndarray) -> np.ndarray:
+    """Gains (float64[k]) that roundings made negative as 0.0; -1.0 where a split really raises the cost.
+
+    Only a function of the user's can raise it: every criterion of the list is concave, and below 0 by roundings alone,
+    however small the base is beside the sums that it is the difference of.
+    """
+    if criterion.function is None:
+        return np.maximum(gains, 0.0)
+    return np.where(gains < -1e-9 * np.abs(base), -1.0, np.maximum(gains, 0.0))
 
 
 @inner_kernel
@@ -177,7 +193,13 @@ def cost_of(stats, outputs, number):
                         largest = max(largest, count)
             if weight > 0.0:
                 if number == GINI:
-                    total += weight - part / weight
+                    if not SQUARE_FROM < weight < SQUARE_TO:
+                        part = 0.0
+                        for t in range(start, outputs[o + 1]):
+                            part += stats[t] * (stats[t] / weight)
+                        total += weight - part
+                    else:
+                        total += weight - part / weight
                 elif number == ENTROPY:
                     total += weight * np.log2(weight) - part
                 else:
@@ -187,7 +209,7 @@ def cost_of(stats, outputs, number):
             first = stats[start + 1]
             if weight > 0.0:
                 if number == SQUARED_ERROR:
-                    total += max(stats[start + 2] - first * first / weight, 0.0)
+                    total += max(stats[start + 2] - first * (first / weight), 0.0)
                 elif first > 0.0:
                     total += max(stats[start + 2] - first * np.log(first / weight), 0.0)
     return total / (outputs.shape[0] - 1)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright.grow.by_node import medians
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
+from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion, settled
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
@@ -164,7 +164,8 @@ class _SideCosts:
             else:
                 costs = self.criterion.costs(self.problem, self.gone)
         costs = costs + self.criterion.costs(self.problem, left) + self.criterion.costs(self.problem, right)
-        gains = np.maximum(self.criterion.costs(self.problem, base) - costs, 0.0)
+        whole = self.criterion.costs(self.problem, base)
+        gains = settled(self.criterion, whole - costs, whole)
         return np.where(self.criterion.may_part(self.problem, left, right), gains, -1.0)
 
     def _by_rows(self, places: np.ndarray, side: int) -> np.ndarray:

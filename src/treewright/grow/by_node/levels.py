@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.criteria import Criterion, settled
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 
@@ -170,13 +170,14 @@ def gains_by_table(
             left, n_left = left + levels.gone, n_left + levels.n_gone
         elif side == RIGHT:
             right, n_right = right + levels.gone, n_right + levels.n_gone
-    gains = criterion.costs(problem, base) - criterion.costs(problem, left) - criterion.costs(problem, right)
+    whole = criterion.costs(problem, base)
+    gains = whole - criterion.costs(problem, left) - criterion.costs(problem, right)
     if side == OWN:
         gains = gains - criterion.costs(problem, levels.gone)
     weights = np.minimum(problem.weight_of(left), problem.weight_of(right))
     allowed = (np.minimum(n_left, n_right) >= max(min_rows, 1)) & (weights >= min_weight)
     allowed &= criterion.may_part(problem, left, right)
-    return np.where(allowed, np.maximum(gains, 0.0), -1.0)
+    return np.where(allowed, settled(criterion, gains, whole), -1.0)
 
 
 def divisions(
@@ -198,9 +199,9 @@ def divisions(
     g = len(tables)
     if one_against_rest:
         return np.eye(g, dtype=bool), True
-    if g == 1:
+    if g == 1 or problem.n_stats == 1:
         return np.empty((0, 1), bool), True
-    if has_one_number(problem):
+    if has_one_number(problem) and (criterion.by_kernel or g > EXHAUSTIVE_LEVELS):
         # The order by mean contains a best division (Fisher 1958; Breiman et al. 1984, section 4.2.2) of every
         # criterion that is concave in that mean; of a function of the user's nobody knows.
         rank = tables[:, 1] / problem.weight_of(tables)
@@ -266,5 +267,6 @@ def branch_per_level(
         or not criterion.may_exist(problem, tables).all()
     ):
         return None
-    cost = float(criterion.costs(problem, tables.sum(axis=0))) - float(criterion.costs(problem, tables).sum())
-    return Partition(max(cost, 0.0), np.arange(v), v, side)
+    whole = criterion.costs(problem, tables.sum(axis=0))
+    gain = float(settled(criterion, whole - criterion.costs(problem, tables).sum(), whole))
+    return Partition(gain, np.arange(v), v, side) if gain >= 0.0 else None

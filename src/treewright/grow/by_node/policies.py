@@ -83,7 +83,9 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
     if algorithm == "id3":
         return GainPolicy(Search(problem, Criterion.of("entropy"), Rules("multiway", least)))
     if algorithm == "c45":
-        return C45Policy(C45Search(problem, least, grouping=parameters["nominal_splits"] == "grouped"))
+        # C4.5 counts weight where CART counts rows.
+        least_weight = least / problem.weight_unit
+        return C45Policy(C45Search(problem, least_weight, grouping=parameters["nominal_splits"] == "grouped"))
     if algorithm == "chaid":
         rules = ChaidRules(
             alpha=float(parameters["alpha"]),
@@ -109,8 +111,8 @@ def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int) ->
         )
     if not callable(criterion) and criterion not in NUMBERS:
         raise ParameterError(
-            f"the criterion was a function of the user's ({criterion}), which a model file does not hold: audit "
-            "the estimator that was fitted"
+            "the criterion was a function of the user's, which a model file does not hold: audit the estimator that "
+            "was fitted"
         )
     least_weight = float(parameters["min_weight_fraction_leaf"]) * float(problem.weights.sum()) * (1.0 - 1e-12)
     search = Search(problem, Criterion.of(criterion), Rules(nominal_splits, least, least_weight))

@@ -52,6 +52,8 @@ class Problem:
         ``ModelData.missing``.
     unit : float
         What regression targets were divided by: 1.0 unless their squares would leave float64.
+    weight_unit : float
+        What the weights were divided by, for the same reason.
     """
 
     schema: Schema
@@ -69,6 +71,7 @@ class Problem:
     targets: np.ndarray
     missing: Missing
     unit: float = 1.0
+    weight_unit: float = 1.0
 
     @property
     def n_rows(self) -> int:
@@ -188,10 +191,10 @@ def number_problem(
     )  # fmt: skip
 
 
-def unit_of(centred: np.ndarray) -> float:
-    """A power of two near the largest target where its square is beyond float64, else 1.0."""
-    largest = float(np.abs(centred).max(initial=0.0))
-    return 1.0 if largest == 0.0 or 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1])
+def unit_of(numbers: np.ndarray) -> float:
+    """A power of two near the largest of these numbers where its square is beyond float64, else 1.0."""
+    largest = float(np.abs(numbers).max(initial=0.0))
+    return 1.0 if largest == 0.0 or 1e-140 < largest < 1e140 else math.ldexp(1.0, math.frexp(largest)[1] - 1)
 
 
 def _problem(
@@ -211,6 +214,7 @@ def _problem(
     """Columns by the way they are split, levels as codes."""
     if missing == "error":
         refuse_missing(matrix, schema)
+    weight_unit = 1.0 if weights is None else unit_of(weights)
     by_level = [c.kind == "nominal" or (c.kind == "ordinal" and not cut_ordinal) for c in schema.columns]
     level_columns = np.flatnonzero(by_level)
     values = np.ascontiguousarray(matrix.T, np.float64)
@@ -226,13 +230,14 @@ def _problem(
         level_starts=np.concatenate([[0], np.cumsum(n_levels + 1)]).astype(np.int64),
         index=index,
         amounts=amounts,
-        weights=np.ones(len(matrix)) if weights is None else np.ascontiguousarray(weights, np.float64),
+        weights=np.ones(len(matrix)) if weights is None else np.asarray(weights, np.float64) / weight_unit,
         outputs=np.asarray(outputs, np.int64),
         is_classes=is_classes,
         centres=centres,
         targets=targets,
         missing=missing,
         unit=unit,
+        weight_unit=weight_unit,
     )
 
 

@@ -195,7 +195,7 @@ class Search:
         cuts = Cuts(np.empty(q), np.empty(q, np.int64), np.empty(q, np.int64), np.empty(q), np.empty(q, np.int64))
         if not q:
             return cuts
-        modes = self._modes(len(instances) - instances.n_present, self.missing_tables(instances))
+        modes = self.modes(len(instances) - instances.n_present, self.missing_tables(instances))
         if not self.criterion.by_kernel:
             best_cuts_by_table(problem, self.criterion, instances, modes, self.rules, tolerance, cuts)
             return cuts
@@ -221,7 +221,7 @@ class Search:
                 )
         return tables
 
-    def _modes(self, n_missing: np.ndarray, tables: np.ndarray | None = None) -> np.ndarray:
+    def modes(self, n_missing: np.ndarray, tables: np.ndarray | None = None) -> np.ndarray:
         """What each column does with its missing rows: those that may not be a branch of their own join one.
 
         Parameters
@@ -247,7 +247,7 @@ class Search:
             here = problem.levels_of(place)
             n_gone = int(counts[here.stop])
             gone = tables[here.stop]
-            mode = int(self._modes(np.array([n_gone]), gone[None])[0])
+            mode = int(self.modes(np.array([n_gone]), gone[None])[0])
             levels = Levels(tables[here], counts[here], gone, n_gone, mode)
             partition = self.partition(feature, levels, instances, tolerance)
             if partition is not None:

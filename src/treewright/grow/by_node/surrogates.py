@@ -18,7 +18,7 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.problem import Problem
 from treewright.tree.arrays import SUBSET, THRESHOLD
 
-MIN_SIDE = 2  # rows that a surrogate must send either way
+MIN_SIDE = 2  # rows that a surrogate cut must send either way; a set of levels needs one, as in rpart
 BETTER = 1e-10  # what a surrogate must be right about beyond the heavier branch, as a share
 
 
@@ -82,17 +82,18 @@ def _best_cut(
     problem: Problem, instances: Instances, place: int, branch: np.ndarray
 ) -> tuple[float, Candidate, int] | None:
     """The cut of an ordered column that agrees most: agreeing weight, test, whether it is flipped."""
+    # Rows without a primary answer count for nothing, but the cut lies midway between all neighbours, as in rpart.
     order = instances.orders[place, : instances.n_present[place]]
-    order = order[branch[order] != EVERY_BRANCH]
     feature = int(problem.ordered_columns[place])
     x = problem.values[feature, instances.rows[order]]
-    if len(x) < 2 * MIN_SIDE:
-        return None
     weights, side = instances.weights[order], branch[order]
+    answered = np.cumsum(side != EVERY_BRANCH)
+    if not len(x) or answered[-1] < 2 * MIN_SIDE:
+        return None
     zero = np.cumsum(np.where(side == 0, weights, 0.0))
     one = np.cumsum(np.where(side == 1, weights, 0.0))
     places = np.flatnonzero(x[1:] > x[:-1])
-    places = places[(places + 1 >= MIN_SIDE) & (len(x) - places - 1 >= MIN_SIDE)]
+    places = places[(answered[places] >= MIN_SIDE) & (answered[-1] - answered[places] >= MIN_SIDE)]
     if not len(places):
         return None
     straight = zero[places] + (one[-1] - one[places])
@@ -114,7 +115,7 @@ def _best_set(
     v = len(problem.schema.columns[feature].levels)
     codes = problem.codes[place, instances.rows]
     here = known & (codes < v)
-    if here.sum() < 2 * MIN_SIDE:
+    if not here.any():
         return None
     sides = np.zeros((2, v))
     np.add.at(sides, (branch[here], codes[here]), instances.weights[here])
@@ -122,9 +123,8 @@ def _best_set(
     present = counts > 0
     heavier = int(sides[1].sum() > sides[0].sum())
     groups = np.where(sides[1] > sides[0], 1, np.where(sides[1] < sides[0], 0, heavier))
-    n_right = int(counts[present & (groups == 1)].sum())
     agreed = float(sides.max(axis=0).sum())
-    if min(n_right, int(here.sum()) - n_right) < MIN_SIDE or agreed <= sides.sum(axis=1).max() * (1 + 1e-12):
+    if agreed <= sides.sum(axis=1).max() * (1 + 1e-12):
         return None
     branch_of = level_branches(v, groups, present, heavier)
     return agreed, Candidate(feature, SUBSET, 2, 0, 0.0, 0.0, branch_of=branch_of), 0

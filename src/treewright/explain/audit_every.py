@@ -10,7 +10,7 @@ from treewright.explain.audit_rows import AuditedNode, AuditRow, BranchSums, mea
 from treewright.grow.by_node.candidates import Candidate, level_branches
 from treewright.grow.by_node.criteria import ABSOLUTE_ERROR
 from treewright.grow.by_node.cuts import CutList, list_cuts, middle_between
-from treewright.grow.by_node.instances import EVERY_BRANCH
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_split
 from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 from treewright.grow.by_node.search import Search
@@ -18,9 +18,10 @@ from treewright.tree.arrays import SUBSET, THRESHOLD
 from treewright.tree.words import gap_digits
 
 
-def missing_mode(search: Search, n_missing: int) -> int:
-    """Return what the search does with so many missing rows of a column (``scan``)."""
-    return int(search.modes(np.array([n_missing]))[0])
+def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:
+    """Return what the search does with the missing rows of an ordered column (``scan``)."""
+    n_missing = len(instances) - instances.n_present
+    return int(search.modes(n_missing, search.missing_tables(instances))[place])
 
 
 def place_of(columns: np.ndarray, feature: int) -> int:
@@ -40,7 +41,7 @@ def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
         search.criterion,
         instances,
         place,
-        missing_mode(search, len(instances) - n_present),
+        mode_of_cuts(search, instances, place),
         min_rows=search.rules.min_rows,
         min_weight=max(flat, min(share * known, most)),
     )
@@ -74,7 +75,7 @@ def _cut_candidates(node: AuditedNode, search: Search, feature: int, cuts: CutLi
     place = place_of(problem.ordered_columns, feature)
     n_present = int(instances.n_present[place])
     x = problem.values[feature, instances.rows[instances.orders[place]]]
-    left_out = n_present == len(instances) or missing_mode(search, len(instances) - n_present) == LEAVE_OUT
+    left_out = n_present == len(instances) or mode_of_cuts(search, instances, place) == LEAVE_OUT
     candidates = []
     for at, side in zip(cuts.places.tolist(), cuts.sides.tolist(), strict=True):
         after = float(x[at + 1]) if at + 1 < n_present else float("nan")
@@ -138,7 +139,8 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
     tables, counts = search.level_tables(instances)
     levels = problem.levels_of(place)
     held, n_gone = np.flatnonzero(counts[levels]), int(counts[levels.stop])
-    mode = missing_mode(search, n_gone) if n_gone else LEAVE_OUT
+    gone = tables[levels.stop]
+    mode = int(search.modes(np.array([n_gone]), gone[None])[0]) if n_gone else LEAVE_OUT
     if len(held) + (mode != LEAVE_OUT) < 2:
         return []
     masks = _divisions(node, search, tables[levels][held])

@@ -137,8 +137,9 @@ class C45Policy(RatioPolicy):
         return counted
 
     def may_split(self, instances: Instances) -> bool:
-        """Whether two branches can have enough."""
-        return instances.weight >= 2 * self.min_leaf - CLOSE
+        """Whether there is more than one class, and two branches can have enough."""
+        is_pure = instances.weight - float(instances.stats.max()) <= CLOSE
+        return not is_pure and instances.weight >= 2 * self.min_leaf - CLOSE
 
     def scores(self, found: Found) -> np.ndarray:
         """Gain ratio; nan for a column below the average gain, or without any gain."""

@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treewright.core import progress
+from treewright.data.memory import check_fits
 from treewright.grow.by_node.assemble import Record, assemble
 from treewright.grow.by_node.candidates import Candidate, heaviest_of, is_two_way
-from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, own
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, is_pure, own
 from treewright.grow.by_node.policy import Choice, Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.surrogates import Surrogate, find_surrogates, sides_of_missing
 from treewright.tree.arrays import Tree
 
-PURE = 1e-12  # impurity, as a share of the root's, below which a node is pure
+NODE_BYTES = 600  # of a node while the tree grows and is laid out: its record, arrays and level sets
 
 
 @dataclass(frozen=True)
@@ -108,14 +109,13 @@ class _Growth:
     steps: list[tuple[int, Choice]] = field(default_factory=list)
     waiting: list[tuple[float, int, _Waiting]] = field(default_factory=list)
     total_weight: float = 0.0
-    least_impurity: float = 0.0
+    next_look: int = 100_000  # nodes at which the memory is looked at again
     rows_done: float = 0.0
 
     def run(self) -> None:
         """Grow until nothing waits, or the leaves are used up."""
         root = all_instances(self.problem)
         self.total_weight = root.weight
-        self.least_impurity = PURE * self.policy.impurity(root)
         self.open(root, parent=-1, branch=0, depth=0)
         n_leaves = 1
         most = self.stops.max_leaf_nodes
@@ -153,7 +153,7 @@ class _Growth:
         if (
             (stops.max_depth is not None and record.depth >= stops.max_depth)
             or len(instances) < stops.min_samples_split
-            or record.impurity <= self.least_impurity
+            or is_pure(self.problem, instances)
             or not self.policy.may_split(instances)
         ):
             return None
@@ -193,6 +193,14 @@ class _Growth:
             record.surrogates = find_surrogates(problem, instances, candidate, branch, self.stops.max_surrogates)
         if self.keep_trace:
             self.steps.append((node.record, node.choice))
+        if len(self.records) + candidate.n_branches > self.next_look:
+            # Twice as many as there are: what is laid out at the end stands beside the records.
+            self.next_look = 2 * (len(self.records) + candidate.n_branches)
+            check_fits(
+                self.next_look * NODE_BYTES,
+                f"a tree of {self.next_look} nodes",
+                "set max_depth or min_samples_leaf, or leave out columns with very many levels",
+            )
         children = divide_by(problem, instances, branch, shares, record.surrogates, record.missing_branch)
         for number, child in enumerate(children):
             if len(child):

@@ -80,6 +80,14 @@ def value_of(problem: Problem, instances: Instances) -> np.ndarray:
     return np.clip(means, lowest, highest)
 
 
+def is_pure(problem: Problem, instances: Instances) -> bool:
+    """Whether all rows of a node have the same target, whatever impurity says of it."""
+    if problem.is_classes:
+        return int(np.count_nonzero(instances.stats)) <= problem.n_outputs
+    targets = problem.targets[:, instances.rows]
+    return bool((targets == targets[:, :1]).all())
+
+
 @kernel
 def sum_statistics(index, amounts, rows, weights, n_stats):
     """Sums of the statistics of some rows, float64[n_stats]."""

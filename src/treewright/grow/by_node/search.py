@@ -43,6 +43,8 @@ from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
 MODES = {"direction": BOTH_SIDES, "branch": OWN_BRANCH}
 # Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by roundings.
 SAME = 1e-12
+# The same as a share of the sums that the cost is the small difference of.
+ROUNDINGS = 2e-15
 
 
 class BranchNeeds(TypedDict):
@@ -69,14 +71,14 @@ class Found:
     partitions: dict[int, Partition]
     tables: np.ndarray
     data_values: bool
-    node_cost: float
+    cost_tolerance: float
     node_weight: float
     two_sided: bool
 
     @property
     def tolerance(self) -> float:
         """Gains closer than this are equal."""
-        return SAME * max(self.node_cost / self.node_weight, 1e-300)
+        return max(self.cost_tolerance / self.node_weight, 1e-300)
 
     def split_info(self, feature: int) -> float:
         """Entropy in bits of the division that a column's best test makes; missing rows are a part of their own.
@@ -166,7 +168,7 @@ class Search:
         """Search every column at one node."""
         problem = self.problem
         node_cost, weight = self.measure(instances)
-        tolerance = SAME * node_cost
+        tolerance = SAME * node_cost + ROUNDINGS * self.size_of_sums(instances)
         gains = np.full(len(problem.schema), -1.0)
         cuts = self.search_cuts(instances, tolerance)
         gains[problem.ordered_columns] = np.where(cuts.gains >= 0.0, cuts.gains / weight, -1.0)
@@ -174,9 +176,15 @@ class Search:
         for feature, partition in partitions.items():
             gains[feature] = partition.cost_gain / weight
         return Found(
-            problem, instances, gains, cuts, partitions, tables, self.data_values, node_cost, weight,
+            problem, instances, gains, cuts, partitions, tables, self.data_values, tolerance, weight,
             self.rules.nominal_splits != "multiway",
         )  # fmt: skip
+
+    def size_of_sums(self, instances: Instances) -> float:
+        """How large the sums are that the cost is a difference of: class counts are no larger than the cost can be."""
+        if self.problem.is_classes:
+            return 0.0
+        return float(np.abs(instances.stats[self.problem.outputs[:-1] + 2]).sum()) * self.problem.square_unit
 
     def measure(self, instances: Instances) -> tuple[float, float]:
         """Cost (weight times impurity) and weight of the node."""
@@ -221,21 +229,20 @@ class Search:
                 )
         return tables
 
-    def modes(self, n_missing: np.ndarray, tables: np.ndarray | None = None) -> np.ndarray:
+    def modes(self, n_missing: np.ndarray, tables: np.ndarray) -> np.ndarray:
         """What each column does with its missing rows: those that may not be a branch of their own join one.
 
         Parameters
         ----------
         n_missing : int64[k]
-        tables : float64[k, n_stats], optional
-            Their statistics; without them only their number is looked at.
+        tables : float64[k, n_stats]
+            Their statistics.
         """
         if self.mode != OWN_BRANCH:
             return np.full(len(n_missing), self.mode, np.uint8)
         enough = n_missing >= self.rules.min_rows
-        if tables is not None:
-            enough = enough & (self.problem.weight_of(tables) >= self.rules.min_weight)
-            enough &= self.criterion.may_exist(self.problem, tables)
+        enough = enough & (self.problem.weight_of(tables) >= self.rules.min_weight)
+        enough &= self.criterion.may_exist(self.problem, tables)
         return np.where(enough, OWN_BRANCH, BOTH_SIDES).astype(np.uint8)
 
     def search_levels(self, instances: Instances, tolerance: float) -> tuple[np.ndarray, dict[int, Partition]]:

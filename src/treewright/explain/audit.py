@@ -20,7 +20,7 @@ from treewright.explain.audit_search import compared, every_of
 from treewright.explain.audit_why import PURE, is_pure
 from treewright.grow.by_node.criteria import ENTROPY, Criterion
 from treewright.grow.by_node.instances import some_instances
-from treewright.grow.by_node.policy import Policy, RatioPolicy
+from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.tree.conditions import Bound, conditions, narrowed
 from treewright.tree.model import ModelData
@@ -108,7 +108,7 @@ def audit_node(
         targets=few_targets(here),
         asked="" if arrays.is_leaf[node] else node_test(model, arrays, int(node)).question(),
         asked_feature=int(arrays.feature[node]),
-        by_ratio=isinstance(policy, RatioPolicy),
+        by_ratio=policy.by_ratio,
         digits=digits,
     )
     if not len(instances):

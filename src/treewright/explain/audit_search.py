@@ -10,7 +10,7 @@ from treewright.explain.audit_every import allowed_cuts, every_cut, every_divisi
 from treewright.explain.audit_record import Audit
 from treewright.explain.audit_rows import AuditedNode, AuditRow, measured
 from treewright.explain.audit_why import PURE, barred_columns, is_pure, leaf_reason
-from treewright.grow.by_node.c45 import C45Search
+from treewright.grow.by_node.c45 import CLOSE, C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.search import Search
@@ -27,7 +27,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     candidates = policy.candidates(instances)
     # nan scores are last: the algorithm leaves them out.
     candidates.sort(key=lambda one: (one.feature != chosen, math.isnan(one.score), -_plain(one.score), -one.gain))
-    scale = 1.0 if isinstance(policy, RatioPolicy) or not isinstance(policy, GainPolicy) else here.factor
+    scale = here.factor if isinstance(policy, GainPolicy) and not policy.by_ratio else 1.0
     rows = [
         measured(
             here,
@@ -42,10 +42,11 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
     average: tuple[float, ...] = ()
     tolerance = NO_ORDER_OF_ITS_OWN
     if isinstance(policy, GainPolicy):
-        found = policy.search.run(instances)
-        tolerance = policy.tolerance(found)
-        if isinstance(policy, RatioPolicy):
-            average = tuple((found.gains[policy.counted(found)] * here.factor).tolist())
+        tolerance = policy.tolerance(policy.search.run(instances))
+    elif isinstance(policy, C45Policy):
+        tolerance = CLOSE
+    if isinstance(policy, RatioPolicy | C45Policy):
+        average = tuple((policy.averaged(instances) * here.factor).tolist())
     best = candidates[0].score if candidates and chosen >= 0 else math.nan
     tied = tuple(
         row.column

@@ -6,23 +6,50 @@ choice among many cuts, and a least weight of branches that grows with the node.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from treewright.grow.by_node.c45_scan import score_c45, search_c45
+from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.cuts import Cuts, Rules
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.levels import Partition
-from treewright.grow.by_node.policy import RatioPolicy
+from treewright.grow.by_node.policy import Choice
 from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.scan import Least, weigh_levels
+from treewright.grow.by_node.scan import Least
 from treewright.grow.by_node.search import Found, Search
 
 CLOSE = 1e-6  # gains and ratios that differ by no more are equal: the first counts
 SLACK = 1e-3  # below the average gain that still counts as average
 MANY_LEVELS = 0.3  # of the rows: a column with more levels does not count in the average
 LARGEST_LEAST, LEAST_SHARE = 25.0, 0.1  # weight that a side of a cut needs: at most; of the known weight per class
+
+
+@dataclass(frozen=True, eq=False)
+class Offers:
+    """What every column offers a node.
+
+    Attributes
+    ----------
+    gains, infos : float64[p]
+        Cost taken away (-1 where a column offers nothing), entropy of the division.
+    places : int64[3, q]
+        Of ordered columns: where the cut lies, where missing rows go, cuts tried.
+    tables : float64[n_levels, n_stats]
+        Statistics of all levels.
+    groups : dict from column to Partition
+        Of level columns whose levels were merged.
+    """
+
+    gains: np.ndarray
+    infos: np.ndarray
+    places: np.ndarray
+    tables: np.ndarray
+    groups: dict[int, Partition]
 
 
 class C45Search(Search):
@@ -32,41 +59,62 @@ class C45Search(Search):
         super().__init__(problem, Criterion.of("entropy"), Rules("multiway"), data_values=True)
         self.min_leaf, self.grouping = float(min_leaf), grouping
         self.least = Least(self.min_leaf - CLOSE, LEAST_SHARE / problem.n_stats, LARGEST_LEAST)
-        self.left_out = np.zeros(len(problem.level_columns), np.uint8)
-        self.groups = [np.arange(len(problem.schema.columns[at].levels)) for at in problem.level_columns]
+        self.singles = {
+            int(at): np.arange(len(problem.schema.columns[at].levels)) for at in problem.level_columns.tolist()
+        }
 
-    def search_cuts(self, instances: Instances, tolerance: float) -> Cuts:  # noqa: ARG002 - C4.5 has its own
-        """The best cuts, less what the choice among so many costs."""
-        weight = instances.weight
-        cuts = super().search_cuts(instances, CLOSE * weight)
-        price = np.log2(np.maximum(cuts.n_tried, 1))
-        corrected = cuts.gains - price
-        cuts.gains[:] = np.where((cuts.gains >= 0.0) & (corrected > CLOSE * weight), corrected, -1.0)
-        return cuts
-
-    def search_levels(self, instances: Instances, tolerance: float) -> tuple[np.ndarray, dict[int, Partition]]:  # noqa: ARG002
-        """All level columns at once: their levels stand in one table."""
+    def offers(self, instances: Instances) -> Offers:
+        """What every column offers."""
         problem = self.problem
-        tables, counts = self.level_tables(instances)
-        partitions: dict[int, Partition] = {}
-        k = len(problem.level_columns)
-        if not k:
-            return tables, partitions
-        gains, infos, held = np.empty(k), np.empty(k), np.empty((k, 4))
-        weigh_levels(
-            tables, counts, problem.level_starts, instances.stats, problem.outputs, self.criterion.number, True,
-            self.left_out, gains, infos, held,
+        p, n_levels = len(problem.schema), int(problem.level_starts[-1])
+        offers = Offers(
+            np.empty(p), np.empty(p), np.empty((3, len(problem.ordered_columns)), np.int64),
+            np.zeros((n_levels, problem.n_stats)), {},
         )  # fmt: skip
-        # Two branches need the least weight: the second heaviest tells.
-        offered = (held[:, 3] >= self.min_leaf - CLOSE).nonzero()[0].tolist()
-        for place in offered:
-            groups = self.groups[place]
-            partition = Partition(float(gains[place]), groups, len(groups), -1, info=float(infos[place]))
-            if self.grouping:
-                here = problem.levels_of(place)
-                partition = grouped(tables[here], counts[here], partition, self.min_leaf, instances.weight)
-            partitions[int(problem.level_columns[place])] = partition
-        return tables, partitions
+        counts = np.zeros(n_levels, np.int64)
+        search_c45(
+            problem.values, problem.ordered_columns, problem.level_columns, problem.codes, problem.level_starts,
+            instances.rows, instances.weights, instances.orders, instances.n_present, problem.index, problem.amounts,
+            problem.outputs, problem.table, instances.stats, instances.weight, self.least, self.min_leaf, CLOSE,
+            offers.gains, offers.infos, offers.places, offers.tables, counts,
+        )  # fmt: skip
+        if self.grouping:
+            for place, feature in enumerate(problem.level_columns.tolist()):
+                if offers.gains[feature] >= 0.0:
+                    here = problem.levels_of(place)
+                    merged = grouped(
+                        offers.tables[here], counts[here], self.single(offers, feature), self.min_leaf, instances.weight
+                    )
+                    offers.groups[feature] = merged
+                    offers.gains[feature] = merged.cost_gain
+                    offers.infos[feature] = merged.info
+        return offers
+
+    def single(self, offers: Offers, feature: int) -> Partition:
+        """A branch per level of a column."""
+        groups = self.singles[feature]
+        gain, info = float(offers.gains[feature]), float(offers.infos[feature])
+        return Partition(gain, groups, len(groups), -1, info=info)
+
+    def found(self, instances: Instances, offers: Offers, features: Sequence[int]) -> Found:
+        """The offers of these columns, ready to be built."""
+        partitions = {
+            feature: offers.groups.get(feature) or self.single(offers, feature)
+            for feature in features
+            if feature in self.singles
+        }
+        ordered = self.problem.ordered_columns
+        cuts = Cuts(offers.gains[ordered], offers.places[0], offers.places[1], offers.infos[ordered], offers.places[2])
+        gains = np.where(offers.gains >= 0.0, offers.gains / instances.weight, -1.0)
+        return Found(
+            self.problem, instances, gains, cuts, partitions, offers.tables, True, CLOSE * instances.weight,
+            instances.weight, False,
+        )  # fmt: skip
+
+    def run(self, instances: Instances) -> Found:
+        """Search every column at one node."""
+        offers = self.offers(instances)
+        return self.found(instances, offers, np.flatnonzero(offers.gains >= 0.0).tolist())
 
 
 def _entropy_costs(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -92,60 +140,89 @@ def grouped(
     known = float(whole.sum())
     base = float(_entropy_costs(whole[None], np.array([known]))[0])
 
-    def judged(sets: list[list[int]]) -> tuple[float, float, bool]:
+    def judged(sets: list[list[int]]) -> tuple[float, float, float, bool]:
         merged = np.array([tables[one].sum(axis=0) for one in sets])
         weights = merged.sum(axis=1)
         gain = max(base - float(_entropy_costs(merged, weights).sum()), 0.0)
         shares = np.append(weights, node_weight - known) / node_weight
         info = -float((shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum())
-        return gain / node_weight / info if info > 0.0 else 0.0, gain, int((weights >= min_leaf - CLOSE).sum()) > 1
+        ratio = gain / node_weight / info if info > 0.0 else 0.0
+        return ratio, gain, info, int((weights >= min_leaf - CLOSE).sum()) > 1
 
-    ratio, gain, valid = judged(groups)
+    ratio, gain, info, valid = judged(groups)
     while len(groups) > 2:
         offers = []
         for first, second in combinations(range(len(groups)), 2):
             rest = [one for at, one in enumerate(groups) if at not in (first, second)]
             merged = sorted([*rest, sorted(groups[first] + groups[second])])
             offers.append((*judged(merged), merged))
-        best = max(offers, key=lambda offer: (offer[2], offer[0]))  # the first of equals
-        if not best[2] or (valid and best[0] < ratio - CLOSE):
+        best = max(offers, key=lambda offer: (offer[3], offer[0]))  # the first of equals
+        if not best[3] or (valid and best[0] < ratio - CLOSE):
             break
-        ratio, gain, valid, groups = best
+        ratio, gain, info, valid, groups = best
     placed = np.full(len(counts), -1, np.int64)
     for branch, group in enumerate(groups):
         placed[group] = branch
-    return Partition(gain, placed, len(groups), single.side, exact=False) if valid else single
+    return Partition(gain, placed, len(groups), single.side, exact=False, info=info) if valid else single
 
 
-class C45Policy(RatioPolicy):
+class C45Policy:
     """Gain ratio among columns of at least average gain; no test that gains nothing."""
 
-    slack = SLACK
+    by_ratio = True
 
     def __init__(self, search: C45Search) -> None:
-        super().__init__(search)
+        self.search = search
         schema, n_rows = search.problem.schema, search.problem.n_rows
         many = np.array([len(column.levels) >= MANY_LEVELS * n_rows for column in schema.columns])
         nominal = np.array([column.kind == "nominal" for column in schema.columns])
-        # Where every column is of that kind, all of them count.
+        # Columns with very many levels do not count in the average; where every column is of that kind, all of them do.
         self.is_counted = ~(nominal & many) | bool((nominal & many).all())
         self.min_leaf = search.min_leaf
 
-    def counted(self, found: Found) -> np.ndarray:
-        """Columns whose gain counts in the average: not those with very many levels."""
-        counted: np.ndarray = (found.gains >= 0.0) & self.is_counted
-        return counted
+    def impurity(self, instances: Instances) -> float:
+        """Impurity of a node: its entropy in bits."""
+        cost, weight = self.search.measure(instances)
+        return cost / weight
+
+    def value(self, instances: Instances) -> np.ndarray:
+        """What a node predicts: class counts."""
+        return instances.stats
 
     def may_split(self, instances: Instances) -> bool:
         """Whether there is more than one class, and two branches can have enough."""
         is_pure = instances.weight - float(instances.stats.max()) <= CLOSE
         return not is_pure and instances.weight >= 2 * self.min_leaf - CLOSE
 
-    def scores(self, found: Found) -> np.ndarray:
-        """Gain ratio; nan for a column below the average gain, or without any gain."""
-        scores = super().scores(found)
-        return np.where(scores > CLOSE, scores, np.nan)
+    def choose(self, instances: Instances, columns: Sequence[int] | None = None) -> Choice:
+        """Choose among these columns; None means all."""
+        offers = self.search.offers(instances)
+        if columns is not None:
+            out = np.ones(len(offers.gains), bool)
+            out[columns] = False
+            offers.gains[out] = -1.0
+        scores = np.empty(len(offers.gains))
+        feature = self._scored(instances, offers, scores)
+        if feature < 0:
+            return Choice(offers.gains / instances.weight, scores, None)
+        found = self.search.found(instances, offers, [feature])
+        return Choice(found.gains, scores, found.build(feature, float(scores[feature])))
 
-    def tolerance(self, found: Found) -> float:  # noqa: ARG002
-        """As J48."""
-        return CLOSE
+    def _scored(self, instances: Instances, offers: Offers, scores: np.ndarray) -> int:
+        """Fill in the ratios; the column that is taken, -1 without one."""
+        taken: int = score_c45(offers.gains, offers.infos, instances.weight, self.is_counted, SLACK, CLOSE, scores)
+        return taken
+
+    def averaged(self, instances: Instances) -> np.ndarray:
+        """float64[k]: the gains that the average is made of."""
+        gains = self.search.offers(instances).gains
+        return gains[(gains >= 0.0) & self.is_counted] / instances.weight
+
+    def candidates(self, instances: Instances) -> list[Candidate]:
+        """The best candidate of each column that offers one."""
+        offers = self.search.offers(instances)
+        scores = np.empty(len(offers.gains))
+        self._scored(instances, offers, scores)
+        offered = np.flatnonzero(offers.gains >= 0.0).tolist()
+        found = self.search.found(instances, offers, offered)
+        return [found.build(feature, float(scores[feature])) for feature in offered]

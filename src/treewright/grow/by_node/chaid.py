@@ -79,6 +79,8 @@ class Merged:
 class ChaidPolicy:
     """The column with the smallest adjusted p-value; of equals the larger statistic, then the lower column."""
 
+    by_ratio = False
+
     def __init__(self, problem: BinnedProblem, rules: ChaidRules) -> None:
         self.problem, self.rules = problem, rules
         self.criterion = Criterion.of("gini" if problem.is_classes else "squared_error")

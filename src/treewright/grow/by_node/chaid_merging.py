@@ -368,7 +368,8 @@ def merge_columns(
     """
     groups[:] = -1
     numbers[:] = 0.0
-    base = cost_of(stats, outputs, criterion)
+    no_table = np.empty(0)
+    base = cost_of(stats, outputs, criterion, no_table)
     for k in range(level_starts.shape[0] - 1):
         start = level_starts[k]
         stop = level_starts[k + 1]
@@ -378,7 +379,7 @@ def merge_columns(
         )  # fmt: skip
         cost = 0.0
         for r in range(int(numbers[k, N_GROUPS])):
-            cost += cost_of(gathered[r], outputs, criterion)
+            cost += cost_of(gathered[r], outputs, criterion, no_table)
         numbers[k, GAIN] = max(base - cost, 0.0)
         # Only now: above 1, sets of groups still have an order.
         numbers[k, LOG_ADJUSTED] = min(numbers[k, LOG_ADJUSTED], 0.0)

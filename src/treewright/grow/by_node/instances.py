@@ -7,7 +7,7 @@ column, missing ones last. Splitting keeps that order: a column is sorted once, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -203,9 +203,7 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
 
 def own(instances: Instances) -> Instances:
     """The same with arrays of its own: a view keeps those of all siblings alive."""
-    return replace(
-        instances,
-        rows=instances.rows.copy(),
-        weights=instances.weights.copy(),
-        orders=np.ascontiguousarray(instances.orders),
-    )
+    return Instances(
+        instances.rows.copy(), instances.weights.copy(), np.ascontiguousarray(instances.orders), instances.n_present,
+        instances.stats, instances.weight,
+    )  # fmt: skip

@@ -5,10 +5,9 @@ CART takes the column that gains most; with ``gain_ratio``, and in ID3 and C4.5,
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -38,6 +37,8 @@ class Choice:
 class Policy(Protocol):
     """An algorithm's way to choose a test."""
 
+    by_ratio: ClassVar[bool]  # whether scores are gain ratios
+
     def impurity(self, instances: Instances) -> float:
         """Impurity of a node, in the criterion's units."""
 
@@ -56,6 +57,8 @@ class Policy(Protocol):
 
 class GainPolicy:
     """The column that gains most; of equals the first."""
+
+    by_ratio: ClassVar[bool] = False
 
     def __init__(self, search: Search) -> None:
         self.search = search
@@ -107,11 +110,12 @@ class GainPolicy:
 class RatioPolicy(GainPolicy):
     """The largest gain ratio among columns of at least average gain (Quinlan 1993, section 2.2)."""
 
-    slack = 0.0  # how far below the average still counts
+    by_ratio = True
 
-    def counted(self, found: Found) -> np.ndarray:
-        """bool[p]: columns whose gain counts in the average."""
-        return found.gains >= 0.0
+    def averaged(self, instances: Instances) -> np.ndarray:
+        """float64[k]: the gains that the average is made of."""
+        gains = self.search.run(instances).gains
+        return gains[gains >= 0.0]
 
     def scores(self, found: Found) -> np.ndarray:
         """Gain ratio; nan for a column below the average gain."""
@@ -119,9 +123,8 @@ class RatioPolicy(GainPolicy):
         offered = found.gains >= 0.0
         if not offered.any():
             return scores
-        counted = self.counted(found)
-        average = float(found.gains[counted].mean()) if counted.any() else -math.inf
-        for feature in np.flatnonzero(offered & (found.gains >= average - self.slack - found.tolerance)).tolist():
+        average = float(found.gains[offered].mean())
+        for feature in np.flatnonzero(offered & (found.gains >= average - found.tolerance)).tolist():
             info = found.split_info(feature)
             scores[feature] = found.gains[feature] / info if info > 0.0 else 0.0
         return scores

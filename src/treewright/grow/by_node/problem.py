@@ -21,6 +21,7 @@ from treewright.exceptions import MissingValueError
 from treewright.grow.statistics import centre_of
 from treewright.tree.model import Missing
 
+LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
 N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
 
 
@@ -99,6 +100,14 @@ class Problem:
     def square_unit(self) -> float:
         """What an impurity made of squares is multiplied by; kept inside float64, so that gains still compare."""
         return min(max(self.unit * self.unit, 2.0**-1000), 2.0**1000) if self.unit != 1.0 else 1.0
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """float64[m]: ``c log2 c`` of whole numbers c, for entropy; nothing for numbers."""
+        if not self.is_classes:
+            return np.empty(0)
+        counts = np.arange(min(self.n_rows + 1, LARGEST_TABLE), dtype=np.float64)
+        return counts * np.log2(np.maximum(counts, 1.0))
 
     @cached_property
     def place_of(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
-from treewright.grow.by_node.criteria import FEW, POISSON, cost_of
+from treewright.grow.by_node.criteria import FEW, POISSON, cost_of, times_log
 
 # What a column does with its missing rows: leaves them out, tries them on both sides, gives them a branch.
 LEAVE_OUT, BOTH_SIDES, OWN_BRANCH = 0, 1, 2
@@ -43,11 +43,11 @@ def have_events(left, right, outputs):
 
 
 @inner_kernel
-def gain_of_cut(base, left, right, outputs, number):
+def gain_of_cut(base, left, right, outputs, number, table):
     """Cost that the two sides take away from ``base``; -1 where a side may not exist."""
     if number == POISSON and not have_events(left, right, outputs):
         return -1.0
-    return max(base - cost_of(left, outputs, number) - cost_of(right, outputs, number), 0.0)
+    return max(base - cost_of(left, outputs, number, table) - cost_of(right, outputs, number, table), 0.0)
 
 
 @inner_kernel
@@ -65,13 +65,13 @@ class Least(NamedTuple):
 
 
 @kernel
-def measure(stats, outputs, number, is_classes):
+def measure(stats, outputs, number, is_classes, table):
     """Cost and weight of one set of rows."""
     weight = stats[0]
     if is_classes:
         for t in range(1, outputs[1]):
             weight += stats[t]
-    return cost_of(stats, outputs, number), weight
+    return cost_of(stats, outputs, number, table), weight
 
 
 @kernel
@@ -86,6 +86,7 @@ def scan_columns(
     amounts,
     outputs,
     number,
+    table,
     node_stats,
     modes,
     min_rows,
@@ -101,7 +102,7 @@ def scan_columns(
 
     Parameters
     ----------
-    values, ordered_columns, index, amounts, outputs
+    values, ordered_columns, index, amounts, outputs, table
         As in ``Problem``.
     rows, weights, orders, n_present
         As in ``Instances``.
@@ -154,11 +155,11 @@ def scan_columns(
         mode = modes[c]
         if n_gone == 0:
             mode = LEAVE_OUT
-        base = cost_of(node_stats, outputs, number)
+        base = cost_of(node_stats, outputs, number, table)
         if mode == LEAVE_OUT:
-            base = cost_of(present, outputs, number)
+            base = cost_of(present, outputs, number, table)
         elif mode == OWN_BRANCH:
-            base -= cost_of(gone, outputs, number)
+            base -= cost_of(gone, outputs, number, table)
         present_weight = 0.0
         for k in range(last):
             present_weight += weights[order[k]]
@@ -190,7 +191,7 @@ def scan_columns(
                 n_tried[c] += 1
                 if mode == BOTH_SIDES:
                     add(right, gone, 1.0)
-                gain = gain_of_cut(base, left, right, outputs, number)
+                gain = gain_of_cut(base, left, right, outputs, number, table)
                 if mode == BOTH_SIDES:
                     add(right, gone, -1.0)
                 if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
@@ -204,7 +205,7 @@ def scan_columns(
                 and min(left_weight + gone_weight, right_weight) >= min_weight
             ):
                 add(left, gone, 1.0)
-                gain = gain_of_cut(base, left, right, outputs, number)
+                gain = gain_of_cut(base, left, right, outputs, number, table)
                 add(left, gone, -1.0)
                 if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
                     best = gain
@@ -214,8 +215,8 @@ def scan_columns(
         if mode != LEAVE_OUT and min(last, n_gone) >= min_rows and min(present_weight, gone_weight) >= min_weight:
             # Present against missing: the cut behind the last present row.
             if mode == OWN_BRANCH:
-                base += cost_of(gone, outputs, number)
-            gain = gain_of_cut(base, present, gone, outputs, number)
+                base += cost_of(gone, outputs, number, table)
+            gain = gain_of_cut(base, present, gone, outputs, number, table)
             if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
                 best = gain
                 cuts[c] = last - 1
@@ -260,7 +261,9 @@ def tabulate(codes, level_starts, rows, weights, index, amounts, tables, counts)
 
 
 @kernel
-def weigh_levels(tables, counts, level_starts, node_stats, outputs, number, is_classes, has_own, gains, infos, held):
+def weigh_levels(
+    tables, counts, level_starts, node_stats, outputs, number, table, is_classes, has_own, gains, infos, held
+):
     """A branch per level: what each level column's division gains.
 
     Parameters
@@ -280,7 +283,7 @@ def weigh_levels(tables, counts, level_starts, node_stats, outputs, number, is_c
     for c in range(level_starts.shape[0] - 1):
         last = level_starts[c + 1] - 1
         subtract(node_stats, tables[last], present)
-        gain = cost_of(node_stats if has_own[c] else present, outputs, number)
+        gain = cost_of(node_stats if has_own[c] else present, outputs, number, table)
         n_held = 0
         fewest = counts[last] if has_own[c] and counts[last] > 0 else np.int64(2**62)
         lightest = np.inf
@@ -297,7 +300,7 @@ def weigh_levels(tables, counts, level_starts, node_stats, outputs, number, is_c
                 for t in range(1, outputs[1]):
                     weight += tables[at, t]
             whole += weight
-            logs += weight * np.log2(weight)
+            logs += times_log(weight, table)
             if at == last and not has_own[c]:
                 continue
             n_held += 1
@@ -308,9 +311,9 @@ def weigh_levels(tables, counts, level_starts, node_stats, outputs, number, is_c
                 first = weight
             else:
                 second = max(second, weight)
-            gain -= cost_of(tables[at], outputs, number)
+            gain -= cost_of(tables[at], outputs, number, table)
         if whole > 0.0:
-            info = np.log2(whole) - logs / whole
+            info = (times_log(whole, table) - logs) / whole
         gains[c] = max(gain, 0.0)
         infos[c] = max(info, 0.0)
         held[c, 0] = n_held

@@ -190,7 +190,9 @@ class Search:
         """Cost (weight times impurity) and weight of the node."""
         problem, criterion = self.problem, self.criterion
         if criterion.by_kernel:
-            cost, weight = measure(instances.stats, problem.outputs, criterion.number, problem.is_classes)
+            cost, weight = measure(
+                instances.stats, problem.outputs, criterion.number, problem.is_classes, problem.table
+            )
             return cost * problem.square_unit, weight
         weight = instances.weight
         if criterion.number == ABSOLUTE_ERROR:
@@ -210,7 +212,7 @@ class Search:
         scan_columns(
             problem.values, problem.ordered_columns, instances.rows, instances.weights, instances.orders,
             instances.n_present, problem.index, problem.amounts, problem.outputs, self.criterion.number,
-            instances.stats, modes, self.rules.min_rows, self.least, tolerance / problem.square_unit,
+            problem.table, instances.stats, modes, self.rules.min_rows, self.least, tolerance / problem.square_unit,
             cuts.gains, cuts.places, cuts.sides, cuts.infos, cuts.n_tried,
         )  # fmt: skip
         if problem.square_unit != 1.0:

@@ -1,4 +1,4 @@
-"""C4.5's search of one node in compiled code. In: a node's instances. Out: gains of all columns. Caller: grow.by_node.c45.
+"""C4.5's search of one node, compiled. In: a node's instances. Out: gains of all columns. Caller: grow.by_node.c45.
 
 One call a node: most nodes are small, and a call from Python costs more than the work on them.
 """

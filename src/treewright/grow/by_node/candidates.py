@@ -105,8 +105,11 @@ def heaviest_of(weights: np.ndarray) -> int:
     weights : float64[k]
         What differs by less than 1e-12 of the whole is equal: parts of rows add up to equal weights but for roundings.
     """
-    heavy = np.flatnonzero(weights >= weights.max() - 1e-12 * weights.sum())
-    return int(heavy[-1] if len(weights) == 2 else heavy[0])
+    parts = weights.tolist()  # a few branches: a list is quicker than an array
+    least = max(parts) - 1e-12 * sum(parts)
+    if len(parts) == 2:
+        return 1 if parts[1] >= least else 0
+    return next(branch for branch, part in enumerate(parts) if part >= least)
 
 
 def level_branches(n_levels: int, groups: np.ndarray, present: np.ndarray, absent_branch: int) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Merged:
 class ChaidPolicy:
     """The column with the smallest adjusted p-value; of equals the larger statistic, then the lower column."""
 
-    by_ratio = False
+    by_ratio: ClassVar[bool] = False
 
     def __init__(self, problem: BinnedProblem, rules: ChaidRules) -> None:
         self.problem, self.rules = problem, rules

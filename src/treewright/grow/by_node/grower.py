@@ -203,7 +203,7 @@ class _Growth:
             )
         children = divide_by(problem, instances, branch, shares, record.surrogates, record.missing_branch)
         for number, child in enumerate(children):
-            if len(child):
+            if child is not None:
                 self.open(child, parent=node.record, branch=number, depth=record.depth + 1)
             else:
                 self.records.append(
@@ -225,8 +225,8 @@ def divide_by(
     shares: np.ndarray,
     surrogates: Sequence[Surrogate],
     otherwise: int,
-) -> list[Instances]:
-    """The instances of each branch of a test.
+) -> list[Instances | None]:
+    """The instances of each branch of a test; None where it has none.
 
     Parameters
     ----------

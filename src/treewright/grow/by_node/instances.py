@@ -180,8 +180,8 @@ def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_sta
     return starts, new_rows, new_weights, new_orders, present, stats
 
 
-def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: np.ndarray) -> list[Instances]:
-    """The instances of each branch.
+def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: np.ndarray) -> list[Instances | None]:
+    """The instances of each branch; None where it has none.
 
     Parameters
     ----------
@@ -197,6 +197,8 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
     weight = problem.weight_of(stats).tolist()
     return [
         Instances(rows[start:stop], weights[start:stop], orders[:, start:stop], present[b], stats[b], weight[b])
+        if stop > start
+        else None
         for b, (start, stop) in enumerate(pairwise(starts.tolist()))
     ]
 

@@ -228,8 +228,11 @@ def _problem(
     level_columns = np.flatnonzero(by_level)
     values = np.ascontiguousarray(matrix.T, np.float64)
     n_levels = np.array([len(schema.columns[at].levels) for at in level_columns], np.int64)
-    cells = values[level_columns]
-    codes = np.where(np.isnan(cells), n_levels[:, None], np.nan_to_num(cells)).astype(np.int32)
+    codes = np.empty((len(level_columns), len(matrix)), np.int32)
+    for place, at in enumerate(level_columns.tolist()):
+        cells = values[at]
+        missing_cells = np.isnan(cells)
+        codes[place] = np.where(missing_cells, n_levels[place], cells) if missing_cells.any() else cells
     return Problem(
         schema=schema,
         values=values,

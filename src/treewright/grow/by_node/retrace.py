@@ -105,6 +105,6 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
         )  # fmt: skip
         first = int(tree.first_child[node])
         for branch, child in enumerate(children):
-            if not tree.is_leaf[first + branch]:
+            if child is not None and not tree.is_leaf[first + branch]:
                 waiting[first + branch] = child
     return tuple(steps)

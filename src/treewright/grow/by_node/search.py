@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.grow.by_node import medians
 from treewright.grow.by_node.candidates import Candidate, heaviest_of, level_branches, split_information
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion
+from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, POISSON, Criterion
 from treewright.grow.by_node.cuts import Cuts, Rules, best_cuts_by_table, middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, sum_statistics
 from treewright.grow.by_node.levels import (
@@ -37,6 +37,7 @@ from treewright.grow.by_node.scan import (
     measure,
     scan_columns,
     tabulate,
+    weigh_levels,
 )
 from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
 
@@ -252,16 +253,52 @@ class Search:
         problem = self.problem
         tables, counts = self.level_tables(instances)
         partitions: dict[int, Partition] = {}
+        ends = problem.level_starts[1:] - 1
+        modes = self.modes(counts[ends], tables[ends])
+        done = self.branches_per_level(instances, tables, counts, modes, partitions)
         for place, feature in enumerate(problem.level_columns.tolist()):
+            if done[place]:
+                continue
             here = problem.levels_of(place)
-            n_gone = int(counts[here.stop])
-            gone = tables[here.stop]
-            mode = int(self.modes(np.array([n_gone]), gone[None])[0])
-            levels = Levels(tables[here], counts[here], gone, n_gone, mode)
+            levels = Levels(tables[here], counts[here], tables[here.stop], int(counts[here.stop]), int(modes[place]))
             partition = self.partition(feature, levels, instances, tolerance)
             if partition is not None:
                 partitions[feature] = partition
         return tables, partitions
+
+    def branches_per_level(
+        self,
+        instances: Instances,
+        tables: np.ndarray,
+        counts: np.ndarray,
+        modes: np.ndarray,
+        partitions: dict[int, Partition],
+    ) -> np.ndarray:
+        """Fill in a branch per level for the columns that one kernel call can do; returns which those are (bool[k]).
+
+        Not where missing rows have to be tried in every branch.
+        """
+        problem, rules = self.problem, self.rules
+        k = len(modes)
+        if rules.nominal_splits != "multiway" or not self.criterion.by_kernel or self.criterion.number == POISSON:
+            return np.zeros(k, bool)
+        gone = counts[problem.level_starts[1:] - 1] > 0
+        has_own = gone & (modes == OWN_BRANCH)
+        done = ~gone | has_own | (modes == LEAVE_OUT)
+        gains, infos, held = np.empty(k), np.empty(k), np.empty((k, 4))
+        weigh_levels(
+            tables, counts, problem.level_starts, instances.stats, problem.outputs, self.criterion.number,
+            problem.table, problem.is_classes, has_own.astype(np.uint8), gains, infos, held,
+        )  # fmt: skip
+        offered = done & (held[:, 0] >= 2) & (held[:, 1] >= rules.min_rows) & (held[:, 2] >= rules.min_weight)
+        for place in np.flatnonzero(offered).tolist():
+            levels = problem.levels_of(place)
+            v = levels.stop - levels.start
+            gain = float(gains[place]) * problem.square_unit
+            partitions[int(problem.level_columns[place])] = Partition(
+                gain, np.arange(v), v, v if has_own[place] else -1, info=float(infos[place])
+            )
+        return done
 
     def level_tables(self, instances: Instances) -> tuple[np.ndarray, np.ndarray]:
         """Statistics and instances of every level of every level column, each followed by those of missing cells."""

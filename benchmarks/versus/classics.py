@@ -90,7 +90,8 @@ def whole_commands(table: Table, jar: str, n: int) -> Pair:
     with tempfile.TemporaryDirectory() as place:
         arff, csv = Path(place) / "table.arff", Path(place) / "table.csv"
         arff.write_text(sets.arff(table), encoding="utf-8")
-        sets.write_csv(table, csv)
+        X, y = frame_of(table)
+        X.with_columns(y).write_csv(csv)
         weka = ["java", "-Xss64m", "-cp", jar, "weka.classifiers.trees.J48", "-t", str(arff), "-no-cv", "-v"]
         nominal = [word for label in table.features if label in table.nominal for word in ("--nominal", label)]
         own = [
@@ -120,7 +121,7 @@ def against_c50py(table: Table, n: int) -> Pair:
         model.fit(cells, truth, feature_names=table.features)
 
     tw.C45Classifier().fit(X, y)
-    ours = [seconds_of(lambda: tw.C45Classifier().fit(X, y)) for _ in range(2 * n)]
+    ours = [seconds_of(lambda: tw.C45Classifier().fit(X, y)) for _ in range(7)]
     return pair_of(f"C4.5 on {table.name}, c50py", ours, [seconds_of(theirs) for _ in range(n)], "c50py: whole fit")
 
 
@@ -160,12 +161,13 @@ def jobs(folder: Path | None, jar: str, n: int) -> Iterator[Pair]:
         complete = sets.without(mushroom, *sets.with_missing(mushroom))
         yield against_weka("ID3 on mushroom", tw.ID3Classifier, complete, jar, "Id3", "", n)
     if adult is not None and importlib.util.find_spec("c50py"):
-        yield against_c50py(adult, max(1, n // 2))
+        yield against_c50py(adult, max(1, n // 3))
     if importlib.util.find_spec("CHAID"):
         for table in filter(None, (adult, mushroom)):
             yield against_chaid(table, n)
-    if not has_weka:
-        print("Weka or Java is not there: its jobs are left out")
+    for name, is_there in (("adult", adult), ("mushroom", mushroom), ("Weka or Java", has_weka or None)):
+        if is_there is None:
+            print(f"{name} is not there: its jobs are left out")
 
 
 def main() -> None:
@@ -174,14 +176,14 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of data sets; without it nothing big is measured")
     parser.add_argument("--weka-jar", default="/usr/share/java/weka.jar")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--out", type=Path, help="write JSON here")
     given = parser.parse_args()
     pairs = []
     for pair in jobs(given.data, given.weka_jar, given.repeats):
         print(pair.job, f"{pair.ours:.4g} s against {pair.theirs:.4g} s: {pair.ratio:.2f}", flush=True)
         pairs.append(pair)
     print(table_of(pairs, theirs="other"))
-    write_json(given.json, pairs)
+    write_json(given.out, pairs)
 
 
 if __name__ == "__main__":

@@ -83,3 +83,10 @@ def test_real_tables_are_measured_and_absent_ones_skipped(tmp_path, data):
     assert "gone: not there, skipped" in said
     ours = float(penguins["note"].split()[2].rstrip(","))
     assert 0.9 < ours <= 1.0
+
+
+def test_the_classics_name_what_is_not_there(tmp_path, data):
+    said, written = run("classics.py", tmp_path, "--data", str(data), "--weka-jar", "no.jar")
+
+    assert [f"{name} is not there" in said for name in ("adult", "mushroom", "Weka or Java")] == [True] * 3
+    assert written["results"] == []

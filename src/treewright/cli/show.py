@@ -115,4 +115,15 @@ def run_warmup() -> None:
             for criterion in REGRESSION_CRITERIA:
                 regressor = treewright.DecisionTreeRegressor(criterion=criterion)
                 regressor.fit(table, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0], sample_weight=weight).predict(table)
+    labels = ["x", "y", "x", "y", "y", "x"]
+    for estimator in (
+        treewright.C45Classifier(min_samples_leaf=1),
+        treewright.CHAIDClassifier(alpha=1.0, alpha_merge=0.9),
+        treewright.CHAIDRegressor(alpha=1.0, alpha_merge=0.9),
+        treewright.DecisionTreeClassifier(missing="surrogate"),
+        treewright.DecisionTreeRegressor(missing="fractional"),
+        treewright.DecisionTreeRegressor(missing="surrogate", criterion="absolute_error"),
+    ):
+        is_regressor = type(estimator).__name__.endswith("Regressor")
+        estimator.fit(words, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0] if is_regressor else labels).predict(words)
     say(f"kernels are compiled and kept; it took {time.perf_counter() - start:.1f} s")

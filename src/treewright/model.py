@@ -17,7 +17,8 @@ import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
-from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.data.target import check_lengths, check_weights, class_factors, encode_labels, encode_numbers, recode
+from treewright.exceptions import DataError
 from treewright.predict import values
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
@@ -212,7 +213,7 @@ class Model(ModelData):
     def encode_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model"
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Rows, target and weights as numbers; rows of weight 0 are left out.
+        """Rows, target and weights as numbers, the fit's class weights included; rows of weight 0 are left out.
 
         Returns
         -------
@@ -225,7 +226,9 @@ class Model(ModelData):
         DataError
             Lengths differ, or a label is none of the model's classes.
         """
-        matrix = self._encoded(X, owner)
+        # To the growers a level is known or missing: one that fit never saw counts as missing here.
+        unseen = "missing" if self.unseen == "majority" else self.unseen
+        matrix = encode(self.schema, X, unseen=unseen, owner=owner, missing=self.missing)
         if self.task == "classification":
             labels = encode_labels(y)
             check_lengths(len(matrix), labels)
@@ -234,7 +237,14 @@ class Model(ModelData):
             numbers = encode_numbers(y)
             check_lengths(len(matrix), numbers)
             target = numbers.values
+            if target.shape[1] != self.n_outputs:
+                raise DataError(f"y has {target.shape[1]} outputs, the model has {self.n_outputs}")
         weights = check_weights(sample_weight, len(matrix))
+        if self.task == "classification":
+            parameters = self.facts.get("parameters")
+            stated = parameters.get("class_weight") if isinstance(parameters, dict) else None
+            factors = class_factors(stated, target, self.classes)
+            weights = factors if weights is None else weights if factors is None else weights * factors
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], target[kept], weights[kept]

@@ -71,7 +71,7 @@ def test_without_rows_it_says_how_to_pass_them(tmp_path):
 def test_rows_that_cannot_be_audited_are_refused(audited):
     est = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, pl.Series("y", ["a", "b"]))
 
-    with pytest.raises(DataError, match="missing in 1 rows"):
+    with pytest.raises(DataError, match=r"missing in 1 of 2 rows \(first: row 1\): .* --skip-missing-target"):
         audited(est.model_, {"x": [1.0, 2.0], "y": ["a", None]})
     with pytest.raises(DataError, match="no rows"):
         audited(est.model_, pl.DataFrame({"x": [], "y": []}, schema={"x": pl.Float64, "y": pl.String}))
@@ -86,3 +86,32 @@ def test_a_model_of_several_targets_is_refused(audited):
 
     with pytest.raises(UsageRefusal, match="2 targets"):
         audited(est.model_, {"x": [1.0], "y": ["a"]})
+
+
+def test_rows_without_a_target_may_be_skipped(audited, capsys):
+    est = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, pl.Series("y", ["a", "b"]))
+
+    text = audited(est.model_, {"x": [1.0, 9.0, 2.0], "y": ["a", None, "b"]}, skip_missing_target=True)
+
+    assert text == f"{est.audit()}\n"
+    assert capsys.readouterr().err == "treewright: 1 of 3 rows have no target and are left out\n"
+
+
+@pytest.mark.parametrize("names", [[7, 8], None])
+def test_rows_are_skipped_in_tables_whose_columns_had_no_texts_as_names(audited, names):
+    columns = {name: [1.0, 2.0] for name in names} if names else [[1.0, 1.0], [2.0, 2.0]]
+    est = tw.DecisionTreeClassifier().fit(columns, pl.Series("y", ["a", "b"]))
+    rows = {str(name): [1.0, 9.0, 2.0] for name in est.model_.schema.names}
+
+    text = audited(est.model_, {**rows, "y": ["a", None, "b"]}, skip_missing_target=True)
+
+    assert text == f"{est.audit()}\n"
+
+
+def test_other_rows_than_the_tree_saw_get_a_hint(audited, capsys):
+    est = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, pl.Series("y", ["a", "b"]))
+
+    audited(est.model_, {"x": [1.0, 2.0], "y": ["a", "b"]})
+    assert capsys.readouterr().err == ""
+    audited(est.model_, {"x": [1.0, 2.0, 3.0], "y": ["a", "b", "b"]})
+    assert "fit with --test-size 0" in capsys.readouterr().err

@@ -8,11 +8,11 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
-from treewright.cli.terminal import refusals
+from treewright.cli.terminal import note, refusals
 from treewright.version import __version__
 
 __all__ = ["app", "main"]
@@ -262,6 +262,12 @@ def show(
     model: ModelFile,
     form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
     max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and svg.")] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option("--max-nodes", metavar="N", help="At most so many nodes, 0 for all; text.")
+    ] = None,
+    surrogates: Annotated[
+        bool, typer.Option("--surrogates", help="Below each node, the tests that stand in for it; text.")
+    ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")] = None,
     audit: Annotated[
         bool, typer.Option("--audit", help="What a node could have asked, with the arithmetic; needs --data.")
@@ -269,7 +275,9 @@ def show(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="DATA", help="The rows to audit.", rich_help_panel="Audit")
     ] = None,
-    node: Annotated[int, typer.Option("--node", metavar="N", help="Which node.", rich_help_panel="Audit")] = 0,
+    node: Annotated[
+        int | None, typer.Option("--node", metavar="N", help="Which node; 0, the root.", rich_help_panel="Audit")
+    ] = None,
     every: Annotated[
         str | None,
         typer.Option("--every", metavar="COL", help="List every cut of this column.", rich_help_panel="Audit"),
@@ -283,6 +291,9 @@ def show(
             rich_help_panel="Audit",
         ),
     ] = None,
+    skip_missing_target: Annotated[
+        bool, typer.Option("--skip-missing-target", help="Leave out rows without a target.", rich_help_panel="Audit")
+    ] = False,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -290,17 +301,42 @@ def show(
 ) -> None:
     """Show a model: as text, picture, graph, data or rules; or audit one of its nodes."""
     with refusals(data):
+        from treewright.cli.show import check_words, run_show
+
+        check_words(
+            audit=audit,
+            form=form.value,
+            for_views={"--max-depth": max_depth, "--max-nodes": max_nodes, "--surrogates": surrogates or None},
+            for_audits={
+                "--data": data,
+                "--node": node,
+                "--every": every,
+                "--target": target,
+                "--skip-missing-target": skip_missing_target or None,
+                "--missing-tokens": missing_tokens,
+                "--separator": separator,
+                "--encoding": encoding,
+            },
+        )
         if audit:
             from treewright.cli.audit import run_audit
             from treewright.cli.declared import one_separator, split_tokens
             from treewright.cli.delimited import ReadOptions
 
             options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
-            run_audit(model, data, options, node=node, every=every, target=target, out=out, force=force)
+            run_audit(
+                model,
+                data,
+                options,
+                node=node or 0,
+                every=every,
+                target=target,
+                skip_missing_target=skip_missing_target,
+                out=out,
+                force=force,
+            )
             return
-        from treewright.cli.show import run_show
-
-        run_show(model, form.value, max_depth, out, force=force)
+        run_show(model, form.value, max_depth, out, max_nodes=max_nodes, surrogates=surrogates, force=force)
 
 
 @app.command()
@@ -320,4 +356,15 @@ def main() -> None:
     try:
         app()
     except KeyboardInterrupt:
-        sys.exit(130)
+        _stopped()
+    except SystemExit as leaving:
+        # Typer turns a Ctrl-C that comes before the command's own work into an exit without a word.
+        if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
+            _stopped()
+        raise
+
+
+def _stopped() -> NoReturn:
+    """Say that Ctrl-C was heard, and leave."""
+    note("stopped by Ctrl-C; nothing was written")
+    sys.exit(130)

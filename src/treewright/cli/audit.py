@@ -12,7 +12,8 @@ from treewright.cli.delimited import ReadOptions
 from treewright.cli.evaluate import target_type
 from treewright.cli.matching import rows_for
 from treewright.cli.outputs import check_output, write_text
-from treewright.cli.terminal import UsageRefusal, progress
+from treewright.cli.targets import rows_with_target
+from treewright.cli.terminal import UsageRefusal, note, progress
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ def run_audit(
     node: int = 0,
     every: str | None = None,
     target: str | None = None,
+    skip_missing_target: bool = False,
     out: Path | None = None,
     force: bool = False,
 ) -> None:
@@ -45,6 +47,8 @@ def run_audit(
         The column whose cuts or divisions are listed.
     target : str or None
         The column with the truth; None takes the name the model was fitted with.
+    skip_missing_target : bool
+        Leave out rows without a target instead of refusing them.
     out : Path or None
         None writes to the standard output.
     force : bool
@@ -71,9 +75,11 @@ def run_audit(
     if name is None:
         raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
     with progress():
-        features, truth = _read(model, data, options, name)
+        features, truth = _read(model, data, options, name, skip=skip_missing_target)
         audit = model.audit(features, truth, node=node, every=_column(model, every))
     write_text(out, str(audit), force)
+    if audit.n_samples != audit.n_fitted:
+        note("these are not the rows that the tree was grown on; fit with --test-size 0 to audit the rows of the file")
 
 
 def _column(model: Model, every: str | None) -> Any:
@@ -83,7 +89,7 @@ def _column(model: Model, every: str | None) -> Any:
     return next((name for name in model.schema.names if str(name) == every), every)
 
 
-def _read(model: Model, data: Path, options: ReadOptions, name: str) -> tuple[Any, np.ndarray]:
+def _read(model: Model, data: Path, options: ReadOptions, name: str, *, skip: bool) -> tuple[Any, np.ndarray]:
     """All rows of a file: the model's columns, and the target as it was at fit."""
     parts, targets = [], []
     for rows in rows_for(model, data, options, (name, target_type(model))):
@@ -92,14 +98,15 @@ def _read(model: Model, data: Path, options: ReadOptions, name: str) -> tuple[An
             targets.append(rows.target)
     if not parts:
         raise DataError(f"{data}: there are no rows to audit")
-    truth = pl.concat(targets)
-    if truth.null_count():
-        raise DataError(f"{data}: target {name!r} is missing in {truth.null_count()} rows: remove them")
+    features, truth = _joined(parts), pl.concat(targets).alias(name)
+    kept = rows_with_target(data, truth, lambda row: f"row {row}", skip=skip)
+    if kept is not None:
+        features, truth = _filtered(features, kept), truth.filter(kept)
     if model.task == "classification" and model.classes[0].dtype.kind in "iu":
         # Numbers of a file are floats; a label 1.5 stays one, and is refused as no class of the model.
         whole = truth.cast(pl.Int64, strict=False)
         truth = whole if (whole.cast(pl.Float64) == truth).all() else truth
-    return _joined(parts), truth.to_numpy()
+    return features, truth.to_numpy()
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -110,3 +117,12 @@ def _joined(parts: list[Any]) -> Any:
     if isinstance(first, dict):
         return {name: pl.concat([part[name] for part in parts]) for name in first}
     return np.concatenate(parts)
+
+
+def _filtered(features: Any, kept: pl.Series) -> Any:
+    """The rows to keep, in the form that the features have."""
+    if isinstance(features, pl.DataFrame):
+        return features.filter(kept)
+    if isinstance(features, dict):
+        return {name: cells.filter(kept) for name, cells in features.items()}
+    return features[kept.to_numpy()]

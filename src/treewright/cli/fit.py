@@ -6,7 +6,9 @@ are not held out. (Under ``--cv`` the score is that of the fits on the folds; th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,8 +22,9 @@ from treewright.cli.files import Table, pick, read_table
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.scores import LabelScore, NumberScore, label_counts
+from treewright.cli.targets import rows_with_target
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.exceptions import DataError
+from treewright.exceptions import ColumnError, DataError
 
 __all__ = ["ALGORITHMS", "FitRequest", "run_fit"]
 
@@ -34,6 +37,12 @@ ALGORITHMS: dict[str, tuple[str, str | None]] = {
 }
 
 _MOST_CLASSES = 20
+
+# What an estimator's error advises in Python -> the same on the command line.
+_REMEDIES = (
+    (re.compile(r"nominal=\[(.*?)\]"), r"--nominal \1"),
+    (re.compile(r"C4\.5 \(C45Classifier\)"), "--algorithm c45"),
+)
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ def run_fit(request: FitRequest) -> None:
     )
     if not task.features.width:
         raise DataError(f"{request.data}: no column is left to learn from beside the target")
-    with progress():
+    with progress(), _remedies_as_options():
         folds = cross_validate(task, request.n_folds) if request.n_folds else None
         held_out = fit_and_hold_out(task, 0.0 if folds else request.test_size)
     _say_what_is_in_it(request, task, held_out.estimator)
@@ -106,6 +115,20 @@ def run_fit(request: FitRequest) -> None:
     elif held_out.score is not None and held_out.baseline is not None:
         _say_score("held-out", held_out.score, held_out.baseline)
     _write(request, held_out.estimator)
+
+
+@contextmanager
+def _remedies_as_options() -> Iterator[None]:
+    """Errors about columns name options instead of parameters."""
+    try:
+        yield
+    except ColumnError as error:
+        text = str(error)
+        for in_python, on_command_line in _REMEDIES:
+            text = in_python.sub(on_command_line, text)
+        if text == str(error):
+            raise
+        raise ColumnError(text) from None
 
 
 def _check_request(request: FitRequest) -> None:
@@ -162,19 +185,10 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
 
 def _with_target(request: FitRequest, table: Table) -> Table:
     """The rows that have a target: all of them, unless the user said to skip the others."""
-    target = table.frame[request.target]
-    missing = target.is_null() | target.is_nan() if target.dtype.is_float() else target.is_null()
-    if not missing.any():
+    kept = rows_with_target(table.path, table.frame[request.target], table.place, skip=request.skip_missing_target)
+    if kept is None:
         return table
-    count, first = int(missing.sum()), int(missing.arg_max() or 0)
-    if not request.skip_missing_target or count == len(target):
-        raise DataError(
-            f"{table.path}: target {request.target!r} is missing in {count} of {len(target)} rows "
-            f"(first: {table.place(first)}): remove those rows, or leave them out with --skip-missing-target"
-        )
-    note(f"{count} of {len(target)} rows have no target and are left out")
-    kept = (~missing).to_numpy()
-    return Table(table.path, table.frame.filter(~missing), None if table.lines is None else table.lines[kept])
+    return Table(table.path, table.frame.filter(kept), None if table.lines is None else table.lines[kept.to_numpy()])
 
 
 def _weights_of(table: Table, name: str | None) -> np.ndarray | None:
@@ -222,7 +236,7 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
         "unseen": request.unseen,
         "n_jobs": request.jobs,
         "random_state": request.seed,
-        "grow_trace": request.trace or settings.pop("grow_trace", False),
+        "grow_trace": settings.pop("grow_trace", False) or request.trace,
     }
     own = {name: value for name, value in own.items() if name in estimator_class().get_params()}
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from treewright.cli.outputs import check_output, guarded_labels, write_text
 from treewright.cli.terminal import UsageRefusal, say
@@ -13,12 +14,46 @@ from treewright.cli.terminal import UsageRefusal, say
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["FORMATS", "run_show", "run_warmup"]
+__all__ = ["FORMATS", "check_words", "run_show", "run_warmup"]
 
 FORMATS = ("text", "svg", "dot", "json", "rules", "rules-csv")
 
 
-def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | None, *, force: bool) -> None:
+def check_words(*, audit: bool, form: str, for_views: Mapping[str, object], for_audits: Mapping[str, object]) -> None:
+    """Refuse options that would be passed over in silence.
+
+    Parameters
+    ----------
+    audit : bool
+        Whether a node is audited; otherwise the model is shown.
+    form : str
+    for_views, for_audits : dict of option to value
+        Options that only a view, or only an audit, knows; None where one was not given.
+
+    Raises
+    ------
+    UsageRefusal
+        One of the other sort was given, or an audit was asked for in another form than text.
+    """
+    if audit and form != "text":
+        raise UsageRefusal(f"--audit is always text: leave out --format {form}, or --audit")
+    given = [option for option, value in (for_views if audit else for_audits).items() if value is not None]
+    if given:
+        raise UsageRefusal(
+            f"{', '.join(given)}: not with --audit" if audit else f"{', '.join(given)}: only with --audit"
+        )
+
+
+def run_show(
+    model_path: Path,
+    form: str,
+    max_depth: int | None,
+    out: Path | None,
+    *,
+    max_nodes: int | None = None,
+    surrogates: bool = False,
+    force: bool,
+) -> None:
     """Show a model.
 
     Parameters
@@ -30,6 +65,10 @@ def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | Non
         How deep to show it; text and svg only.
     out : Path or None
         None writes to the standard output.
+    max_nodes : int >= 0 or None
+        Show at most this many nodes, text only; 0 shows all, None is what `Model.show` does by itself.
+    surrogates : bool
+        Whether to list the best surrogates below each node, text only.
     force : bool
         Whether ``out`` may be replaced.
 
@@ -38,7 +77,7 @@ def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | Non
     TreewrightError
         The model or the output was refused.
     UsageRefusal
-        An unknown form, or a depth for a form that is always whole.
+        An unknown form, or an option that the form does not have.
     """
     if form not in FORMATS:
         raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
@@ -46,18 +85,27 @@ def run_show(model_path: Path, form: str, max_depth: int | None, out: Path | Non
         raise UsageRefusal(
             f"--max-depth {max_depth}: give 0 or more, with --format text or svg; {form} shows the whole tree"
         )
+    if form != "text" and (surrogates or max_nodes is not None):
+        raise UsageRefusal(f"{'--surrogates' if surrogates else '--max-nodes'}: only with --format text, not {form}")
+    if max_nodes is not None and max_nodes < 0:
+        raise UsageRefusal(f"--max-nodes {max_nodes}: give 1 or more, or 0 for all")
     import treewright
 
     check_output(out, force)
-    text = _rendered(treewright.load(model_path), form, max_depth)
+    options: dict[str, Any] = {"max_depth": max_depth}
+    if form == "text":
+        options["surrogates"] = surrogates
+    if max_nodes is not None:
+        options["max_nodes"] = max_nodes or None
+    text = _rendered(treewright.load(model_path), form, options)
     write_text(out, text, force)
 
 
-def _rendered(model: Model, form: str, max_depth: int | None) -> str:
-    """The model in one of the forms."""
+def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
+    """The model in one of the forms; the options are those of `Model.plot` and `Model.show`."""
     match form:
         case "svg":
-            return str(model.plot(max_depth=max_depth).text)
+            return str(model.plot(**options).text)
         case "dot":
             from treewright.export.dot import to_dot
 
@@ -73,7 +121,7 @@ def _rendered(model: Model, form: str, max_depth: int | None) -> str:
         case "rules-csv":
             return _rules_csv(model)
         case _:
-            return str(model.show(max_depth=max_depth))
+            return str(model.show(**options))
 
 
 def _rules_csv(model: Model) -> str:

@@ -415,3 +415,42 @@ def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
             )
         columns.append(np.array([places[label] for label in own.tolist()], np.int32)[labels.codes[:, output]])
     return np.stack(columns, axis=1)
+
+
+def class_factors(stated: Any, codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray | None:
+    """Weight of each row by its class, as a model's facts state ``class_weight``.
+
+    Parameters
+    ----------
+    stated : None, "balanced", a list of [label, weight], or a list of those per output
+        Plain JSON.
+    codes : int32[n, n_outputs]
+    classes : tuple of ndarray
+
+    Returns
+    -------
+    float64[n] or None
+        None where no class weighs more than another. "balanced" is n / (classes x rows of the class), of these rows.
+    """
+    if stated is None:
+        return None
+    per_output = isinstance(stated, list) and bool(stated) and all(_is_of_output(entry) for entry in stated)
+    given = stated if per_output else [stated] * len(classes)
+    factors = np.ones(len(codes))
+    for output, (weights, labels) in enumerate(zip(given, classes, strict=False)):
+        counts = np.bincount(codes[:, output], minlength=len(labels))
+        by_code = np.ones(len(labels))
+        if weights == "balanced":
+            by_code = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+        else:
+            places = {label: code for code, label in enumerate(labels.tolist())}
+            for label, weight in weights:
+                if label in places:
+                    by_code[places[label]] = weight
+        factors *= by_code[codes[:, output]]
+    return factors
+
+
+def _is_of_output(entry: Any) -> bool:
+    """Whether an entry of a list of class weights is a whole output's, not a pair of label and weight."""
+    return entry == "balanced" or (isinstance(entry, list) and all(isinstance(pair, list) for pair in entry))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
@@ -22,7 +22,6 @@ from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
     RealNotInt,
-    StrOptions,
     validate_parameter_constraints,
 )
 from sklearn.utils.validation import check_is_fitted
@@ -32,6 +31,7 @@ from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import resolve
+from treewright.estimators.constraints import Words
 from treewright.estimators.suspicions import warn_of_suspicions
 from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from treewright.grow.by_node.problem import Problem
     from treewright.plot.svg import SvgPicture
     from treewright.tree.model import Missing
+    from treewright.tree.nodes import Node
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
@@ -78,7 +79,7 @@ class TreeEstimator(BaseEstimator, ABC):
         "nominal": ["array-like", dict, str, None],
         "ordinal": [dict, None],
         "numeric": ["array-like", None],
-        "unseen": [StrOptions({"missing", "error", "majority"})],
+        "unseen": [Words({"missing", "error", "majority"})],
         "grow_trace": ["boolean"],
         "n_jobs": [Integral, None],
     }
@@ -120,8 +121,7 @@ class TreeEstimator(BaseEstimator, ABC):
         tree, steps = self._grow(table, n_threads)
         warn_of_suspicions(schema, matrix, target, tree)
         self._store(schema, tree, target, len(matrix))
-        self._rows = table.kept()
-        self._steps = steps
+        self._rows, self._steps, self._parameters_of_fit = table.kept(), steps, self._parameters()
         return self
 
     def __getstate__(self) -> dict[str, Any]:
@@ -228,7 +228,17 @@ class TreeEstimator(BaseEstimator, ABC):
         """How many leaves the tree has."""
         return self.tree_.n_leaves
 
-    def audit(self, node: int = 0, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Audit:
+    def audit(
+        self,
+        node: int = 0,
+        X: Any = None,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        every: Hashable | None = None,
+        log_base: Literal[2, "e"] = 2,
+        digits: int = 3,
+    ) -> Audit:
         """Show how a node's split was chosen: every column's best candidate, and the arithmetic of the winner.
 
         Parameters
@@ -238,9 +248,12 @@ class TreeEstimator(BaseEstimator, ABC):
         X, y, sample_weight : optional
             The table to audit on. Without it, the rows of the last fit, which are kept while they are small (32 MB)
             and not pickled.
-        **options
-            ``every`` (a column whose cuts or divisions are listed one by one), ``log_base`` (2 or "e"), ``digits``:
-            see ``treewright.explain.audit.audit_node``.
+        every : hashable, optional
+            The name or position of a column whose cuts or divisions are listed one by one.
+        log_base : {2, "e"}
+            Whether entropies are in bits or in nats.
+        digits : int, 1 to 12
+            Decimals in texts.
 
         Returns
         -------
@@ -264,14 +277,22 @@ class TreeEstimator(BaseEstimator, ABC):
         model = self._fitted()
         if (X is None) != (y is None):
             raise ParameterError("audit takes X and y together, or neither")
+        if X is None and sample_weight is not None:
+            raise ParameterError("audit takes sample_weight only with X and y; the rows of the fit have theirs")
         table = self.__dict__.get("_rows") if X is None else self._table_of(X, y, sample_weight)
         if table is None:
             raise ParameterError(
                 "the rows of the fit are not at hand (more than 32 MB, or the estimator was pickled): pass them, "
                 "audit(node, X, y)"
             )
-        problem = self._problem(table)
-        return audit_rows(model, problem, self._policy(problem), table.matrix, node, **options)
+        # The parameters of the fit: those of now may have been set since.
+        parameters = self._parameters_of_fit
+        problem = problem_of(
+            self._algorithm, parameters, model.missing, table.matrix, table.schema, table.target[0], table.weights,
+            model.n_classes,
+        )  # fmt: skip
+        policy = policy_of(self._algorithm, parameters, problem, int(model.facts["n_samples"]))
+        return audit_rows(model, problem, policy, table.matrix, node, every=every, log_base=log_base, digits=digits)
 
     def _table_of(self, X: Any, y: Any, sample_weight: Any) -> FitTable:
         """Rows encoded as the fitted model encodes them."""
@@ -296,6 +317,10 @@ class TreeEstimator(BaseEstimator, ABC):
     def show(self, **options: Any) -> str:
         """Return the tree as text; options as ``treewright.explain.text.show``."""
         return self._fitted().show(**options)
+
+    def node(self, i: int) -> Node:
+        """Return one node as an object that can be read and printed: its test, counts, surrogates, prediction."""
+        return self._fitted().node(i)
 
     def plot(self, **options: Any) -> SvgPicture:
         """Draw the tree as SVG; options as ``treewright.plot.svg.plot``."""

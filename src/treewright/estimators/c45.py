@@ -6,9 +6,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from treewright.estimators.classifier import ClassifierTree
+from treewright.estimators.constraints import Words
+from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
@@ -84,8 +86,8 @@ class C45Classifier(ClassifierTree):
         **ClassifierTree._parameter_constraints,
         "confidence": [Interval(Real, 0.0, 0.5, closed="right"), None],
         "subtree_raising": ["boolean"],
-        "nominal_splits": [StrOptions({"multiway", "grouped"})],
-        "missing": [StrOptions({"fractional", "error"})],
+        "nominal_splits": [Words({"multiway", "grouped"})],
+        "missing": [Words({"fractional", "error"})],
     }
     _algorithm = "c45"
 
@@ -131,12 +133,13 @@ class C45Classifier(ClassifierTree):
     def _criterion_name(self) -> str:
         return "gain_ratio"
 
-    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
+    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
         target = cast("Labels", table.target)
         if len(target.classes) > 1:
             raise ParameterError(
                 f"C4.5 has one target, y has {len(target.classes)}: fit one tree each, or use DecisionTreeClassifier"
             )
+        warn_of_small_weights(table.weights, "C4.5")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,

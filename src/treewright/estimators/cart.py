@@ -7,10 +7,11 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt
 
 from treewright.estimators import resolve
 from treewright.estimators.base import TreeEstimator
+from treewright.estimators.constraints import Words
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
@@ -22,6 +23,7 @@ from treewright.grow.settings import GrowSettings
 from treewright.prune.cost_complexity import prune_at
 
 if TYPE_CHECKING:
+    from treewright.data.schema import Schema
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
     from treewright.grow.objective import Objective
@@ -37,7 +39,7 @@ class CartEstimator(TreeEstimator):
         "max_features": [
             Interval(Integral, 1, None, closed="left"),
             Interval(RealNotInt, 0.0, 1.0, closed="right"),
-            StrOptions({"sqrt", "log2"}),
+            Words({"sqrt", "log2"}),
             None,
         ],
         "random_state": ["random_state"],
@@ -45,8 +47,8 @@ class CartEstimator(TreeEstimator):
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
         "monotonic_cst": ["array-like", dict, None],
-        "nominal_splits": [StrOptions({"subset", "multiway", "one_vs_rest"})],
-        "missing": [StrOptions({"direction", "surrogate", "fractional", "branch", "error"})],
+        "nominal_splits": [Words({"subset", "multiway", "one_vs_rest"})],
+        "missing": [Words({"direction", "surrogate", "fractional", "branch", "error"})],
         "max_surrogates": [Interval(Integral, 0, None, closed="left")],
     }
     _algorithm = "cart"
@@ -92,8 +94,11 @@ class CartEstimator(TreeEstimator):
             if self.grow_trace:
                 problem = self._problem(table)
                 steps = retrace(tree, problem, self._policy(problem))
-        self.max_features_ = resolve.max_features(self.max_features, len(table.schema))
-        return prune_at(tree, float(self.ccp_alpha)), steps
+        return prune_at(tree, resolve.finite(self.ccp_alpha)), steps
+
+    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int) -> None:
+        super()._store(schema, tree, target, n_rows)
+        self.max_features_ = resolve.max_features(self.max_features, len(schema))
 
     def _needs_nodes(self, table: FitTable) -> bool:
         """Whether something is asked for that only the grower by nodes has."""
@@ -130,7 +135,7 @@ class CartEstimator(TreeEstimator):
             min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
             max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
             max_features=n_drawn,
-            min_impurity_decrease=float(self.min_impurity_decrease),
+            min_impurity_decrease=resolve.finite(self.min_impurity_decrease),
             monotone=monotone,
             seed=self._seed(n_drawn < p),
             n_threads=n_threads,

@@ -9,11 +9,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.classifier import ClassifierTree
+from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
+from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
 
@@ -35,7 +37,7 @@ class ChaidEstimator(TreeEstimator):
         "exhaustive": ["boolean"],
         "bonferroni": ["boolean"],
         "n_bins": [Interval(Integral, 2, None, closed="left")],
-        "missing": [StrOptions({"branch", "error"})],
+        "missing": [Words({"branch", "error"})],
     }
     _algorithm = "chaid"
 
@@ -58,7 +60,8 @@ class ChaidEstimator(TreeEstimator):
             tags.classifier_tags.multi_label = False
         return tags
 
-    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
+    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
+        warn_of_small_weights(table.weights, "CHAID")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
@@ -138,7 +141,7 @@ class CHAIDClassifier(ChaidEstimator, ClassifierTree):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ClassifierTree._parameter_constraints,
         **ChaidEstimator._parameter_constraints,
-        "test": [StrOptions({"pearson", "likelihood_ratio"})],
+        "test": [Words({"pearson", "likelihood_ratio"})],
     }
 
     def __init__(

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.class_weight import compute_sample_weight
 
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, encode_labels
 from treewright.estimators.base import TreeEstimator
+from treewright.estimators.constraints import Words
 from treewright.exceptions import DataWarning, ParameterError
 from treewright.model import Model
 from treewright.tree.arrays import Tree
@@ -33,7 +33,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TreeEstimator._parameter_constraints,
-        "class_weight": [dict, list, StrOptions({"balanced"}), None],
+        "class_weight": [dict, list, Words({"balanced"}), None],
     }
     class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
 

@@ -6,10 +6,12 @@ from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from treewright.data.cells import shown
+from treewright.estimators import resolve
 from treewright.estimators.classifier import ClassifierTree
+from treewright.estimators.constraints import Words
 from treewright.exceptions import ColumnError
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
@@ -79,7 +81,7 @@ class ID3Classifier(ClassifierTree):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ClassifierTree._parameter_constraints,
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
-        "missing": [StrOptions({"branch", "direction", "fractional", "error"})],
+        "missing": [Words({"branch", "direction", "fractional", "error"})],
     }
     _algorithm = "id3"
 
@@ -115,13 +117,13 @@ class ID3Classifier(ClassifierTree):
     def _criterion_name(self) -> str:
         return "entropy"
 
-    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - one
+    def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
         refuse_numbers(table.schema)
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
             min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
-            min_impurity_decrease=float(self.min_impurity_decrease),
+            min_impurity_decrease=resolve.finite(self.min_impurity_decrease),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)
         return grown.tree, grown.trace if self.grow_trace else None

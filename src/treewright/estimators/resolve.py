@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
@@ -43,6 +44,14 @@ def refuse_too_little_memory(p: int, n: int, n_threads: int) -> None:
     """
     # Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target.
     check_fits(4 * n * p + 24 * n * (min(n_threads, p) + 1), f"growing on {n} rows x {p} columns")
+
+
+def finite(value: Any) -> float:
+    """A number as float64; one beyond it as the largest."""
+    try:
+        return min(float(value), sys.float_info.max)
+    except OverflowError:
+        return sys.float_info.max
 
 
 def max_features(value: Any, p: int) -> int:

@@ -20,6 +20,7 @@ from treewright.tree.arrays import Tree
 # In a table of a few rows a column equals the target by chance, or for the sake of an example.
 _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
+_SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
 
 
 def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, tree: Tree) -> None:
@@ -51,6 +52,28 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
             f"column {shown(schema.columns[at].name)} equals y in every row: was the target left in the table?",
             DataWarning,
             stacklevel=4,
+        )
+
+
+def warn_of_small_weights(weights: np.ndarray | None, what: str) -> None:
+    """Warn where weights add up to far less than the rows, in an algorithm that takes them for numbers of rows.
+
+    Parameters
+    ----------
+    weights : float64[n] or None
+    what : str
+        Who takes them so.
+
+    Warns
+    -----
+    DataWarning
+    """
+    if weights is not None and weights.sum() < _SMALL_SHARE * len(weights):
+        warnings.warn(
+            f"the weights add up to {weights.sum():g} for {len(weights)} rows, and {what} takes weights for numbers of "
+            "rows: scale them up if they were meant as shares",
+            DataWarning,
+            stacklevel=5,
         )
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from treewright.estimators.cart import CartEstimator
 from treewright.estimators.classifier import ClassifierTree
+from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import Objective, classification_objective, regression_objective
@@ -110,7 +110,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CartEstimator._parameter_constraints,
         **ClassifierTree._parameter_constraints,
-        "criterion": [StrOptions({*CLASSIFICATION_CRITERIA, "gain_ratio"}), callable],
+        "criterion": [Words({*CLASSIFICATION_CRITERIA, "gain_ratio"}), callable],
     }
 
     def __init__(
@@ -217,7 +217,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **CartEstimator._parameter_constraints,
-        "criterion": [StrOptions(set(REGRESSION_CRITERIA)), callable],
+        "criterion": [Words(set(REGRESSION_CRITERIA)), callable],
     }
 
     def __init__(

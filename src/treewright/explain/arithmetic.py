@@ -109,7 +109,8 @@ class Paper:
 
     def gain(self, before: float, after: float, price: float, known: Written | None) -> Written:
         """Return ``0.940 - 0.694``, with the share of known weight and the price where there are any."""
-        text = f"{self.number(before)} - {self.number(after)}"
+        taken = self.number(after)
+        text = f"{self.number(before)} - " + (f"({taken})" if taken.startswith("-") else taken)
         rounded = self.as_printed(before) - self.as_printed(after)
         if known is not None:
             text, rounded = f"{known.text} x ({text})", known.rounded * rounded
@@ -129,6 +130,21 @@ class Paper:
             return None
         terms = " + ".join(self.number(value) for value in values)
         return Written(f"({terms})/{len(values)}", sum(map(self.as_printed, values)) / len(values))
+
+    def expected(self, value: float) -> str:
+        """Return an expected count: four decimals at least, and five digits where it is small."""
+        digits = max(self.decimals, 3) + 1
+        if 0 < value < 1:
+            digits += -math.floor(math.log10(value))
+        return plain(round(value, digits))
+
+    def squares(self, observed: Sequence[float], expected: Sequence[float]) -> Written:
+        """Return ``(22 - 40)^2/40 + (58 - 40)^2/40``: what a branch adds to Pearson's statistic."""
+        texts, rounded = [], 0.0
+        for found, value in zip(map(plain, observed), map(self.expected, expected), strict=True):
+            texts.append(f"({found} - {value})^2/{value}")
+            rounded += (float(found) - float(value)) ** 2 / float(value)
+        return Written(" + ".join(texts), rounded)
 
     def price(self, tried: int, weight: float) -> Written:
         """Return ``log2(12)/14``."""

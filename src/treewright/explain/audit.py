@@ -130,7 +130,7 @@ def check_options(node: object, log_base: object, digits: object) -> None:
     ParameterError
         ``node`` or ``digits`` is no whole number, ``digits`` is not 1 to 12, ``log_base`` is neither 2 nor "e".
     """
-    if log_base not in (2, "e"):
+    if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
         raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
     if type(digits) is not int or not 1 <= digits <= 12:
         raise ParameterError(f"digits is {digits!r}; give a whole number from 1 to 12")
@@ -148,7 +148,7 @@ def refuse_beyond_squares(here: AuditedNode) -> None:
     """
     problem, rows = here.problem, here.instances.rows
     weight = here.weight * problem.weight_unit
-    if weight > LARGEST:
+    if weight > LARGEST or problem.weight_unit != 1.0:
         raise DataError(f"the weights in the node add up to {weight:g}: divide them all by {weight:.0e}")
     largest = float(np.abs(problem.targets[:, rows]).max(initial=0.0)) if not problem.is_classes else 0.0
     if largest > LARGEST:

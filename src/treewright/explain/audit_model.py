@@ -11,6 +11,7 @@ from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.predict import paths, values
+from treewright.tree.edit import is_below
 from treewright.tree.model import ModelData
 from treewright.tree.nodes import node_of
 
@@ -47,7 +48,13 @@ def audit_rows(
 
 def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
     """The rows that reach a node (int32[m]) and the share of each that does (float64[m], above 0)."""
-    path = paths.decision_path(model, matrix, values.predict_leaves(model, matrix)).tocsc()
+    if node == 0:
+        return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
+    leaves = values.predict_leaves(model, matrix)
+    if model.missing != "fractional":
+        rows = np.flatnonzero(is_below(model.trees[0], node)[leaves]).astype(np.int32)
+        return rows, np.ones(len(rows))
+    path = paths.decision_path(model, matrix, leaves).tocsc()
     column = slice(path.indptr[node], path.indptr[node + 1])
     rows, shares = path.indices[column].astype(np.int32), path.data[column].astype(np.float64)
     order = np.argsort(rows, kind="stable")

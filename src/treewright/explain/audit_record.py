@@ -49,6 +49,10 @@ class Audit(Sequence[AuditRow]):
         Whether columns are compared by their gain ratio.
     average_of : tuple of float
         Gains that make the average gain, where columns below the average are left out.
+    uncounted : tuple of hashable
+        Columns with a test whose gain is not in that average: they have too many levels (C4.5).
+    gainless : tuple of hashable
+        Columns that are left out because they gain nothing, though they are not below the average (C4.5).
     tied : tuple of hashable
         Other columns with the winner's score.
     n_equal_cuts : int
@@ -76,6 +80,8 @@ class Audit(Sequence[AuditRow]):
     leaf_reason: str = ""
     by_ratio: bool = False
     average_of: tuple[float, ...] = ()
+    uncounted: tuple[Hashable, ...] = ()
+    gainless: tuple[Hashable, ...] = ()
     tied: tuple[Hashable, ...] = ()
     n_equal_cuts: int = 0
     digits: int = 3

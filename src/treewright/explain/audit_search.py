@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 from treewright.exceptions import ParameterError
@@ -10,8 +11,9 @@ from treewright.explain.audit_every import allowed_cuts, every_cut, every_divisi
 from treewright.explain.audit_record import Audit
 from treewright.explain.audit_rows import AuditedNode, AuditRow, measured
 from treewright.explain.audit_why import PURE, barred_columns, is_pure, leaf_reason
-from treewright.grow.by_node.c45 import CLOSE, C45Policy, C45Search
+from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.search import Search
 from treewright.tree.arrays import THRESHOLD
@@ -47,6 +49,7 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
         tolerance = CLOSE
     if isinstance(policy, RatioPolicy | C45Policy):
         average = tuple((policy.averaged(instances) * here.factor).tolist())
+    uncounted, gainless = out_of_c45(policy, candidates, instances)
     best = candidates[0].score if candidates and chosen >= 0 else math.nan
     tied = tuple(
         row.column
@@ -58,6 +61,8 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
         rows=tuple(rows),
         barred=barred_columns(here, policy, [candidate.feature for candidate in candidates]),
         average_of=average,
+        uncounted=uncounted,
+        gainless=gainless,
         tied=tied,
         n_equal_cuts=equal_cuts(here, policy, candidates[0]) if chosen >= 0 else 0,
     )
@@ -65,10 +70,32 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
         return audit
     if is_pure(audit.summary, audit.node):
         # Nobody would ask: every candidate gains nothing.
-        return replace(audit, rows=(), barred=(), tied=(), average_of=(), n_equal_cuts=0, leaf_reason=PURE)
+        return replace(
+            audit, rows=(), barred=(), tied=(), average_of=(), uncounted=(), gainless=(), n_equal_cuts=0,
+            leaf_reason=PURE,
+        )  # fmt: skip
+    best_row = next(iter(rows), None)
     return replace(
-        audit, leaf_reason=leaf_reason(audit.summary, audit.node, here, audit.winner, next(iter(rows), None))
+        audit,
+        leaf_reason=leaf_reason(
+            audit.summary, audit.node, here, audit.winner, best_row, none_gains=0 < len(rows) == len(gainless)
+        ),
     )
+
+
+def out_of_c45(
+    policy: Policy, candidates: Sequence[Candidate], instances: Instances
+) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+    """Return the columns that C4.5 does not count in the average gain, and those that only gain nothing."""
+    if not isinstance(policy, C45Policy):
+        return (), ()
+    columns = policy.search.problem.schema.columns
+    counted = policy.averaged(instances)
+    least = float(counted.mean()) - SLACK if len(counted) else -math.inf
+    ordered = sorted(candidates, key=lambda one: one.feature)
+    uncounted = tuple(columns[one.feature].name for one in ordered if not policy.is_counted[one.feature])
+    gainless = tuple(columns[one.feature].name for one in ordered if math.isnan(one.score) and one.gain >= least)
+    return uncounted, gainless
 
 
 def _plain(score: float) -> float:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, decimals_for, fraction, plain
+from treewright.explain.audit_independence import independence_lines, p_name
 from treewright.explain.audit_rows import AuditBranch, AuditRow
 from treewright.explain.table import TextColumn, aligned
 from treewright.tree.summary import counted
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 MAX_TEXT_ROWS = 20  # candidates that print shows; to_dict has them all
 MAX_NAMES = 8
 MAX_CLASSES = 5  # with more of them a branch is told by its rows
-QUESTION_WIDTH, BRANCHES_WIDTH = 40, 48
+QUESTION_WIDTH, BRANCHES_WIDTH = 40, 60
+CLASSES_WIDTH = 26  # of all class names together
 TERMS = {"squared_error": "variance", "poisson": "half deviance", "absolute_error": "distance to the median"}
 UNITS = {2: "bits", "e": "nats"}
 LEFT_OUT = {
@@ -136,12 +138,19 @@ def table_lines(audit: Audit) -> list[str]:
     unit = f"; entropies in {unit_of(audit)} (log base {audit.log_base})" if unit_of(audit) else ""
     taken = ", * would be taken" if audit.leaf_reason else ", * is taken"
     mark = "" if audit.winner is None else taken if audit.every is None else ", * is the best of them"
-    lines = [f"{what}{mark}{unit}"]
+    out = "; -: left out" if audit.every is None and any(is_out(audit, row) for row in shown) else ""
+    name = p_name(audit)
+    lines = [f"{what}{mark}{out}{unit}" + (f"; p of the {name}" if name else "")]
     lines += ["  ".join(parts).rstrip() for parts in zip(*columns, strict=True)]
     hidden = len(audit.rows) - len(shown)
     if hidden:
         lines.append(f"... {hidden} that rank lower: to_dict() has them all")
     return lines
+
+
+def is_out(audit: Audit, row: AuditRow) -> bool:
+    """Return whether gain ratios are compared without this column."""
+    return audit.by_ratio and audit.every is None and math.isnan(row.score)
 
 
 def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | None) -> tuple[list[str], list[list[str]]]:
@@ -156,7 +165,7 @@ def titles_and_cells(audit: Audit, rows: Sequence[AuditRow], *, width: int | Non
         if width is not None:
             question, branches = shorten(question, width), shorten(branches, BRANCHES_WIDTH)
         numbers = [row.after, row.gain] + ([row.split_info, row.gain_ratio] if with_ratio else [])
-        mark = f"* {row.rank}" if row.chosen else str(row.rank)
+        mark = f"* {row.rank}" if row.chosen else "-" if is_out(audit, row) else str(row.rank)
         p_value = "-" if math.isnan(row.p_value) else f"{row.p_value:.2g}"
         cells.append([mark, question, branches, *map(paper.number, numbers), p_value])
     return titles, cells
@@ -169,7 +178,7 @@ def branch_title(audit: Audit) -> str:
         return f"rows: {term_of(audit)}"
     if not output.classes:
         return f"rows at {audit.summary.centre}: {term_of(audit)}"
-    return f"{shorten('/'.join(output.classes), BRANCHES_WIDTH - 22)}: {term_of(audit)}"
+    return f"{shorten('/'.join(output.classes), CLASSES_WIDTH)}: {term_of(audit)}"
 
 
 def branches_text(audit: Audit, row: AuditRow) -> str:
@@ -253,20 +262,32 @@ def ratio_lines(audit: Audit, row: AuditRow) -> list[str]:
             lines.append(paper.line("split information", written, row.split_info, UNITS[audit.log_base]))
         if row.split_info > 0:
             lines.append(paper.line("gain ratio", paper.ratio(row.gain, row.split_info), row.gain_ratio))
-        average = sum(audit.average_of) / len(audit.average_of) if audit.average_of else math.nan
-        mean = paper.mean(audit.average_of)
-        if mean is not None:
-            lines.append(paper.line("average gain", mean, average) + ": columns below it are left out")
-        elif audit.average_of:
-            lines.append(
-                f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; those below are out"
-            )
-    if "multiplier" in row.notes:
-        notes = row.notes
-        found = f"test statistic {notes['statistic']:.4g}, {notes['dof']:g} degrees of freedom"
-        lines.append(f"{found}: p {notes['unadjusted_p_value']:.3g}")
-        lines.append(f"adjusted: p x {notes['multiplier']:g} ways to merge, at most 1: {row.p_value:.3g}")
+        lines += average_lines(audit)
+    return lines + (independence_lines(audit, row, paper) if "multiplier" in row.notes else [])
+
+
+def average_lines(audit: Audit) -> list[str]:
+    """Return the average gain, and the columns that do not count in it."""
+    paper, lines = paper_of(audit), []
+    mean = paper.mean(audit.average_of)
+    average = sum(audit.average_of) / len(audit.average_of) if audit.average_of else math.nan
+    none_gains = len(audit.gainless) == len(audit.rows)
+    if mean is not None:
+        rule = "no column gains anything" if none_gains else "columns below it are left out"
+        lines.append(f"{paper.line('average gain', mean, average)}: {rule}")
+    elif audit.average_of:
+        rule = "no column gains anything" if none_gains else "those below are out"
+        lines.append(f"average gain of {len(audit.average_of)} columns: {paper.number(average)}; {rule}")
+    if audit.uncounted:
+        verb = "has very many levels and does" if len(audit.uncounted) == 1 else "have very many levels and do"
+        lines.append(f"{names_text(audit.uncounted)} {verb} not count in the average")
     return lines
+
+
+def names_text(names: Sequence[Hashable]) -> str:
+    """Return the names of columns, the first few of many."""
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(shorten(written_name(name), QUESTION_WIDTH) for name in names[:MAX_NAMES]) + more
 
 
 def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
@@ -277,7 +298,11 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
     if row.price and row.gain <= 0:
         lines.append("What it gains does not pay for the choice among so many cuts.")
     elif row.gain <= 1e-12 * max(audit.whole.impurity, 1e-300):
-        lines.append("It gains nothing: the rows are as mixed after the split as before.")
+        lines.append(
+            "It gains nothing: the rows are as mixed after the split as before."
+            if audit.asked
+            else "It would gain nothing: its branches are as mixed as the node."
+        )
     if audit.n_equal_cuts:
         others = (
             "1 other cut of this column gains"
@@ -312,10 +337,10 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
     n_out = sum(math.isnan(other.score) for other in audit.rows)
     lines = []
     if audit.tied:
-        names = ", ".join(written_name(name) for name in audit.tied[:MAX_NAMES])
-        more = f" and {len(audit.tied) - MAX_NAMES} more" if len(audit.tied) > MAX_NAMES else ""
         verb = "scores" if len(audit.tied) == 1 else "score"
-        lines.append(f"Tie: {names}{more} {verb} the same; the column that comes first in the table is taken.")
+        lines.append(
+            f"Tie: {names_text(audit.tied)} {verb} the same; the column that comes first in the table is taken."
+        )
     elif rivals:
         rival = rivals[0]
         name = shorten(rival.question, QUESTION_WIDTH)
@@ -330,5 +355,18 @@ def rival_lines(audit: Audit, row: AuditRow) -> list[str]:
     elif not n_out:
         lines.append("No other column offers a test.")
     if n_out and audit.by_ratio:
-        lines.append(f"{counted(n_out, 'column')} below the average gain, left out.")
+        lines += out_lines(audit, n_out)
+    return lines
+
+
+def out_lines(audit: Audit, n_out: int) -> list[str]:
+    """Return how many columns are left out, and why."""
+    n_gainless = len(audit.gainless)
+    if n_gainless == len(audit.rows):
+        return ["No column gains anything: none is taken."]
+    n_below = n_out - n_gainless
+    lines = [f"{counted(n_below, 'column')} below the average gain, left out."] if n_below else []
+    if n_gainless:
+        verb = "gains" if n_gainless == 1 else "gain"
+        lines.append(f"{counted(n_gainless, 'column')} {verb} nothing, left out.")
     return lines

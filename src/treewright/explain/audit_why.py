@@ -65,7 +65,13 @@ def is_pure(summary: TreeSummary, node: int) -> bool:
 
 
 def leaf_reason(
-    summary: TreeSummary, node: int, here: AuditedNode, winner: AuditRow | None, best: AuditRow | None = None
+    summary: TreeSummary,
+    node: int,
+    here: AuditedNode,
+    winner: AuditRow | None,
+    best: AuditRow | None = None,
+    *,
+    none_gains: bool = False,
 ) -> str:
     """Return why a node is a leaf.
 
@@ -75,6 +81,8 @@ def leaf_reason(
         The candidate that the algorithm would take there.
     best : AuditRow or None
         The best one, whether it would take it or not.
+    none_gains : bool
+        Whether it would take none because no candidate gains anything.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
     if is_pure(summary, node):
@@ -88,6 +96,8 @@ def leaf_reason(
         return f"it has {counted(n, 'row')}, and a split needs {least} (min_samples_split)"
     if winner is None and best is not None and "multiplier" in best.notes:
         return f"the smallest adjusted p-value, {best.p_value:.3g}, is above alpha, {parameters.get('alpha', 0.05):g}"
+    if winner is None and none_gains:
+        return "no column gains anything"
     if winner is None:
         return "no column offers a test that the algorithm would take"
     decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0

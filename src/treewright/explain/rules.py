@@ -90,10 +90,11 @@ def leaf_rules(
     if   age > 2.5
     then 8  [leaf 2; 3 rows (75 %)]
     """
-    if order not in ORDERS:
+    if order not in list(ORDERS):  # a list bears what cannot be hashed
         raise ParameterError(f"order is {order!r}; there are: {', '.join(ORDERS)}")
-    if max_levels is not None and max_levels < 1:
-        raise ParameterError(f"max_levels is {max_levels}; give 1 or more, or None for all levels")
+    is_number = isinstance(max_levels, int) and not isinstance(max_levels, bool)
+    if max_levels is not None and (not is_number or max_levels < 1):
+        raise ParameterError(f"max_levels is {max_levels!r}; give 1 or more, or None for all levels")
     level = check_level(level)
     summary = summarize(model, tree)
     if order == "confidence" and not summary.counts_classes:

@@ -215,7 +215,7 @@ def surrogate_notes(summary: TreeSummary, node: int) -> list[str]:
     found = surrogates_of(summary.model.schema, summary.tree, node)
     notes = [
         # Rounded down: 100 % is said of those that are always right.
-        f"{shorten(surrogate.edge(0), NAME_WIDTH)} (agrees on {math.floor(surrogate.agreement * 100 + 1e-9)} %)"
+        f"{shorten(surrogate.edge(0), NAME_WIDTH)} (agrees on {math.floor(surrogate.agreement * 1000 + 1e-9) / 10:g} %)"
         for surrogate in found[:MAX_SURROGATES]
     ]
     if len(found) > MAX_SURROGATES:

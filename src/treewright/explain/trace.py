@@ -20,6 +20,7 @@ from treewright.tree.words import shorten, written_amount, written_name
 MAX_LINES = 200  # steps that print and a page show; to_dict has them all
 MAX_INDENT = 20  # deeper nodes stand no further to the right
 QUESTION_WIDTH = 60
+SMALLEST_P = 300  # smaller p-values than 1e-300 are not told apart
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,13 @@ class Trace(Sequence[TraceStep]):
     steps : tuple of TraceStep
     summary : TreeSummary
         The tree that came out; it may have been pruned since.
+    n_grown : int
+        Nodes that were split before any pruning.
     """
 
     steps: tuple[TraceStep, ...]
     summary: TreeSummary
+    n_grown: int = 0
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -96,17 +100,16 @@ class Trace(Sequence[TraceStep]):
         term = TERMS.get(self.summary.criterion, self.summary.criterion)
         lines = [f"{counted(len(self), 'node')} split, in the order of growth; impurity: {term}"]
         kept = int((~self.summary.tree.is_leaf).sum())
-        if len(self) > kept:
-            asks = "asks" if kept == 1 else "ask"
+        if self.n_grown > kept:
             lines.append(
-                f"the tree was pruned since: {kept} of these nodes still {asks}; numbers are those before that"
+                f"node numbers are those before pruning, which left {kept} of {counted(self.n_grown, 'split')}"
             )
         return lines
 
     def __str__(self) -> str:
         lines = self.header()
         for step in self.steps[:MAX_LINES]:
-            lines.append("  " * min(step.depth, MAX_INDENT) + step_text(step))
+            lines.append("  " * min(step.depth, MAX_INDENT) + step_text(step, score_name(self.summary)))
         if len(self) > MAX_LINES:
             lines.append(f"... {len(self) - MAX_LINES} more: to_dict() has them all")
         return "\n".join(lines)
@@ -118,7 +121,21 @@ class Trace(Sequence[TraceStep]):
 
     def _repr_html_(self) -> str:
         """The steps as a table; a notebook asks for it."""
-        titles = ("node", "depth", "rows", "impurity", "asked", "gain", "runner-up", "its gain", "exact")
+        name = score_name(self.summary)
+        ours, theirs = ((name,), (f"its {name}",)) if name else ((), ())
+        titles = (
+            "node",
+            "depth",
+            "rows",
+            "impurity",
+            "asked",
+            "gain",
+            *ours,
+            "runner-up",
+            "its gain",
+            *theirs,
+            "exact",
+        )
         cells = []
         for step in self.steps[:MAX_LINES]:
             rival = "" if step.runner_up is None else written_name(step.runner_up)
@@ -131,8 +148,10 @@ class Trace(Sequence[TraceStep]):
                     written_amount(step.impurity),
                     step.question,
                     written_amount(step.gain),
+                    *(score_text(score, name) for score in (step.score,) if name),
                     rival,
                     rival_gain,
+                    *(score_text(score, name) for score in (step.runner_up_score,) if name),
                     "yes" if step.exact else "no",
                 )
             )
@@ -140,17 +159,46 @@ class Trace(Sequence[TraceStep]):
         return html_table(self.header(), titles, cells, f"{hidden} more: take to_dict()" if hidden else "")
 
 
-def step_text(step: TraceStep) -> str:
-    """Return a step as one line."""
-    impurity, gain = written_amount(step.impurity), written_amount(step.gain)
+def score_name(summary: TreeSummary) -> str:
+    """Return what columns were compared by; empty where it was the gain."""
+    if summary.algorithm == "chaid":
+        return "adjusted p"
+    by_ratio = summary.algorithm in ("c45", "gain_ratio") or summary.model.facts.get("criterion") == "gain_ratio"
+    return "gain ratio" if by_ratio else ""
+
+
+def score_text(score: float, name: str) -> str:
+    """Return a score as it is called: CHAID's is minus the decimal logarithm of a p-value. Empty for nan.
+
+    Examples
+    --------
+    >>> score_text(2.0, "adjusted p"), score_text(0.25, "gain ratio"), score_text(400.0, "adjusted p")
+    ('0.01', '0.25', 'below 1e-300')
+    """
+    if math.isnan(score):
+        return ""
+    if name != "adjusted p":
+        return written_amount(score)
+    return f"{10.0**-score:.3g}" if score < SMALLEST_P else f"below 1e-{SMALLEST_P}"
+
+
+def judged_text(gain: float, score: float, name: str) -> str:
+    """Return the gain, and what columns were compared by where that is something else."""
+    text = f"gain {written_amount(gain)}"
+    return f"{text}, {name} {score_text(score, name)}" if name and not math.isnan(score) else text
+
+
+def step_text(step: TraceStep, name: str = "") -> str:
+    """Return a step as one line; ``name`` is what `score_name` says."""
+    impurity = written_amount(step.impurity)
     parts = [
         f"node {step.node}: {counted(step.n_samples, 'row')}, impurity {impurity}",
         f"asks {shorten(step.question, QUESTION_WIDTH)}",
-        f"gain {gain}" if step.score == step.gain else f"gain {gain}, score {written_amount(step.score)}",
+        judged_text(step.gain, step.score, name),
     ]
     if step.runner_up is not None:
         rival = shorten(written_name(step.runner_up), QUESTION_WIDTH)
-        parts.append(f"runner-up {rival} (gain {written_amount(step.runner_up_gain)})")
+        parts.append(f"runner-up {rival} ({judged_text(step.runner_up_gain, step.runner_up_score, name)})")
     if not step.exact:
         parts.append("not every division was tried")
     return "; ".join(parts)
@@ -171,7 +219,7 @@ def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace
     -------
     Trace
     """
-    return Trace(tuple(_step(model, step) for step in steps), summarize(model, tree))
+    return Trace(tuple(_step(model, step) for step in steps), summarize(model, tree), len(steps))
 
 
 def _step(model: ModelData, step: Step) -> TraceStep:

@@ -45,7 +45,7 @@ def limit_of(confidence: float) -> Limit:
     """
     if not 0.0 < confidence <= 0.5:
         raise ParameterError(f"confidence={confidence!r}: give a number above 0 and at most 0.5")
-    return Limit(float(confidence), NormalDist().inv_cdf(1.0 - confidence))
+    return Limit(float(confidence), -NormalDist().inv_cdf(confidence))
 
 
 def added_errors(total: float, errors: float, confidence: float = 0.25) -> float:

@@ -73,9 +73,29 @@ def subtree(tree: Tree, node: int) -> Tree:
         return tree
     if tree.n_samples[root] == 0:
         raise ParameterError(f"node {root} is a leaf without training rows: it cannot be a tree of its own")
+    return _rebuild(tree, np.flatnonzero(is_below(tree, root)), tree.is_leaf)
+
+
+def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
+    """Which nodes are a node or stand below it.
+
+    Parameters
+    ----------
+    tree : Tree
+    node : int, position in ``tree``
+
+    Returns
+    -------
+    bool[n_nodes]
+
+    Raises
+    ------
+    ParameterError
+        The position is not a whole number or not in the tree.
+    """
     marked = np.zeros(tree.n_nodes, bool)
-    marked[root] = True
-    return _rebuild(tree, np.flatnonzero(marked | _some_ancestor(tree, marked)), tree.is_leaf)
+    marked[_positions(tree, [node])] = True
+    return marked | _some_ancestor(tree, marked)
 
 
 def reorder_level_order(tree: Tree) -> Tree:

@@ -45,7 +45,8 @@ def wilson_interval(right: float, n: float, level: float = 0.95) -> tuple[float,
     (0.596, 0.982)
     """
     share = right / n
-    z = NormalDist().inv_cdf((1 + level) / 2)
+    # Of the small tail: 1 - x would round to 1 for a level near 1.
+    z = -NormalDist().inv_cdf((1 - level) / 2)
     z2 = z * z
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = z / (1 + z2 / n) * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n))

@@ -60,6 +60,26 @@ class Node:
     missing_branch: int | None
     surrogates: tuple[Surrogate, ...] = ()
 
+    def __str__(self) -> str:
+        holds = (
+            self.value
+            if not isinstance(self.value, dict)
+            else ", ".join(f"{label} {weight:g}" for label, weight in self.value.items())
+        )
+        lines = [
+            f"node {self.position}, depth {self.depth}: {self.samples} rows ({holds}), impurity {self.impurity:.6g}"
+        ]
+        if self.test is None:
+            lines.append(f"a leaf that predicts {self.prediction}")
+        else:
+            lines.append(f"asks {self.test.question()}")
+            lines.extend(f"  {self.test.edge(branch)} -> node {child}" for branch, child in enumerate(self.children))
+        lines.extend(
+            f"  ~ {surrogate.edge(0)} (agreement {surrogate.agreement:.3f}, adjusted {surrogate.adjusted:.3f})"
+            for surrogate in self.surrogates
+        )
+        return "\n".join(lines)
+
     @property
     def is_leaf(self) -> bool:
         """Whether the node asks nothing."""

@@ -26,6 +26,7 @@ MISSING_NOTES = {
     "surrogate": "missing values follow the first surrogate test that answers, else the heavier branch",
     "fractional": "missing values take every branch in part, as the weights of the branches are",
     "error": "missing values are refused",
+    "floating": "missing values are in the group of levels that they differ least from, or in a branch of their own",
 }
 
 
@@ -90,7 +91,10 @@ class TreeSummary:
     def missing_note(self) -> str:
         """How missing values go; empty where each takes one branch of every node, or where none was ever met."""
         met = any(column.missing_seen for column in self.model.schema.columns) or len(self.tree.surrogate_node) > 0
-        return MISSING_NOTES.get(self.model.missing, "") if met or self.model.missing == "error" else ""
+        if not met and self.model.missing != "error":
+            return ""
+        way = "floating" if self.algorithm == "chaid" and self.model.missing == "branch" else self.model.missing
+        return MISSING_NOTES.get(way, "")
 
     def is_empty(self, node: int) -> bool:
         """Whether no training row came to the node: then its value is its parent's."""

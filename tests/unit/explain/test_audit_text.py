@@ -342,3 +342,72 @@ def test_weights_of_any_size_print(plant, weight):
     assert audit.winner.gain == pytest.approx(4 / 9)
     assert 0.0 <= audit.winner.p_value <= 1.0
     assert "gini = 1 - (1" in str(audit)
+
+
+def test_a_column_of_very_many_levels_is_said_not_to_count_in_the_average(plant):
+    table = {"id": ["i", "j", "k", "l", "i", "j", "k", "l"], "c": ["p", "p", "p", "p", "q", "q", "q", "q"]}
+    grove = plant(table, list("aaabbbba"), algorithm="c45", criterion="entropy", missing="fractional")
+    audit = grove.audit()
+
+    # c leaves 3/1 and 1/3: 1 - 0.811. Four levels are half as many as the rows.
+    assert (audit.average_of, audit.uncounted) == ((pytest.approx(0.189, abs=1e-3),), ("id",))
+    assert (
+        "average gain = (0.189)/1 = 0.189: columns below it are left out\n  id has very many levels and does not"
+        in (str(audit))
+    )
+    assert "very many levels" not in str(plant(table, list("aaabbbba"), algorithm="gain_ratio").audit())
+
+
+def test_columns_that_gain_nothing_are_not_said_to_be_below_the_average(plant):
+    table = {"x": ["p", "p", "q", "q"] * 4, "z": ["s", "t", "s", "t"] * 4}
+    audit = plant(table, ["a", "b", "b", "a"] * 4, algorithm="c45", criterion="entropy", missing="fractional").audit()
+    text = str(audit)
+
+    assert audit.gainless == ("x", "z")
+    assert "average gain = (0.000 + 0.000)/2 = 0.000: no column gains anything" in text
+    assert "The node is a leaf: no column gains anything." in text
+    assert "No column gains anything: none is taken." in text
+    assert "It would gain nothing: its branches are as mixed as the node." in text
+    assert "below" not in text
+
+
+def test_columns_below_the_average_are_marked(plant, tennis):
+    text = str(plant(*tennis, algorithm="gain_ratio", criterion="entropy", nominal_splits="multiway").audit())
+    marks = [line[:3] for line in text.splitlines() if re.match(r"[* ] . +(outlook|humidity|wind|temperature): ", line)]
+
+    assert "* is taken; -: left out;" in text
+    assert marks == ["* 1", "  2", "  -", "  -"]
+    assert "2 columns below the average gain, left out." in text
+
+
+def test_chi_squared_is_written_out_from_expected_counts(plant):
+    table = {"x": ["p"] * 20 + ["q"] * 20}
+    text = str(plant(table, ["a"] * 15 + ["b"] * 20 + ["a"] * 5, algorithm="chaid").audit())
+
+    # 15/5 and 5/15 where 10/10 are expected: four times 25/10.
+    assert "expected is weight of branch x weight of class / 40" in text
+    assert "expected(= p): 10, 10" in text
+    assert "chi-squared(= p) = (15 - 10)^2/10 + (5 - 10)^2/10 = 5.000" in text
+    assert "chi-squared = 5.000 + 5.000 = 10.000" in text
+    assert "chi-squared 10 with 1 degree of freedom: p 0.00157" in text
+    assert "adjusted: p x 1 way to merge, at most 1: 0.00157" in text
+    assert "p of the chi-squared test of branches and classes" in text
+    check_arithmetic(text)
+
+
+def test_large_tables_of_chaid_are_told_by_their_sum(plant):
+    table = {"x": [level for level in "pqrst" for _ in range(40)]}
+    text = str(plant(table, [label for label in "abcde" for _ in range(40)], algorithm="chaid").audit())
+
+    assert "chi-squared is the sum of (observed - expected)^2 / expected over 5 branches x 5 classes" in text
+    assert "chi-squared 800 with 16 degrees of freedom" in text  # 200 rows x (5 - 1): branch tells class
+    assert "expected(" not in text
+
+
+def test_f_tests_of_chaid_are_named(plant):
+    y = [1.0, 2.0, 3.0, 7.0, 8.0, 9.0]
+    text = str(plant({"x": ["p"] * 3 + ["q"] * 3}, y, algorithm="chaid", criterion="squared_error").audit())
+
+    # Means 2 and 8 about 5: 54 between; 4 within, of 4 degrees.
+    assert "F 54 with 1 and 4 degrees of freedom" in text
+    assert "p of the F test of the branches' means" in text

@@ -86,7 +86,7 @@ def test_almost_always_is_not_always(surrogate_model: ModelData) -> None:
     tree = surrogate_model.trees[0]
     almost = replace(tree, surrogate_agreement=np.array([0.9999, 0.9, 0.8, 0.94]))
 
-    assert "width <= 0.8 (agrees on 99 %)" in show(replace(surrogate_model, trees=(almost,)), surrogates=True)
+    assert "width <= 0.8 (agrees on 99.9 %)" in show(replace(surrogate_model, trees=(almost,)), surrogates=True)
 
 
 def test_surrogates_of_folded_nodes_and_in_ascii(surrogate_model: ModelData) -> None:

@@ -60,7 +60,26 @@ def test_a_trace_prints_as_an_indented_story(plant):
 def test_a_score_that_is_no_gain_is_told(plant, tennis):
     text = str(trace(plant(*tennis, algorithm="gain_ratio", criterion="entropy", nominal_splits="multiway")))
 
-    assert "gain 0.247, score 0.156" in text
+    assert "gain 0.247, gain ratio 0.156; runner-up humidity (gain 0.152, gain ratio 0.152)" in text
+
+
+def test_a_winner_by_gain_ratio_with_the_lower_gain_shows_why_it_won(plant):
+    # The levels of c tell all classes (gain 1.585, ratio 1); those of d as much, but for twice the split information.
+    table = {"d": ["1", "2", "3", "4", "5", "6"], "c": ["p", "p", "q", "q", "r", "r"]}
+    page = trace(plant(table, list("aabbcc"), algorithm="gain_ratio", criterion="entropy", nominal_splits="multiway"))
+
+    assert "gain 1.58, gain ratio 1; runner-up d (gain 1.58, gain ratio 0.613)" in str(page)
+    assert '<th style="text-align: left">its gain ratio</th>' in page._repr_html_()
+    assert "0.613" in page._repr_html_()
+
+
+def test_chaid_steps_show_the_adjusted_p_value_and_not_its_logarithm(plant):
+    table = {"x": ["p"] * 20 + ["q"] * 20, "z": ["s", "s", "s", "t"] * 10}
+    story = trace(plant(table, ["a"] * 15 + ["b"] * 20 + ["a"] * 5, algorithm="chaid"))
+
+    # x: 15/5 and 5/15, statistic 10, p 0.00157; z: 15/15 and 5/5, no difference.
+    assert "adjusted p 0.00157; runner-up z (gain 0, adjusted p 1)" in str(story)
+    assert "score" not in str(story)
 
 
 def test_a_traced_and_a_retraced_tree_tell_the_same(plant, tennis):
@@ -75,9 +94,9 @@ def test_a_pruned_tree_is_told(plant):
     small = plant({"x": [1.0, 2.0, 3.0, 4.0]}, ["a", "b", "a", "b"], stops=Stops(max_depth=1))
 
     assert "pruned" not in str(trace(grove))
-    assert "the tree was pruned since: 1 of these nodes still asks; numbers are those before that" in str(
-        trace_of(small.model, grove.grown.trace)
-    )
+    pruned = trace_of(small.model, grove.grown.trace)
+    told = "node numbers are those before pruning, which left 1 of 3 splits"
+    assert pruned.header()[1] == pruned[:1].header()[1] == told
 
 
 def test_a_trace_is_a_sequence_and_turns_into_columns(plant, tennis):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
@@ -118,6 +117,11 @@ class C45Search(Search):
         return self.found(instances, offers, np.flatnonzero(offers.gains >= 0.0).tolist())
 
 
+def _times_log(weights: np.ndarray) -> np.ndarray:
+    """``w log2 w`` of each weight; 0 for none."""
+    return weights * np.log2(np.where(weights > 0.0, weights, 1.0))
+
+
 def _entropy_costs(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weight times entropy in bits of each row, float64[k]."""
     logs = np.log2(np.where(tables > 0.0, tables, 1.0))
@@ -137,34 +141,46 @@ def grouped(
         A branch per level.
     """
     groups = [[level] for level in np.flatnonzero(counts).tolist()]
-    whole = tables.sum(axis=0)
-    known = float(whole.sum())
-    base = float(_entropy_costs(whole[None], np.array([known]))[0])
+    sums = tables[counts > 0]
+    known = float(sums.sum())
+    base = float(_entropy_costs(sums.sum(axis=0)[None], np.array([known]))[0])
+    left_out = _times_log(np.array([node_weight - known]))[0]
 
-    def judged(sets: list[list[int]]) -> tuple[float, float, float, bool]:
-        merged = np.array([tables[one].sum(axis=0) for one in sets])
-        weights = merged.sum(axis=1)
-        gain = max(base - float(_entropy_costs(merged, weights).sum()), 0.0)
-        shares = np.append(weights, node_weight - known) / node_weight
-        info = -float((shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum())
-        ratio = gain / node_weight / info if info > 0.0 else 0.0
-        return ratio, gain, info, int((weights >= min_leaf - CLOSE).sum()) > 1
+    def judged(cost: np.ndarray, logs: np.ndarray, n_heavy: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Ratio, gain, entropy of the division, and whether two groups are heavy enough."""
+        gains = np.maximum(base - cost, 0.0)
+        infos = np.log2(node_weight) - (logs + left_out) / node_weight
+        ratios = np.divide(gains / node_weight, infos, out=np.zeros_like(gains), where=infos > 0.0)
+        return ratios, gains, infos, n_heavy > 1
 
-    ratio, gain, info, valid = judged(groups)
+    def parts(of: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        weights = of.sum(axis=-1)
+        return _entropy_costs(of, weights), _times_log(weights), (weights >= min_leaf - CLOSE).astype(np.int64)
+
+    whole = parts(sums)
+    now = tuple(each[0] for each in judged(*(each.sum(keepdims=True) for each in whole)))
     while len(groups) > 2:
-        offers = []
-        for first, second in combinations(range(len(groups)), 2):
-            rest = [one for at, one in enumerate(groups) if at not in (first, second)]
-            merged = sorted([*rest, sorted(groups[first] + groups[second])])
-            offers.append((*judged(merged), merged))
-        best = max(offers, key=lambda offer: (offer[3], offer[0]))  # the first of equals
-        if not best[3] or (valid and best[0] < ratio - CLOSE):
+        first, second = np.triu_indices(len(groups), 1)
+        merged = parts(sums[first] + sums[second])
+        # What a merge changes: two groups go, one comes.
+        offers = judged(*(w.sum() - w[first] - w[second] + m for w, m in zip(whole, merged, strict=True)))
+        ratios = np.where(offers[3], offers[0], -1.0)
+        best = int(ratios.argmax())  # the first of equals
+        if ratios[best] < 0.0 or (now[3] and ratios[best] < now[0] - CLOSE):
             break
-        ratio, gain, info, valid, groups = best
+        now = tuple(each[best] for each in offers)
+        one, other = int(first[best]), int(second[best])
+        groups[one] = sorted(groups[one] + groups.pop(other))
+        sums[one] += sums[other]
+        sums = np.delete(sums, other, axis=0)
+        whole = parts(sums)
+    _, gain, info, valid = now
     placed = np.full(len(counts), -1, np.int64)
     for branch, group in enumerate(groups):
         placed[group] = branch
-    return Partition(gain, placed, len(groups), single.side, exact=False, info=info) if valid else single
+    if not valid:
+        return single
+    return Partition(float(gain), placed, len(groups), single.side, exact=False, info=float(info))
 
 
 class C45Policy:

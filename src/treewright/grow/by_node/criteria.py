@@ -30,6 +30,8 @@ NUMBERS = {
 SQUARE_FROM, SQUARE_TO = 1e-140, 1e140  # weights whose squares are numbers
 FEW = 1e-12  # share of the events of a node below which a side of a cut has none
 
+MOST_IMPURE = 1e150  # what a function of the user's may say: times a weight it must stay inside float64
+
 OwnCriterion = Callable[[np.ndarray], np.ndarray]
 
 
@@ -140,20 +142,25 @@ class Criterion:
             given = np.stack([given[:, 0], mean + problem.centres[0], variance], axis=1)
         said = function(given.copy())
         try:
-            answer = np.asarray(said, dtype=np.float64)
+            answer = np.asarray(said)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"criterion {self.name} must return numbers, not {type(said).__name__}") from error
+        if answer.dtype.kind not in "biuf" or np.ma.isMaskedArray(said):
+            raise ParameterError(
+                f"criterion {self.name} must return plain real numbers, not {type(said).__name__} of {answer.dtype}"
+            )
+        answer = answer.astype(np.float64)
         if answer.shape != (len(given),):
             raise ParameterError(
                 f"criterion {self.name} gave shape {answer.shape} for {len(given)} sets of rows: it takes an array "
                 "with one set a row and must return one number for each"
             )
-        bad = ~(np.isfinite(answer) & (answer >= -1e-9))
+        bad = ~((answer <= MOST_IMPURE) & (answer >= -1e-9))
         if bad.any():
             at = int(bad.argmax())
             raise ParameterError(
                 f"criterion {self.name} gave {answer[at]} for {given[at].tolist()}: an impurity is a finite "
-                "number, at least 0"
+                f"number, at least 0 and at most {MOST_IMPURE:g}; 0 log 0 counts as 0"
             )
         result = np.zeros(len(flat))
         result[known] = answer
@@ -224,4 +231,5 @@ def cost_of(stats, outputs, number, table):
                     total += max(stats[start + 2] - first * (first / weight), 0.0)
                 elif first > 0.0:
                     total += max(stats[start + 2] - first * np.log(first / weight), 0.0)
-    return total / (outputs.shape[0] - 1)
+    # Roundings of a nearly pure set must not make a cost negative: tolerances are shares of it.
+    return max(total, 0.0) / (outputs.shape[0] - 1)

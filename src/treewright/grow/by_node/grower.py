@@ -5,7 +5,6 @@ take a node -> let the policy choose a test -> divide the node's instances among
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,7 +17,9 @@ from treewright.grow.by_node.candidates import Candidate, heaviest_of, is_two_wa
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, is_pure, own
 from treewright.grow.by_node.policy import Choice, Policy
 from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.search import SAME
 from treewright.grow.by_node.surrogates import Surrogate, find_surrogates, sides_of_missing
+from treewright.grow.frontier import BestFirst
 from treewright.tree.arrays import Tree
 
 NODE_BYTES = 600  # of a node while the tree grows and is laid out: its record, arrays and level sets
@@ -107,7 +108,8 @@ class _Growth:
     keep_trace: bool
     records: list[Record] = field(default_factory=list)
     steps: list[tuple[int, Choice]] = field(default_factory=list)
-    waiting: list[tuple[float, int, _Waiting]] = field(default_factory=list)
+    waiting: dict[int, _Waiting] = field(default_factory=dict)
+    best_first: BestFirst | None = None
     total_weight: float = 0.0
     next_look: int = 100_000  # nodes at which the memory is looked at again
     rows_done: float = 0.0
@@ -116,6 +118,9 @@ class _Growth:
         """Grow until nothing waits, or the leaves are used up."""
         root = all_instances(self.problem)
         self.total_weight = root.weight
+        if self.stops.max_leaf_nodes is not None:
+            # Every node that waits may be taken: what does not fit in the leaves that are left is passed over.
+            self.best_first = BestFirst(2**62)
         self.open(root, parent=-1, branch=0, depth=0)
         n_leaves = 1
         most = self.stops.max_leaf_nodes
@@ -142,10 +147,10 @@ class _Growth:
             self.rows_done += weight
             return
         number = len(self.records) - 1
-        gain = choice.chosen.gain * weight
-        # Without a limit on leaves the last opened is split first: few nodes wait, with the rows of one path.
-        rank = -gain if self.stops.max_leaf_nodes is not None else -float(number)
-        heapq.heappush(self.waiting, (rank, number, _Waiting(number, own(instances), choice, choice.chosen)))
+        self.waiting[number] = _Waiting(number, own(instances), choice, choice.chosen)
+        if self.best_first is not None:
+            gain, tolerance = choice.chosen.gain * weight, SAME * impurity * weight
+            self.best_first.offer(np.array([number]), np.array([gain]), np.array([tolerance]))
 
     def choose(self, instances: Instances, record: Record) -> Choice | None:
         """What the node asks; None where it stays a leaf."""
@@ -177,8 +182,13 @@ class _Growth:
         return choice
 
     def take(self) -> _Waiting:
-        """The next node to split."""
-        return heapq.heappop(self.waiting)[2]
+        """The next node to split: the one that gains most, or without a limit on leaves the last opened.
+
+        Then few nodes wait, and their rows are those of one path.
+        """
+        if self.best_first is not None:
+            return self.waiting.pop(int(self.best_first.take()[0]))
+        return self.waiting.popitem()[1]
 
     def split(self, node: _Waiting, candidate: Candidate) -> None:
         """Divide a node's instances among the branches of its test, and open them."""

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from treewright.core.jit import kernel
+from treewright.data.memory import check_fits
 from treewright.grow.by_node.problem import Problem
 
 EVERY_BRANCH = -1
@@ -190,6 +191,14 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
     shares : float64[k]
         How such an instance is divided.
     """
+    n_divided = int(np.count_nonzero(branch == EVERY_BRANCH))
+    if n_divided:
+        copies = len(instances) + n_divided * len(shares)
+        check_fits(
+            copies * (12 + 4 * len(instances.orders)) + 4 * len(instances) * len(shares),
+            f"dividing {n_divided} rows with missing values among {len(shares)} branches",
+            "choose another way with missing values, or leave out columns with very many levels",
+        )
     starts, rows, weights, orders, present, stats = part(
         instances.rows, instances.weights, instances.orders, instances.n_present, branch, shares,
         problem.index, problem.amounts, problem.n_stats,
@@ -206,6 +215,6 @@ def divide(problem: Problem, instances: Instances, branch: np.ndarray, shares: n
 def own(instances: Instances) -> Instances:
     """The same with arrays of its own: a view keeps those of all siblings alive."""
     return Instances(
-        instances.rows.copy(), instances.weights.copy(), np.ascontiguousarray(instances.orders), instances.n_present,
+        instances.rows.copy(), instances.weights.copy(), instances.orders.copy(), instances.n_present,
         instances.stats, instances.weight,
     )  # fmt: skip

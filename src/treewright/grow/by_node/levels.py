@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from treewright.data.memory import check_fits
 from treewright.grow.by_node.criteria import Criterion, settled
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
@@ -197,6 +198,7 @@ def divisions(
     exact : bool
     """
     g = len(tables)
+    check_fits(9 * g * g, f"trying every division of {g} levels in two", "leave the column out, or group its levels")
     if one_against_rest:
         return np.eye(g, dtype=bool), True
     if g == 1 or problem.n_stats == 1:

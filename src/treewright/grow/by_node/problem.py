@@ -17,11 +17,12 @@ from functools import cached_property
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.exceptions import MissingValueError
+from treewright.exceptions import DataError, MissingValueError
 from treewright.grow.statistics import centre_of
 from treewright.tree.model import Missing
 
 LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
+LEAST_WEIGHT = 1e-280  # of one row, beside a largest weight of 1 where weights are scaled
 N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
 
 
@@ -224,6 +225,11 @@ def _problem(
     if missing == "error":
         refuse_missing(matrix, schema)
     weight_unit = 1.0 if weights is None else unit_of(weights)
+    if weights is not None and weights.min() / weight_unit < LEAST_WEIGHT:
+        raise DataError(
+            f"weights from {weights.min():g} to {weights.max():g} are too far apart: their sums would lose the small "
+            "ones; give those rows the weight 0, or leave them out"
+        )
     by_level = [c.kind == "nominal" or (c.kind == "ordinal" and not cut_ordinal) for c in schema.columns]
     level_columns = np.flatnonzero(by_level)
     values = np.ascontiguousarray(matrix.T, np.float64)

@@ -1,0 +1,52 @@
+"""Rows without a target. In: a target column. Out: which rows have one. Callers: cli.fit, cli.audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from treewright.cli.terminal import note
+from treewright.exceptions import DataError
+
+__all__ = ["rows_with_target"]
+
+
+def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str], *, skip: bool) -> pl.Series | None:
+    """Which rows have a target; rows without one are refused unless the user said to skip them.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    target : polars.Series
+        Null or nan where missing; its name is that of the column.
+    place : callable
+        Tells where a row stands, such as ``line 7``.
+    skip : bool
+        Whether rows without a target are left out, with a note.
+
+    Returns
+    -------
+    polars.Series of booleans, or None
+        None where every row has a target.
+
+    Raises
+    ------
+    DataError
+        Rows lack a target and ``skip`` is False, or no row has one.
+    """
+    missing = target.is_null()
+    if target.dtype.is_float():
+        missing = missing | target.is_nan().fill_null(value=False)
+    if not missing.any():
+        return None
+    count, first = int(missing.sum()), int(missing.arg_max() or 0)
+    if not skip or count == len(target):
+        raise DataError(
+            f"{path}: target {target.name!r} is missing in {count} of {len(target)} rows "
+            f"(first: {place(first)}): remove those rows, or leave them out with --skip-missing-target"
+        )
+    note(f"{count} of {len(target)} rows have no target and are left out")
+    return ~missing

@@ -1,0 +1,83 @@
+"""Options of ``treewright show``: what each does, and that none is passed over in silence."""
+
+from __future__ import annotations
+
+import pytest
+
+import treewright as tw
+from treewright.cli import app as command_line
+
+
+@pytest.fixture
+def surrogate_model(tmp_path):
+    """A tree whose root, on ``x``, has ``z`` as its surrogate."""
+    x = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    est = tw.DecisionTreeClassifier(missing="surrogate").fit(
+        {"x": x, "z": [9.0, 8.0, 7.0, 3.0, 2.0, 1.0]}, list("aaabbb")
+    )
+    est.save(tmp_path / "m.tw")
+    return est, tmp_path / "m.tw"
+
+
+def test_surrogates_are_listed_on_request(command, surrogate_model):
+    est, path = surrogate_model
+
+    assert command("show", path).stdout == est.show() + "\n"
+    assert command("show", path, "--surrogates").stdout == est.show(surrogates=True) + "\n"
+    assert est.show(surrogates=True) != est.show()
+
+
+def test_the_number_of_nodes_shown_is_a_choice_and_0_is_all(command, tmp_path):
+    numbers = [float(number) for number in range(256)]
+    est = tw.DecisionTreeRegressor().fit({"x": numbers}, [number * number for number in numbers])
+    est.save(tmp_path / "m.tw")
+
+    assert "hidden" in command("show", tmp_path / "m.tw").stdout
+    assert command("show", tmp_path / "m.tw", "--max-nodes", 0).stdout == est.show(max_nodes=None) + "\n"
+    assert command("show", tmp_path / "m.tw", "--max-nodes", 3).stdout == est.show(max_nodes=3) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--data", "rows.csv"], "--data: only with --audit"),
+        (["--node", 0, "--every", "x"], "--node, --every: only with --audit"),
+        (["--target", "y"], "--target: only with --audit"),
+        (["--skip-missing-target"], "--skip-missing-target: only with --audit"),
+        (["--audit", "--data", "rows.csv", "--format", "svg"], "leave out --format svg, or --audit"),
+        (["--audit", "--data", "rows.csv", "--max-depth", 1], "--max-depth: not with --audit"),
+        (["--format", "rules", "--surrogates"], "--surrogates: only with --format text, not rules"),
+        (["--format", "svg", "--max-nodes", 3], "--max-nodes: only with --format text, not svg"),
+        (["--max-nodes", -1], "give 1 or more, or 0 for all"),
+    ],
+)
+def test_an_option_without_effect_is_refused_in_one_line(command, surrogate_model, words, said):
+    done = command("show", surrogate_model[1], *words)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_id3_names_its_remedies_as_options(command, penguins):
+    done = command("fit", penguins, "--target", "species", "--algorithm", "id3")
+
+    assert done.returncode == 1
+    assert "--nominal 'bill_length_mm' to make each number a level" in done.stderr
+    assert "--algorithm c45, which cuts numbers" in done.stderr
+    assert "C45Classifier" not in done.stderr
+
+
+@pytest.mark.parametrize("where", ["app", "refusals"])
+def test_ctrl_c_before_the_work_begins_is_told_as_well(monkeypatch, capsys, where):
+    def interrupted(*_words):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command_line, where, interrupted)
+    monkeypatch.setattr("sys.argv", ["treewright", "show", "m.tw"])
+
+    with pytest.raises(SystemExit) as leaving:
+        command_line.main()
+
+    assert leaving.value.code == 130
+    assert capsys.readouterr().err.strip() == "treewright: stopped by Ctrl-C; nothing was written"

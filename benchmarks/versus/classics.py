@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -98,12 +99,12 @@ def whole_commands(table: Table, jar: str, n: int) -> Pair:
             sys.executable, "-m", "treewright", "fit", str(csv), "--target", table.target, "--algorithm", "c45",
             "--test-size", "0", *nominal,
         ]  # fmt: skip
-        run = {"check": True, "capture_output": True}
-        subprocess.run(own, **run)
+        shell = partial(subprocess.run, check=True, capture_output=True)
+        shell(own)
         theirs, ours = [], []
         for _ in range(n):
-            theirs.append(seconds_of(lambda: subprocess.run(weka, **run)))
-            ours.append(seconds_of(lambda: subprocess.run(own, **run)))
+            theirs.append(seconds_of(lambda: shell(weka)))
+            ours.append(seconds_of(lambda: shell(own)))
     return pair_of(f"whole command, C4.5 on {table.name}", ours, theirs, "java J48 -t -no-cv against treewright fit")
 
 

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks on the other estimators and ways of the trees; every expected failure has its reason here."""
+"""scikit-learn's own checks on the other estimators and ways of the trees; an expected failure has its reason here."""
 
 from __future__ import annotations
 

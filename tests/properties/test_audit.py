@@ -95,6 +95,10 @@ def test_the_best_of_every_candidate_is_the_columns_own(fit):
     best = {row.column: row for row in audit}
     for name in ("x", "c", "z"):
         every = est.audit(every=name)
+        if name == "c" and est.min_samples_leaf > 1:
+            # The order of levels by mean holds the best division of all, not the best of those that a limit leaves.
+            assert name not in best or max(row.gain for row in every) >= best[name].gain - 1e-9
+            continue
         assert (name in best) == (len(every) > 0)
         if name in best:
             assert max(row.gain for row in every) == pytest.approx(best[name].gain, abs=1e-9) or not best[name].exact

@@ -99,7 +99,7 @@ def audit_node(
         node=int(node),
         path=path,
         n_samples=len(instances),
-        weight=here.weight,
+        weight=here.weight * problem.weight_unit,
         n_fitted=int(arrays.n_samples[node]),
         whole=whole_of(here),
         criterion=criterion.name if criterion.number != ENTROPY else "entropy",
@@ -148,7 +148,7 @@ def refuse_beyond_squares(here: AuditedNode) -> None:
     """
     problem, rows = here.problem, here.instances.rows
     weight = here.weight * problem.weight_unit
-    if weight > LARGEST or problem.weight_unit != 1.0:
+    if weight > LARGEST:
         raise DataError(f"the weights in the node add up to {weight:g}: divide them all by {weight:.0e}")
     largest = float(np.abs(problem.targets[:, rows]).max(initial=0.0)) if not problem.is_classes else 0.0
     if largest > LARGEST:

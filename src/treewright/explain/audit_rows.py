@@ -282,7 +282,7 @@ def measured(
         question=test.question(digits=digits),
         branches=branches_of(problem, labels, sums, impurities),
         n_left_out=n_out,
-        weight_left_out=left_out,
+        weight_left_out=left_out * problem.weight_unit,
         share_known=share,
         before=before,
         after=after,
@@ -310,7 +310,7 @@ def branches_of(
     for b, samples in enumerate(sums.samples.tolist()):
         counts, values, variances = no_numbers, no_numbers, no_numbers
         if problem.is_classes:
-            counts = tuple(sums.table[b].tolist())
+            counts = tuple((sums.table[b] * problem.weight_unit).tolist())
         elif samples:
             means = sums.table[b, 1::3] / weights[b]
             variances = tuple(np.maximum(sums.squares[b] / weights[b] - means * means, 0.0).tolist())
@@ -318,7 +318,15 @@ def branches_of(
         else:
             values = variances = (math.nan,) * problem.n_outputs
         branches.append(
-            AuditBranch(labels[b], samples, float(weights[b]), counts, values, variances, float(impurities[b]))
+            AuditBranch(
+                labels[b],
+                samples,
+                float(weights[b]) * problem.weight_unit,
+                counts,
+                values,
+                variances,
+                float(impurities[b]),
+            )
         )
     return tuple(branches)
 

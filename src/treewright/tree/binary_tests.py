@@ -120,7 +120,8 @@ class SubsetTest:
         The branch of a level that fit never saw (policy "majority").
     exact : bool
         Whether the partition of the levels is the best there is. False where there were too many levels to try every
-        partition, and no order of them is known to contain the best: several classes or outputs, absolute error.
+        partition, and no order of them is known to contain the best: several classes or outputs, absolute error. Of a
+        limit on branches (``min_samples_leaf``) it knows nothing: a partition that no order holds may then be better.
     """
 
     column: str

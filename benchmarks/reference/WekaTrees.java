@@ -1,6 +1,7 @@
 // One Weka tree program on one ARFF file, with full digits: prints one JSON object a set of options.
 // Usage: java -cp weka.jar WekaTrees.java PROGRAM FILE WANTED OPTIONS [OPTIONS ...]
-// PROGRAM: Id3, J48 or REPTree. WANTED: letters t (tree), p (training predictions), c (ten folds), or - for none.
+// PROGRAM: Id3, J48 or REPTree. WANTED: letters t (tree), p (training predictions), c (ten folds), or - for none; or
+// h alone: the rows that the program itself keeps aside (J48 -R, REPTree) and the trees before and after it prunes on them.
 // OPTIONS: one argument a run, for example "-C 0.25 -M 2"; "" for none.
 
 import java.io.BufferedReader;
@@ -32,7 +33,11 @@ public final class WekaTrees {
         data.setClassIndex(data.numAttributes() - 1);
         for (int i = 3; i < args.length; i++) {
             WekaTrees run = new WekaTrees(data);
-            run.report(args[0], args[2], args[i]);
+            if (args[2].equals("h")) {
+                run.heldOut(args[0], args[i]);
+            } else {
+                run.report(args[0], args[2], args[i]);
+            }
             System.out.println(run.out);
         }
     }
@@ -77,6 +82,107 @@ public final class WekaTrees {
             out.append("}");
         }
         out.append("}");
+    }
+
+    // Both programs take one fold of -N, stratified; REPTree shuffles first, J48 takes the rows as they come.
+    private void heldOut(String program, String options) throws Exception {
+        Classifier whole = make(program, options);
+        whole.buildClassifier(data);
+        boolean isJ48 = whole instanceof J48;
+        int seed = isJ48 ? ((J48) whole).getSeed() : ((REPTree) whole).getSeed();
+        int folds = isJ48 ? ((J48) whole).getNumFolds() : ((REPTree) whole).getNumFolds();
+        int fold = isJ48 ? folds - 1 : 0;
+        Instances numbered = new Instances(data);
+        numbered.insertAttributeAt(new Attribute("row number"), data.numAttributes());
+        for (int i = 0; i < data.numInstances(); i++) {
+            numbered.instance(i).setValue(data.numAttributes(), i);
+        }
+        Instances[] parts = parts(data, seed, folds, fold, !isJ48);
+        Instances[] rows = parts(numbered, seed, folds, fold, !isJ48);
+        out.append("{\"program\":").append(text(program)).append(",\"options\":").append(text(options));
+        out.append(",\"seconds\":0,\"held_out\":\"");
+        for (int i = 0; i < rows[1].numInstances(); i++) {
+            out.append(i == 0 ? "" : " ").append((int) rows[1].instance(i).value(data.numAttributes()));
+        }
+        out.append("\"");
+        if (isJ48) {
+            out.append(",\"pruned\":");
+            j48(field(whole, J48.class, "m_root"));
+            out.append("}");
+            return;
+        }
+        // REPTree's own steps one by one, on a tree grown without pruning on the rows that it would grow on.
+        Classifier grown = make(program, options + " -P");
+        grown.buildClassifier(parts[0]);
+        Object root = field(grown, REPTree.class, "m_Tree");
+        call(root, "insertHoldOutSet", new Class<?>[] {Instances.class}, parts[1]);
+        out.append(",\"grown\":");
+        rep(root, true);
+        call(root, "reducedErrorPrune", new Class<?>[0]);
+        out.append(",\"pruned\":");
+        int start = out.length();
+        rep(root, false);
+        String pruned = out.substring(start);
+        int end = out.length();
+        rep(field(whole, REPTree.class, "m_Tree"), false);
+        boolean same = pruned.equals(out.substring(end));
+        out.setLength(end);
+        out.append(",\"whole_run_gives_the_same\":").append(same).append("}");
+    }
+
+    private static Instances[] parts(Instances all, int seed, int folds, int fold, boolean shuffles) {
+        Instances rows = new Instances(all);
+        Random random = new Random(seed);
+        if (shuffles) {
+            rows.randomize(random);
+        }
+        if (rows.classAttribute().isNominal()) {
+            rows.stratify(folds);
+        }
+        return new Instances[] {rows.trainCV(folds, fold, random), rows.testCV(folds, fold)};
+    }
+
+    private void rep(Object node, boolean errors) throws Exception {
+        Class<?> type = Class.forName("weka.classifiers.trees.REPTree$Tree");
+        int asked = (Integer) field(node, type, "m_Attribute");
+        out.append("{");
+        if (errors) {
+            double[] says = (double[]) field(node, type, "m_ClassProbs");
+            double[] held = (double[]) field(node, type, "m_HoldOutDist");
+            boolean nominal = data.classAttribute().isNominal();
+            if (says == null) {
+                out.append("\"empty\":true,");
+            } else if (nominal) {
+                out.append("\"says\":").append(text(data.classAttribute().value(Utils.maxIndex(says)))).append(",");
+            } else {
+                out.append("\"says\":").append(number(says[0])).append(",");
+            }
+            out.append("\"held\":").append(number(nominal ? Utils.sum(held) : held[0]));
+            out.append(",\"error\":").append(number((Double) field(node, type, "m_HoldOutError")));
+        }
+        if (asked < 0) {
+            out.append("}");
+            return;
+        }
+        Attribute tested = data.attribute(asked);
+        Object[] sons = (Object[]) field(node, type, "m_Successors");
+        out.append(errors ? "," : "").append("\"attribute\":").append(text(tested.name()));
+        if (tested.isNumeric()) {
+            out.append(",\"threshold\":").append(field(node, type, "m_SplitPoint"));
+        }
+        out.append(",\"branches\":{");
+        for (int i = 0; i < sons.length; i++) {
+            String name = tested.isNumeric() ? (i == 0 ? "<" : ">=") : tested.value(i);
+            out.append(i == 0 ? "" : ",").append(text(name)).append(":");
+            rep(sons[i], errors);
+        }
+        out.append("}}");
+    }
+
+    private static void call(Object of, String name, Class<?>[] types, Object... given) throws Exception {
+        java.lang.reflect.Method found = of.getClass().getDeclaredMethod(name, types);
+        found.setAccessible(true);
+        found.invoke(of, given);
     }
 
     private void training(Classifier model, boolean rows) throws Exception {

@@ -70,13 +70,24 @@ leaves_of <- function(fit, rows) {
   paste(unname(predict(probe, rows, type = "vector")), collapse = " ")
 }
 
+path_of <- function(fit) {
+  # cptable with all the digits that JSON gets, and the risk of every node of the tree that it is about.
+  list(
+    cptable = lapply(seq_len(nrow(fit$cptable)), function(i) unname(as.list(fit$cptable[i, 1:3]))),
+    nodes = paste(rownames(fit$frame), collapse = " "),
+    dev = fit$frame$dev
+  )
+}
+
 run_fit <- function(one) {
   table <- read_table(arguments[2], asked$columns)
+  if (isTRUE(one$complete)) table <- table[complete.cases(table), ]
   target <- names(table)[ncol(table)]
   control <- do.call(rpart.control, c(one$control, list(xval = 0)))
   given <- list(as.formula(paste(target, "~ .")), data = table, method = one$method, control = control)
   if (!is.null(one$split)) given$parms <- list(split = one$split)
   fit <- do.call(rpart, given)
+  if (isTRUE(one$path)) return(path_of(fit))
   kept <- setdiff(seq_len(nrow(table)), as.integer(fit$na.action))
   starts <- cumsum(c(1, fit$frame$ncompete + fit$frame$nsurrogate + (fit$frame$var != "<leaf>")))
   made <- list(

@@ -1,6 +1,6 @@
-"""R's rpart with surrogate splits: frame, splits, routing of rows with missing cells, written by `rpart.R`.
+"""R's rpart with surrogate splits: frame, splits, routing of rows with missing cells, paths, written by `rpart.R`.
 
-In: data sets. Out: rpart.json, rpart_blanked.json and airquality.json (their shape: README.md).
+In: data sets. Out: rpart.json, rpart_blanked.json, rpart_paths.json and airquality.json (their shape: README.md).
 """
 
 from __future__ import annotations
@@ -20,6 +20,10 @@ DEFAULT = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0.01}
 FULL = {"usesurrogate": 2, "maxsurrogate": 5, "cp": 0, "minsplit": 20}
 BLANKED = ("root", "root and first surrogate", "all")
 BLANKED_SETS = ("penguins", "auto_mpg", "breast_cancer_w", "vote", "gaps")
+PATH_SETS = (
+    "iris", "wine", "breast_cancer", "penguins", "tic_tac_toe", "car_evaluation", "credit_g", "auto_mpg", "airquality",
+)  # fmt: skip
+GROWN_OUT = {"cp": 0, "minsplit": 2, "minbucket": 1, "maxdepth": 30, "usesurrogate": 0, "maxsurrogate": 0}
 OTHER_FITS = (
     {"control": DEFAULT | {"usesurrogate": 1}},
     {"control": DEFAULT | {"usesurrogate": 0}},
@@ -48,6 +52,8 @@ def run(folder: Path | None) -> Iterator[tuple[str, dict]]:
         for name in air.columns
     ]
     yield "airquality.json", {"program": "R datasets", "target": air.target, "runs": numbers}
+    found = [air if name == "airquality" else sets.find(name, folder) for name in PATH_SETS]
+    yield "rpart_paths.json", _paths([table for table in found if table])
     yield "rpart.json", _figures([table for table in tables if table], _fits)
     yield "rpart_blanked.json", _figures([table for table in tables if table and table.name in BLANKED_SETS], _blanked)
 
@@ -75,6 +81,20 @@ def _figures(tables: list[Table], fits) -> dict:
         for fit, made in zip(asked, answer["fits"], strict=True):
             print(f"  {table.name:<16} {fit['control']}", flush=True)
             runs.append(_described(table, fit) | _lean(made, fits is _blanked or fit["control"] == FULL))
+    return {"program": "rpart", "version": version, "runs": runs}
+
+
+def _paths(tables: list[Table]) -> dict:
+    """The table of complexities of trees grown out on the rows that lack no cell."""
+    version, runs = "", []
+    for table in tables:
+        fits: list[dict] = [{"method": _method(table), "control": GROWN_OUT, "path": True, "complete": True}]
+        if _method(table) == "class":
+            fits.append(fits[0] | {"split": "information"})
+        answer = _call(table, fits)
+        version = answer["version"]
+        print(f"  {table.name:<16} paths", flush=True)
+        runs += [_described(table, fit) | made for fit, made in zip(fits, answer["fits"], strict=True)]
     return {"program": "rpart", "version": version, "runs": runs}
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/reference/run.py --data FOLDER --out tests/reference/figures [--only weka,rpart]
 
-The programs are tables (the textbook tables as JSON), weka, rpart, partykit, chaid and c50py.
+The programs are tables (the textbook tables as JSON), weka, rpart, rpart_xval, partykit, chaid and c50py.
 
 How to install the programs, and the shape of what is written: README.md beside this file.
 """
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tables import TABLES
 
-PROGRAMS = ("tables", "weka", "rpart", "partykit", "chaid", "c50py")
+PROGRAMS = ("tables", "weka", "rpart", "rpart_xval", "partykit", "chaid", "c50py")
 
 
 def main() -> int:
@@ -47,7 +47,7 @@ def _figures(program: str, given: argparse.Namespace) -> Iterable[tuple[str, dic
         import weka
 
         return weka.run(given.data, given.weka_jar, weka_version(given.weka_jar))
-    module = __import__({"rpart": "rpart", "partykit": "partykit", "chaid": "chaid_package", "c50py": "c50"}[program])
+    module = __import__({"chaid": "chaid_package", "c50py": "c50"}.get(program, program))
     return module.run(given.data)
 
 

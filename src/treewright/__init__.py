@@ -5,12 +5,13 @@ Everything is imported when it is first used: ``import treewright`` itself loads
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from treewright.core.lazy import lazy_names
 from treewright.version import __version__
 
 if TYPE_CHECKING:
+    from treewright import model_selection, plot
     from treewright.estimators.c45 import C45Classifier
     from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.estimators.id3 import ID3Classifier
@@ -26,6 +27,8 @@ _HOMES = {
     "ID3Classifier": "treewright.estimators.id3",
     "Model": "treewright.model",
     "load": "treewright.model",
+    "model_selection": "treewright.model_selection",
+    "plot": "treewright.plot",
 }
 
 __all__ = [
@@ -38,16 +41,8 @@ __all__ = [
     "Model",
     "__version__",
     "load",
+    "model_selection",
+    "plot",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'treewright' has no attribute {name!r}")
-    value = getattr(import_module(_HOMES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOMES, also=("__version__",))

@@ -9,7 +9,8 @@ TreewrightError
 |-- ParameterError (ValueError)       a parameter is outside its range
 |-- ModelFileError (ValueError)       a file is not a (whole, untampered) model file
 |-- InputFileError (ValueError)       a data file cannot be read, or an output file cannot be written
-`-- TooLargeError (MemoryError)       the work would not fit in memory; raised before allocating
+|-- TooLargeError (MemoryError)       the work would not fit in memory; raised before allocating
+`-- MissingLibraryError (ImportError) a library that only some functions need is not installed
 DataWarning (UserWarning)             the answer is defined, but look at the input
 """
 
@@ -55,6 +56,10 @@ class InputFileError(TreewrightError, ValueError):
 
 class TooLargeError(TreewrightError, MemoryError):
     """The work would not fit in memory; raised before anything is allocated."""
+
+
+class MissingLibraryError(TreewrightError, ImportError):
+    """A library that only some functions need is not installed; the message says how to install it."""
 
 
 class DataWarning(UserWarning):

@@ -18,11 +18,12 @@ import numpy as np
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
 from treewright.data.target import check_lengths, check_weights, class_factors, encode_labels, encode_numbers, recode
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, ParameterError
 from treewright.predict import values
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
 from treewright.predict.values import first_largest, leaf_table
+from treewright.prune.decision import Rows
 from treewright.tree import codec
 from treewright.tree.model import ModelData
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from treewright.explain.audit import Audit
     from treewright.explain.rule_table import LeafRules
     from treewright.plot.svg import SvgPicture
+    from treewright.prune.log import PruneLog
     from treewright.tree.nodes import Node
 
 
@@ -210,10 +212,74 @@ class Model(ModelData):
 
         return svg.plot(self, **options)
 
+    def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Model:
+        """Cut the tree back; this model stays as it is.
+
+        Parameters
+        ----------
+        method : str
+            As for the estimators' ``prune``.
+        X, y, sample_weight : optional
+            Rows, for the methods that need some: those of the fit for ``error_based``, others for ``reduced_error``.
+        **options
+            The method's own.
+
+        Returns
+        -------
+        Model
+            Its ``prune_log`` tells every cut.
+
+        Raises
+        ------
+        ParameterError
+            There is no such method or option, rows are lacking or not wanted, or the method is undefined for this tree.
+        DataError
+            The rows were refused.
+        """
+        if (X is None) != (y is None):
+            raise ParameterError("prune takes X and y together, or neither")
+        if X is None and sample_weight is not None:
+            raise ParameterError("prune takes sample_weight only with X and y")
+        rows = None if X is None else Rows(*self.encode_rows(X, y, sample_weight, routed=True))
+        return self.pruned(method, rows, **options)
+
+    def pruned(self, method: str, rows: Rows | None, **options: Any) -> Model:
+        """As ``prune``, on rows that are encoded already."""
+        from treewright.prune.door import prune_model
+
+        data, log = prune_model(self, method, rows, **options)
+        model = Model.of(data)
+        object.__setattr__(model, "_prune_log", log)  # beside the fields: files and comparisons do not see it
+        return model
+
+    @property
+    def prune_log(self) -> PruneLog:
+        """Every cut of the pruning that made this model, with the numbers that decided.
+
+        Raises
+        ------
+        AttributeError
+            The model was not made by ``prune``, or was loaded from a file.
+        """
+        log: PruneLog | None = self.__dict__.get("_prune_log")
+        if log is None:
+            raise AttributeError("there is no log: the model was not made by prune, or was read from a file")
+        return log
+
     def encode_rows(
-        self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model"
+        self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model", routed: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         """Rows, target and weights as numbers, the fit's class weights included; rows of weight 0 are left out.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            A table with its target.
+        owner : str
+            Who is named in messages about the table.
+        routed : bool
+            Whether the rows are to be sent down the tree as ``predict`` sends them, not grown on: to the growers a
+            level that fit never saw counts as missing.
 
         Returns
         -------
@@ -226,8 +292,7 @@ class Model(ModelData):
         DataError
             Lengths differ, or a label is none of the model's classes.
         """
-        # To the growers a level is known or missing: one that fit never saw counts as missing here.
-        unseen = "missing" if self.unseen == "majority" else self.unseen
+        unseen = "missing" if self.unseen == "majority" and not routed else self.unseen
         matrix = encode(self.schema, X, unseen=unseen, owner=owner, missing=self.missing)
         if self.task == "classification":
             labels = encode_labels(y)

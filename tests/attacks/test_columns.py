@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from treewright.data.encoder import encode, encode_fit, infer_schema
+from treewright.data.encoder import encode, encode_fit
 from treewright.exceptions import ColumnError, DataWarning
 
 X = pd.DataFrame({"age": [31.0, 47], "income": [1.0, 2], "city": ["Oslo", "Lima"]})
@@ -43,7 +43,7 @@ def test_extra_columns_are_ignored_with_one_warning_even_if_unreadable() -> None
 
 
 def test_a_missing_column_suggests_the_renamed_one() -> None:
-    schema = infer_schema(X)
+    schema = encode_fit(X)[0]
 
     with pytest.raises(ColumnError, match=r"missing 1 column.*'income' .did you mean 'Income'"):
         encode(schema, X.rename(columns={"income": "Income"}))
@@ -53,7 +53,7 @@ def test_a_missing_column_suggests_the_renamed_one() -> None:
 def test_names_that_differ_in_unicode_form_are_different_and_the_message_shows_it(form: str) -> None:
     composed, other = unicodedata.normalize("NFC", "prés"), unicodedata.normalize("NFD", "prés")
     fitted, asked = (composed, other) if form == "NFC" else (other, composed)
-    schema = infer_schema({fitted: [1.0]})
+    schema = encode_fit({fitted: [1.0]})[0]
 
     with pytest.raises(ColumnError, match=re.escape(ascii(asked))):
         encode(schema, {asked: [1.0]})
@@ -61,7 +61,7 @@ def test_names_that_differ_in_unicode_form_are_different_and_the_message_shows_i
 
 @pytest.mark.parametrize("asked", [" age", "AGE", 1])
 def test_names_that_only_look_alike_are_not_the_same(asked: object) -> None:
-    schema = infer_schema({"age" if asked != 1 else "1": [1.0]})
+    schema = encode_fit({"age" if asked != 1 else "1": [1.0]})[0]
 
     with pytest.raises(ColumnError, match=r"differs only in"):
         encode(schema, {asked: [1.0]})
@@ -73,7 +73,7 @@ def test_duplicate_names_are_refused_at_fit_and_predict() -> None:
     with pytest.raises(ColumnError, match=r"duplicate column names: 'a' \(positions 0, 2\)"):
         encode_fit(twice)
     with pytest.raises(ColumnError, match=r"duplicate column names"):
-        encode(infer_schema({"a": [1], "b": [1]}), twice)
+        encode(encode_fit({"a": [1], "b": [1]})[0], twice)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_unusual_names_are_kept_exactly(names: list[object]) -> None:
 
 
 def test_an_array_of_the_right_width_after_a_frame_warns() -> None:
-    schema = infer_schema(X[["age", "income"]])
+    schema = encode_fit(X[["age", "income"]])[0]
 
     with pytest.warns(
         UserWarning, match=r"X does not have valid feature names, but Tree was fitted with feature names"
@@ -101,7 +101,7 @@ def test_an_array_of_the_right_width_after_a_frame_warns() -> None:
 
 
 def test_a_frame_after_an_array_warns_and_matches_by_position() -> None:
-    schema = infer_schema(np.ones((2, 2)))
+    schema = encode_fit(np.ones((2, 2)))[0]
 
     with pytest.warns(UserWarning, match=r"X has feature names, but Tree was fitted without feature names"):
         assert encode(schema, pl.DataFrame({"b": [1.0], "a": [2.0]}), owner="Tree").tolist() == [[1, 2]]
@@ -111,7 +111,7 @@ def test_a_frame_after_an_array_warns_and_matches_by_position() -> None:
 def test_a_wrong_width_gives_both_numbers(width: int) -> None:
     for table in (np.ones((2, 3)), X):
         with pytest.raises(ColumnError, match=f"X has {width} features, but Tree is expecting 3 features as input"):
-            encode(infer_schema(table), np.ones((2, width)), owner="Tree")
+            encode(encode_fit(table)[0], np.ones((2, width)), owner="Tree")
 
 
 @pytest.mark.parametrize(
@@ -126,21 +126,21 @@ def test_a_wrong_width_gives_both_numbers(width: int) -> None:
     ],
 )
 def test_a_column_that_changed_family_is_refused_naming_both(fitted: object, asked: object) -> None:
-    schema = infer_schema({"c": fitted})
+    schema = encode_fit({"c": fitted})[0]
 
     with pytest.raises(ColumnError, match=r"column 'c' held \w+ cells at fit and holds \w+ cells now \(row 0"):
         encode(schema, {"c": asked})
 
 
 def test_a_float_array_for_text_columns_is_refused_not_taken_for_codes() -> None:
-    schema = infer_schema({"c": ["a", "b"]})
+    schema = encode_fit({"c": ["a", "b"]})[0]
 
     with pytest.raises(ColumnError, match=r"held string cells at fit and holds number"), pytest.warns(DataWarning):
         encode(schema, np.array([[0.0], [1.0]]))
 
 
 def test_category_levels_in_another_order_give_the_same_codes() -> None:
-    schema = infer_schema(pd.DataFrame({"c": pd.Categorical(["a", "b", "c"])}))
+    schema = encode_fit(pd.DataFrame({"c": pd.Categorical(["a", "b", "c"])}))[0]
 
     asked = pd.DataFrame({"c": pd.Categorical(["c", "a"], categories=["unused", "c", "b", "a"])})
 
@@ -153,7 +153,7 @@ def test_ordered_categories_keep_unused_levels_and_unordered_ones_drop_them() ->
         {"o": pd.Categorical(["L"], categories=levels, ordered=True), "n": pd.Categorical(["L"], categories=levels)}
     )
 
-    schema = infer_schema(table)
+    schema = encode_fit(table)[0]
 
     assert [column.levels for column in schema.columns] == [("S", "M", "L"), ("L",)]
 
@@ -168,7 +168,7 @@ def test_levels_1_and_text_1_are_different_levels() -> None:
 @pytest.mark.parametrize("empty", [[None, None], [np.nan, np.nan], pd.Series([None, None], dtype="str")])
 def test_an_all_missing_column_fits_any_family(empty: object) -> None:
     for fitted in ([1, None], ["a", None]):
-        assert np.isnan(encode(infer_schema({"c": fitted}), {"c": empty})).all()
+        assert np.isnan(encode(encode_fit({"c": fitted})[0], {"c": empty})).all()
 
 
 def test_many_columns_are_encoded_column_by_column_in_bounded_time() -> None:
@@ -189,7 +189,7 @@ def test_levels_that_differ_in_case_alone_are_two_until_they_are_declared() -> N
 
 
 def test_names_are_never_cleaned_even_where_levels_are() -> None:
-    schema = infer_schema({"c": ["A"]}, nominal={"c": ["A", "B"]})
+    schema = encode_fit({"c": ["A"]}, nominal={"c": ["A", "B"]})[0]
 
     with pytest.raises(ColumnError, match=r"differs only in"):
         encode(schema, {"C": ["A"]})
@@ -199,7 +199,7 @@ def test_names_are_never_cleaned_even_where_levels_are() -> None:
 
 @pytest.mark.parametrize("cells", [["a", "B", None], [True, False], [1, 2], [1.5, np.nan], [None, None]])
 def test_a_column_that_is_not_text_meets_declared_text_with_a_refusal_or_as_missing(cells: list[object]) -> None:
-    schema = infer_schema({"c": ["A", "B"]}, nominal={"c": ["A", "B"]})
+    schema = encode_fit({"c": ["A", "B"]}, nominal={"c": ["A", "B"]})[0]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -214,7 +214,7 @@ def test_a_column_that_is_not_text_meets_declared_text_with_a_refusal_or_as_miss
 
 def test_thousands_of_declared_levels_and_other_spellings_take_no_squared_time() -> None:
     levels = [f"Level {at}" for at in range(20_000)]
-    schema = infer_schema({"c": levels[:1]}, nominal={"c": levels})
+    schema = encode_fit({"c": levels[:1]}, nominal={"c": levels})[0]
 
     codes = encode(schema, {"c": [level.upper() for level in levels]}).ravel()
 

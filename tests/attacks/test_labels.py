@@ -8,8 +8,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import treewright as tw
 from treewright.data.target import check_weights, encode_labels, encode_numbers
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, ParameterError
 
 
 @pytest.mark.parametrize(
@@ -200,3 +201,15 @@ def test_weights_come_from_every_container(weights: object) -> None:
 
     assert encoded is not None
     assert encoded.tolist() == [0, 2, 1]
+
+
+def test_a_class_weight_beyond_float64_is_refused():
+    with pytest.raises(ParameterError, match="must be finite and >= 0"):
+        tw.DecisionTreeClassifier(class_weight={0: 10**400}).fit([[1.0], [2.0]], [0, 1])
+
+
+def test_class_weights_of_labels_that_are_tuples_are_known_to_an_audit():
+    table, labels = {"x": [1, 2, 3, 4]}, [("a", 1), ("a", 1), ("b", 2), ("b", 2)]
+    est = tw.DecisionTreeClassifier(class_weight={("a", 1): 3.0}).fit(table, labels)
+
+    assert est.audit(0, table, labels).to_dict() == est.audit(0).to_dict()

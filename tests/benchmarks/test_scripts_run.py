@@ -90,3 +90,15 @@ def test_the_classics_name_what_is_not_there(tmp_path, data):
 
     assert [f"{name} is not there" in said for name in ("adult", "mushroom", "Weka or Java")] == [True] * 3
     assert written["results"] == []
+
+
+def test_the_pruning_path_says_what_was_scaled_and_what_was_timed(tmp_path):
+    said, written = run("pruning_path.py", tmp_path, "--quick")
+
+    assert "adult is not there" in said
+    whole, some = written["results"][::2], written["results"][1::2]
+    assert len(whole) == len(some) == 3
+    for scaled, timed in zip(whole, some, strict=True):
+        assert "scaled from 5 of their" in scaled["note"]
+        assert scaled["ours"] == timed["ours"]
+        assert scaled["theirs"] > timed["theirs"] > 0

@@ -248,7 +248,8 @@ def test_after_warmup_no_fit_compiles_anything(process, penguins, tmp_path):
     warm = process("warmup")
     kept = sorted(cache_directory().iterdir())
 
-    classes = process("fit", penguins, "--target", "species", "--out", "m.tw", folder=tmp_path)
+    pruned = ("--set", "ccp_alpha=0.01")
+    classes = process("fit", penguins, "--target", "species", *pruned, "--out", "m.tw", folder=tmp_path)
     used = process("predict", "m.tw", penguins, "--proba", folder=tmp_path)
     numbers = process("fit", penguins, "--target", "bill_length_mm", "--skip-missing-target", folder=tmp_path)
 

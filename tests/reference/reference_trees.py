@@ -14,7 +14,9 @@ from sklearn.model_selection import StratifiedKFold
 
 import treewright as tw
 from treewright.data.encoder import encode
-from treewright.prune.error_based import _Pruning, limit_of
+from treewright.prune.confidence import limit_of
+from treewright.prune.error_based import _entropy
+from treewright.prune.j48 import Pruning
 from treewright.tree.arrays import THRESHOLD
 
 # What each run of J48 is called with us; -U is finished by `collapsed`.
@@ -70,9 +72,10 @@ def collapsed(model, data: DataSet):
     """The model without the subtrees that make no fewer training errors than a leaf: J48 folds those up with -U too."""
     matrix = encode(model.schema, data.X, unseen=model.unseen, missing=model.missing)
     codes = np.searchsorted(model.classes[0], data.y).astype(np.int32)
-    work = _Pruning(model.trees[0], matrix, codes, None, limit_of(0.25))
+    work = Pruning(model.trees[0], limit_of(0.25))
+    work.send(matrix, codes, None)
     work.collapse()
-    return type(model).of(replace(model, trees=(work.result(),)))
+    return type(model).of(replace(model, trees=(work.result(_entropy),)))
 
 
 def shape_of(model, node=0):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from reference_sets import find
 from reference_trees import (
+    J48_OPTIONS,
     class_codes,
     class_shares,
     first_difference,
@@ -14,9 +17,14 @@ from reference_trees import (
     ten_fold_accuracies,
     whole_runs,
 )
+from same_trees import trees_equal
+
+from treewright import C45Classifier
+from treewright.exceptions import DataWarning
 
 RUNS = [run for run in whole_runs("weka_j48.json") if find(run["data"]) is not None]
 NAMES = [f"{run['data']} {run['options']}" for run in RUNS]
+PRUNED = [run for run in RUNS if run["options"] in ("-C 0.25 -M 2", "-S")]
 WITH_ROWS = [run for run in RUNS if "distribution" in run]
 FOLDED = [run for run in RUNS if "ten_fold" in run and run["rows"] >= 100]
 
@@ -29,6 +37,21 @@ def test_the_tree_is_that_of_j48(run):
 
     assert first_difference(shape_of(model), run["tree"]) is None
     assert (model.trees[0].n_nodes, model.trees[0].n_leaves) == (run["size"], run["leaves"])
+
+
+@pytest.mark.parametrize("run", PRUNED, ids=lambda run: f"{run['data']} {run['options']}")
+def test_a_tree_that_is_pruned_after_the_fit_is_that_of_j48(run):
+    data = find(run["data"])
+    options = J48_OPTIONS[run["options"]]
+    with warnings.catch_warnings():
+        # Some sets hold a column that is constant.
+        warnings.simplefilter("ignore", DataWarning)
+        grown = C45Classifier(confidence=None, nominal=data.levels).fit(data.X, data.y)
+
+    pruned = grown.prune("error_based", **options)
+
+    assert first_difference(shape_of(pruned.model_), run["tree"]) is None
+    assert trees_equal(pruned.tree_, fit_like_j48(data, run["options"]).trees[0])
 
 
 @pytest.mark.parametrize("run", RUNS, ids=NAMES)

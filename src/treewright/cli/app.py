@@ -6,12 +6,36 @@ Nothing heavy is imported here, so that ``--help`` answers at once: each command
 from __future__ import annotations
 
 import sys
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
+from treewright.cli import choosing
+from treewright.cli.options import (
+    Data,
+    Drop,
+    Encoding,
+    Force,
+    FormatName,
+    Jobs,
+    MissingTokens,
+    ModelFile,
+    Nominal,
+    Numeric,
+    Ordinal,
+    Seed,
+    Separator,
+    Settings,
+    SkipMissingTarget,
+    Target,
+    TaskChoice,
+    TaskName,
+    Types,
+    Unseen,
+    UnseenName,
+    Weight,
+)  # fmt: skip
 from treewright.cli.terminal import note, refusals
 from treewright.version import __version__
 
@@ -26,55 +50,6 @@ app = typer.Typer(
     help="Decision trees: grow one from a table, read it, score it, use it.",
     epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C.",
 )
-
-
-class TaskName(StrEnum):
-    """What the target is."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-
-
-class UnseenName(StrEnum):
-    """What a level that fit never saw is taken for."""
-
-    missing = "missing"
-    error = "error"
-    majority = "majority"
-
-
-class FormatName(StrEnum):
-    """How a model is shown."""
-
-    text = "text"
-    svg = "svg"
-    dot = "dot"
-    json = "json"
-    rules = "rules"
-    rules_csv = "rules-csv"
-
-
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV (plain or gzip) or Parquet.", show_default=False)]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that fit wrote.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
-MissingTokens = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing-tokens",
-        metavar="NA,n/a",
-        help="Cells that mean missing, beside the empty cell.",
-        rich_help_panel="Reading",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option("--separator", metavar="CHAR", help="Between cells; found by itself.", rich_help_panel="Reading"),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option("--encoding", metavar="NAME", help="utf-8, or what the file's mark says.", rich_help_panel="Reading"),
-]
 
 
 def _version(asked: bool) -> None:
@@ -97,28 +72,14 @@ def treewright(
 @app.command()
 def fit(
     data: Data,
-    target: Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)],
+    target: Target,
     algorithm: Annotated[
         str, typer.Option("--algorithm", metavar="NAME", help="How the tree is grown: cart, id3, c45 or chaid.")
     ] = "cart",
-    task: Annotated[
-        TaskName,
-        typer.Option(
-            "--task",
-            help="auto: text, booleans and up to 20 different whole numbers are classes, other numbers are numbers.",
-        ),
-    ] = TaskName.auto,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter, such as max_depth=4; may be repeated."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, max=2**32 - 1, help="For the split and for ties in the tree.")
-    ] = 0,
-    jobs: Annotated[
-        int | None,
-        typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The tree is the same."),
-    ] = None,
+    task: TaskChoice = TaskName.auto,
+    settings: Settings = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
     test_size: Annotated[
         float, typer.Option("--test-size", help="Share of rows held out for the score; 0 fits on all.")
     ] = 0.25,
@@ -126,45 +87,14 @@ def fit(
         int | None,
         typer.Option("--cv", metavar="FOLDS", help="Score by cross-validation; the tree is fitted on all rows."),
     ] = None,
-    nominal: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--nominal",
-            metavar="COL[=LEVEL,..]",
-            help="A column of names, with its levels if you list them; all: every column.",
-            rich_help_panel="Columns",
-        ),
-    ] = None,
-    ordinal: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--ordinal", metavar="COL=LOW,..,HIGH", help="A column of ranks, lowest first.", rich_help_panel="Columns"
-        ),
-    ] = None,
-    numeric: Annotated[
-        list[str] | None,
-        typer.Option("--numeric", metavar="COL", help="A column of numbers.", rich_help_panel="Columns"),
-    ] = None,
-    types: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--types", metavar="COL=KIND", help="KIND: numeric, nominal or boolean.", rich_help_panel="Columns"
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None,
-        typer.Option("--drop", metavar="COL", help="A column to leave out.", rich_help_panel="Columns"),
-    ] = None,
-    weight: Annotated[
-        str | None, typer.Option("--weight", metavar="COL", help="A column of row weights.", rich_help_panel="Columns")
-    ] = None,
-    skip_missing_target: Annotated[
-        bool, typer.Option("--skip-missing-target", help="Leave out rows without a target.", rich_help_panel="Columns")
-    ] = False,
-    unseen: Annotated[
-        UnseenName,
-        typer.Option("--unseen", help="What a level never seen means at predict.", rich_help_panel="Columns"),
-    ] = UnseenName.missing,
+    nominal: Nominal = None,
+    ordinal: Ordinal = None,
+    numeric: Numeric = None,
+    types: Types = None,
+    drop: Drop = None,
+    weight: Weight = None,
+    skip_missing_target: SkipMissingTarget = False,
+    unseen: Unseen = UnseenName.missing,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -175,6 +105,14 @@ def fit(
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the tree.", rich_help_panel="Output")
     ] = None,
     force: Force = False,
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            "--prune",
+            metavar="HOW",
+            help="Cut the grown tree back: ccp-1se, ccp-min, reduced-error, error-based, significance, mdl, ...",
+        ),
+    ] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
     ] = False,
@@ -183,7 +121,8 @@ def fit(
     with refusals(data):
         from treewright.cli.declared import declare, one_separator, split_tokens
         from treewright.cli.delimited import ReadOptions
-        from treewright.cli.fit import FitRequest, run_fit
+        from treewright.cli.fit import run_fit
+        from treewright.cli.learn import FitRequest
 
         run_fit(
             FitRequest(
@@ -206,6 +145,7 @@ def fit(
                 force=force,
                 jobs=jobs,
                 trace=trace,
+                prune=prune,
             )
         )
 
@@ -337,6 +277,10 @@ def show(
             )
             return
         run_show(model, form.value, max_depth, out, max_nodes=max_nodes, surrogates=surrogates, force=force)
+
+
+app.command()(choosing.prune)
+app.command()(choosing.compare)
 
 
 @app.command()

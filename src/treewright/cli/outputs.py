@@ -6,17 +6,19 @@ another name, and moved there at the end.
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import secrets
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from treewright.exceptions import InputFileError
 
-__all__ = ["check_output", "guarded_labels", "open_output", "write_text"]
+__all__ = ["check_output", "csv_of", "guarded_labels", "open_output", "write_text"]
 
 
 def check_output(path: Path | None, force: bool) -> None:
@@ -108,3 +110,18 @@ def guarded_labels(labels: list[str]) -> list[str]:
     ["'=1+1", 'Adelie']
     """
     return ["'" + label if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label for label in labels]
+
+
+def csv_of(columns: Mapping[str, Sequence[object]]) -> str:
+    r"""Columns as the text of a CSV file.
+
+    Examples
+    --------
+    >>> csv_of({"node": [0, 3], "test": ["x <= 1", "y, z"]})
+    'node,test\n0,x <= 1\n3,"y, z"\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

@@ -30,28 +30,6 @@ BLOCK = 65_536
 MAX_NAMED = 10
 
 
-def infer_schema(
-    X: Any,
-    *,
-    nominal: Nominal | None = None,
-    ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
-    numeric: Sequence[Hashable] | None = None,
-) -> Schema:
-    """Settle what the columns of a table are; see ``encode_fit`` for parameters and errors.
-
-    Returns
-    -------
-    Schema
-
-    Examples
-    --------
-    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
-    >>> [(column.name, column.kind, column.levels) for column in schema.columns]
-    [('age', 'numeric', ()), ('city', 'nominal', ('Lima', 'Oslo'))]
-    """
-    return encode_fit(X, nominal=nominal, ordinal=ordinal, numeric=numeric)[0]
-
-
 def encode_fit(
     X: Any,
     *,
@@ -171,7 +149,7 @@ def encode(
 
     Examples
     --------
-    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    >>> schema, _ = encode_fit({"age": [31, 47], "city": ["Oslo", "Lima"]})
     >>> encode(schema, {"city": ["Lima", "Rome"], "age": [20, 30]}).tolist()
     [[20.0, 0.0], [30.0, nan]]
     """
@@ -249,7 +227,7 @@ def encode_row(
 
     Examples
     --------
-    >>> schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    >>> schema, _ = encode_fit({"age": [31, 47], "city": ["Oslo", "Lima"]})
     >>> encode_row(schema, {"city": "Oslo", "age": 20}).tolist()
     [20.0, 1.0]
     """

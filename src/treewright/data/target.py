@@ -435,7 +435,32 @@ def class_factors(stated: Any, codes: np.ndarray, classes: tuple[np.ndarray, ...
     if stated is None:
         return None
     per_output = isinstance(stated, list) and bool(stated) and all(_is_of_output(entry) for entry in stated)
-    given = stated if per_output else [stated] * len(classes)
+    return factors_of_rows(stated if per_output else [stated] * len(classes), codes, classes)
+
+
+def factors_of_rows(given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Weight of each row by its class: the product over the outputs.
+
+    Parameters
+    ----------
+    given : sequence of "balanced" or of pairs of label and weight, one per output
+        A label that is not among the classes counts for nothing; a class that is not named weighs 1.
+    codes : int32[n, n_outputs]
+    classes : tuple of ndarray
+
+    Returns
+    -------
+    float64[n]
+        "balanced" is n / (classes x rows of the class), of these rows.
+
+    Examples
+    --------
+    >>> codes, classes = np.array([[0], [0], [1]], np.int32), (np.array(["no", "yes"]),)
+    >>> factors_of_rows([[("yes", 3.0)]], codes, classes).tolist()
+    [1.0, 1.0, 3.0]
+    >>> factors_of_rows(["balanced"], codes, classes).tolist()
+    [0.75, 0.75, 1.5]
+    """
     factors = np.ones(len(codes))
     for output, (weights, labels) in enumerate(zip(given, classes, strict=False)):
         counts = np.bincount(codes[:, output], minlength=len(labels))
@@ -445,6 +470,7 @@ def class_factors(stated: Any, codes: np.ndarray, classes: tuple[np.ndarray, ...
         else:
             places = {label: code for code, label in enumerate(labels.tolist())}
             for label, weight in weights:
+                label = _as_tuple(label)
                 if label in places:
                     by_code[places[label]] = weight
         factors *= by_code[codes[:, output]]
@@ -454,3 +480,8 @@ def class_factors(stated: Any, codes: np.ndarray, classes: tuple[np.ndarray, ...
 def _is_of_output(entry: Any) -> bool:
     """Whether an entry of a list of class weights is a whole output's, not a pair of label and weight."""
     return entry == "balanced" or (isinstance(entry, list) and all(isinstance(pair, list) for pair in entry))
+
+
+def _as_tuple(label: Any) -> Any:
+    """A label that is a tuple, as it was before JSON made a list of it."""
+    return tuple(_as_tuple(part) for part in label) if isinstance(label, list) else label

@@ -27,11 +27,13 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.threads import resolve_jobs
+from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
+from treewright.estimators.prunable import Prunable
 from treewright.estimators.suspicions import warn_of_suspicions
 from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
@@ -62,7 +64,7 @@ class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818
 _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
 
 
-class TreeEstimator(BaseEstimator, ABC):
+class TreeEstimator(Prunable, BaseEstimator, ABC):
     """A scikit-learn estimator around one grown tree."""
 
     # Every algorithm's; each adds its own.
@@ -114,6 +116,8 @@ class TreeEstimator(BaseEstimator, ABC):
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
         weights = self._weights(check_weights(sample_weight, len(matrix)), target)
+        if self._missing() == "error":
+            refuse_missing_at_fit(matrix, schema, weights)
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
@@ -311,6 +315,10 @@ class TreeEstimator(BaseEstimator, ABC):
         model = self._fitted()
         steps = self.__dict__.get("_steps")
         if steps is None:
+            if model.facts.get("pruning"):
+                raise AttributeError(
+                    "the tree was pruned, so its nodes have other numbers: ask the estimator before prune"
+                )
             raise AttributeError("no trace was kept: fit with grow_trace=True")
         return trace_of(model, steps)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from sklearn.utils._param_validation import Interval
 
 from treewright.estimators.classifier import ClassifierTree
-from treewright.estimators.constraints import Words
+from treewright.estimators.constraints import Number, Words
 from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.grower import Stops, grow_by_node
@@ -38,6 +38,9 @@ class C45Classifier(ClassifierTree):
         Weight (rows, where there are no weights) that two branches at least need.
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
+    max_p_value : float in (0, 1], optional
+        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
+        number of tests that were possible there (Bonferroni). Weights, and parts of rows, count as numbers of rows.
     nominal_splits : {"multiway", "grouped"}, default "multiway"
         A branch per level, or levels merged into groups while the gain ratio does not fall.
     class_weight : dict, list of dict, "balanced", optional
@@ -86,6 +89,7 @@ class C45Classifier(ClassifierTree):
         **ClassifierTree._parameter_constraints,
         "confidence": [Interval(Real, 0.0, 0.5, closed="right"), None],
         "subtree_raising": ["boolean"],
+        "max_p_value": [Number(Real, 0.0, 1.0, closed="right"), None],
         "nominal_splits": [Words({"multiway", "grouped"})],
         "missing": [Words({"fractional", "error"})],
     }
@@ -99,6 +103,7 @@ class C45Classifier(ClassifierTree):
         min_samples_leaf: float = 2,
         max_depth: int | None = None,
         min_samples_split: float = 2,
+        max_p_value: float | None = None,
         nominal_splits: str = "multiway",
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
@@ -114,6 +119,7 @@ class C45Classifier(ClassifierTree):
         self.min_samples_leaf = min_samples_leaf
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
+        self.max_p_value = max_p_value
         self.nominal_splits = nominal_splits
         self.class_weight = class_weight
         self.nominal = nominal
@@ -144,6 +150,7 @@ class C45Classifier(ClassifierTree):
         stops = Stops(
             max_depth=self.max_depth,
             min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
+            max_p_value=None if self.max_p_value is None else float(self.max_p_value),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)
         tree = grown.tree

@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 
 from treewright.estimators import resolve
 from treewright.estimators.base import TreeEstimator
-from treewright.estimators.constraints import Words
+from treewright.estimators.constraints import Number, Words
+from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
-from treewright.grow.by_node.problem import refuse_missing
 from treewright.grow.by_node.retrace import retrace
 from treewright.grow.grower import grow
 from treewright.grow.settings import GrowSettings
@@ -45,6 +45,7 @@ class CartEstimator(TreeEstimator):
         "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "max_p_value": [Number(Real, 0.0, 1.0, closed="right"), None],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
         "monotonic_cst": ["array-like", dict, None],
         "nominal_splits": [Words({"subset", "multiway", "one_vs_rest"})],
@@ -63,6 +64,7 @@ class CartEstimator(TreeEstimator):
     random_state: Any
     max_leaf_nodes: int | None
     min_impurity_decrease: float
+    max_p_value: float | None
     ccp_alpha: float
     monotonic_cst: Any
     nominal_splits: str
@@ -75,15 +77,15 @@ class CartEstimator(TreeEstimator):
 
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:
         settings = self._settings(table, n_threads)
-        if self.missing == "error":
-            refuse_missing(table.matrix, table.schema)
         steps: tuple[Step, ...] | None = None
         if self._needs_nodes(table):
             if settings.monotone is not None and any(settings.monotone):
                 raise ParameterError(
-                    "monotonic_cst needs a criterion of the list, nominal_splits='subset' and missing='direction' or "
-                    "'error': leave one of them out"
+                    "monotonic_cst needs a criterion of the list, nominal_splits='subset', missing='direction' or "
+                    "'error', and no max_p_value: leave one of them out"
                 )
+            if self.max_p_value is not None:
+                warn_of_small_weights(table.weights, "max_p_value")
             problem = self._problem(table)
             grown = grow_by_node(
                 problem, self._policy(problem), self._stops(settings, len(table.schema)), keep_trace=self.grow_trace
@@ -104,6 +106,8 @@ class CartEstimator(TreeEstimator):
         """Whether something is asked for that only the grower by nodes has."""
         if callable(self.criterion) or self.criterion == "gain_ratio" or self.missing == "surrogate":
             return True
+        if self.max_p_value is not None:
+            return True
         if self.nominal_splits != "subset" and any(column.kind == "nominal" for column in table.schema.columns):
             return True
         # Without a missing cell these grow the same tree.
@@ -114,6 +118,7 @@ class CartEstimator(TreeEstimator):
             max_depth=settings.max_depth,
             min_samples_split=settings.min_samples_split,
             min_impurity_decrease=settings.min_impurity_decrease,
+            max_p_value=None if self.max_p_value is None else float(self.max_p_value),
             max_leaf_nodes=settings.max_leaf_nodes,
             max_features=settings.max_features if (settings.max_features or p) < p else None,
             max_surrogates=int(self.max_surrogates),

@@ -5,6 +5,7 @@ Callers: estimators.tree, estimators.id3, estimators.c45, estimators.chaid.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from numbers import Real
@@ -12,10 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.utils.class_weight import compute_sample_weight
 
 from treewright.data.schema import Schema
-from treewright.data.target import Labels, encode_labels
+from treewright.data.target import Labels, encode_labels, factors_of_rows
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.constraints import Words
 from treewright.exceptions import DataWarning, ParameterError
@@ -110,19 +110,18 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
 
     def _class_factors(self, target: Labels) -> np.ndarray:
         """Weight of each row by its class."""
-        n, n_outputs = target.codes.shape
+        n_outputs = target.codes.shape[1]
         if isinstance(self.class_weight, list) and len(self.class_weight) != n_outputs:
             raise ParameterError(f"class_weight lists {len(self.class_weight)} outputs, y has {n_outputs}")
         given = self.class_weight if isinstance(self.class_weight, list) else [self.class_weight] * n_outputs
         if isinstance(self.class_weight, dict) and n_outputs > 1:
             raise ParameterError("class_weight: give a list with one dict per output, or 'balanced'")
-        factors = np.ones(n)
-        for codes, labels, weight in zip(target.codes.T, target.classes, given, strict=True):
-            by_code = weight
+        by_output: list[Any] = []
+        for labels, weight in zip(target.classes, given, strict=True):
             if isinstance(weight, dict):
-                codes_of = {label: code for code, label in enumerate(labels.tolist())}
                 refuse_no_factors(weight)
-                unknown = [label for label in weight if label not in codes_of]
+                known = set(labels.tolist())
+                unknown = [label for label in weight if label not in known]
                 if unknown:
                     # No error: a fold of a cross-validation may lack a rare class.
                     warnings.warn(
@@ -130,10 +129,12 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
                         DataWarning,
                         stacklevel=5,
                     )
-                by_code = {codes_of[label]: factor for label, factor in weight.items() if label in codes_of}
-            elif weight != "balanced":
+                by_output.append(weight.items())
+            elif weight == "balanced":
+                by_output.append(weight)
+            else:
                 raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
-            factors *= compute_sample_weight(by_code, codes)
+        factors = factors_of_rows(by_output, target.codes, target.classes)
         if not np.isfinite(factors).all() or (factors < 0).any():
             raise ParameterError("class_weight must be finite and >= 0 for every class")
         if not factors.any():
@@ -169,5 +170,7 @@ def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
     ParameterError
     """
     for label, factor in weight.items():
-        if isinstance(factor, bool) or not isinstance(factor, Real) or not 0 <= float(factor) < np.inf:
+        # Compared, not converted: a whole number may be beyond float64.
+        is_number = isinstance(factor, Real) and not isinstance(factor, bool)
+        if not is_number or not 0 <= cast("float", factor) <= sys.float_info.max:
             raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")

@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval
 from treewright.data.cells import shown
 from treewright.estimators import resolve
 from treewright.estimators.classifier import ClassifierTree
-from treewright.estimators.constraints import Words
+from treewright.estimators.constraints import Number, Words
+from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ColumnError
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
@@ -36,6 +37,9 @@ class ID3Classifier(ClassifierTree):
     min_impurity_decrease : float >= 0, default 0.0
         A split must lower the entropy (in bits) by this much, weighted by the node's share of all weight. With 0 a
         split that gains nothing is allowed too: it may prepare one that does (XOR).
+    max_p_value : float in (0, 1], optional
+        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
+        number of columns that could be asked there (Bonferroni). Weights count as numbers of rows.
     class_weight : dict, list of dict, "balanced", optional
     nominal : sequence of column names or positions, mapping from column to its levels, or "all", optional
         Columns to take as nominal, whatever their type.
@@ -81,6 +85,7 @@ class ID3Classifier(ClassifierTree):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **ClassifierTree._parameter_constraints,
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        "max_p_value": [Number(Real, 0.0, 1.0, closed="right"), None],
         "missing": [Words({"branch", "direction", "fractional", "error"})],
     }
     _algorithm = "id3"
@@ -92,6 +97,7 @@ class ID3Classifier(ClassifierTree):
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
         min_impurity_decrease: float = 0.0,
+        max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
@@ -105,6 +111,7 @@ class ID3Classifier(ClassifierTree):
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
         self.min_impurity_decrease = min_impurity_decrease
+        self.max_p_value = max_p_value
         self.class_weight = class_weight
         self.nominal = nominal
         self.ordinal = ordinal
@@ -119,11 +126,14 @@ class ID3Classifier(ClassifierTree):
 
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
         refuse_numbers(table.schema)
+        if self.max_p_value is not None:
+            warn_of_small_weights(table.weights, "max_p_value")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,
             min_samples_split=max(2, count_of(self.min_samples_split, problem.n_rows)),
             min_impurity_decrease=resolve.finite(self.min_impurity_decrease),
+            max_p_value=None if self.max_p_value is None else float(self.max_p_value),
         )
         grown = grow_by_node(problem, self._policy(problem), stops, keep_trace=self.grow_trace)
         return grown.tree, grown.trace if self.grow_trace else None

@@ -16,11 +16,12 @@ from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import Objective, classification_objective, regression_objective
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA, GrowSettings
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
     from treewright.estimators.table import FitTable
+    from treewright.grow.by_node.grower import Stops
 
 
 class DecisionTreeClassifier(ClassifierTree, CartEstimator):
@@ -48,6 +49,9 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         Grow best-first: the leaf whose split gains most is split next.
     min_impurity_decrease : float >= 0, default 0.0
         A split must lower the impurity by this much (weighted by the node's share of all weight).
+    max_p_value : float in (0, 1], optional
+        A node stays a leaf whose chosen test has a larger p-value (chi-squared of branches and classes), times the
+        number of tests that were possible there (Bonferroni). Weights count as numbers of rows. Grown node by node.
     class_weight : dict, list of dict, "balanced", optional
         Weight of each class, as in scikit-learn.
     ccp_alpha : float >= 0, default 0.0
@@ -125,6 +129,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        max_p_value: float | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
@@ -147,6 +152,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.max_p_value = max_p_value
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
@@ -185,6 +191,8 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         As in ``DecisionTreeClassifier``.
     max_leaf_nodes, min_impurity_decrease, ccp_alpha
         As in ``DecisionTreeClassifier``.
+    max_p_value : float in (0, 1], optional
+        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
     nominal_splits, missing, max_surrogates
@@ -232,6 +240,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         random_state: int | np.random.RandomState | None = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
+        max_p_value: float | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         nominal_splits: str = "subset",
@@ -253,6 +262,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         self.random_state = random_state
         self.max_leaf_nodes = max_leaf_nodes
         self.min_impurity_decrease = min_impurity_decrease
+        self.max_p_value = max_p_value
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.nominal_splits = nominal_splits
@@ -264,6 +274,15 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         self.unseen = unseen
         self.grow_trace = grow_trace
         self.n_jobs = n_jobs
+
+    def _stops(self, settings: GrowSettings, p: int) -> Stops:
+        if self.max_p_value is not None and self.criterion != "squared_error":
+            name = "a function of your own" if callable(self.criterion) else repr(self.criterion)
+            raise ParameterError(
+                f"max_p_value compares means by the F test, and the criterion is {name}: choose "
+                "criterion='squared_error', or leave max_p_value out (min_impurity_decrease stops growth too)"
+            )
+        return super()._stops(settings, p)
 
     def _objective(self, table: FitTable) -> Objective:
         return regression_objective(cast("Numbers", table.target).values, table.weights, self.criterion)

@@ -16,6 +16,7 @@ from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.tree.arrays import THRESHOLD
 
 NO_ORDER_OF_ITS_OWN = 1e-12  # scores of an algorithm that states no tolerance are equal within this
@@ -75,12 +76,23 @@ def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
             leaf_reason=PURE,
         )  # fmt: skip
     best_row = next(iter(rows), None)
+    chance = None if choice.chosen is None else judged(audit, here, policy, choice.chosen)
     return replace(
         audit,
         leaf_reason=leaf_reason(
-            audit.summary, audit.node, here, audit.winner, best_row, none_gains=0 < len(rows) == len(gainless)
+            audit.summary, audit.node, here, audit.winner, best_row, none_gains=0 < len(rows) == len(gainless),
+            chance=chance,
         ),
-    )
+    )  # fmt: skip
+
+
+def judged(audit: Audit, here: AuditedNode, policy: Policy, chosen: Candidate) -> Chance | None:
+    """Return how significant the winner is among the tests of all columns; None without a limit of p-values."""
+    limit = audit.summary.model.facts.get("parameters", {}).get("max_p_value")
+    # Facts may come from a file of any origin.
+    if not isinstance(limit, int | float) or not 0.0 < limit <= 1.0 or not isinstance(policy, GainPolicy | C45Policy):
+        return None
+    return chance_of(policy, here.instances, chosen, float(limit))
 
 
 def out_of_c45(

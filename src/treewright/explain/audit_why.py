@@ -13,6 +13,7 @@ from treewright.explain.audit_every import allowed_cuts, place_of
 from treewright.explain.audit_rows import AuditedNode, AuditRow
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.significance import Chance
 from treewright.tree.summary import TreeSummary, counted
 
 PURE = "it is pure: all its rows have one target"
@@ -72,6 +73,7 @@ def leaf_reason(
     best: AuditRow | None = None,
     *,
     none_gains: bool = False,
+    chance: Chance | None = None,
 ) -> str:
     """Return why a node is a leaf.
 
@@ -83,6 +85,8 @@ def leaf_reason(
         The best one, whether it would take it or not.
     none_gains : bool
         Whether it would take none because no candidate gains anything.
+    chance : Chance or None
+        What the winner is judged by where growth has a limit of p-values.
     """
     tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
     if is_pure(summary, node):
@@ -106,7 +110,38 @@ def leaf_reason(
             f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease asks for "
             f"{asked:.3g}"
         )
+    if chance is not None and not chance.is_significant:
+        return f"its best test is {significance_text(chance)} (max_p_value)"
     return later_reason(summary, parameters)
+
+
+def significance_text(chance: Chance) -> str:
+    """Return what a test's p-value says.
+
+    Examples
+    --------
+    >>> significance_text(Chance(0.05, math.log(0.004), math.log(50)))
+    'not significant: p 0.004, adjusted 0.2 > 0.05'
+    >>> significance_text(Chance(0.05, math.log(0.004), math.log(5)))
+    'significant: p 0.004, adjusted 0.02 <= 0.05'
+    >>> significance_text(Chance(0.05, math.log(0.3)))
+    'not significant: p 0.3 > 0.05'
+    """
+    p_value, adjusted = chance.p_value, chance.adjusted_p_value
+    if chance.is_significant:
+        return f"significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} <= {chance.limit:.6g}"
+    if math.isnan(adjusted):
+        return f"not significant: p {_within(p_value, chance)} > {chance.limit:.6g}"
+    return f"not significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} > {chance.limit:.6g}"
+
+
+def _within(p_value: float, chance: Chance) -> str:
+    """A p-value with as many digits as it takes to stand on its own side of the limit."""
+    for digits in (3, 6, 9):
+        text = f"{p_value:.{digits}g}"
+        if (float(text) <= float(f"{chance.limit:.6g}")) == chance.is_significant:
+            break
+    return text
 
 
 def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
@@ -118,6 +153,8 @@ def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
 
 def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
     """Return why a node that could be split is none the less a leaf."""
+    if summary.model.facts.get("pruning"):
+        return "a test was possible: the tree was pruned after it was grown"
     if parameters.get("ccp_alpha"):
         return f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g})"
     if parameters.get("max_leaf_nodes") is not None:

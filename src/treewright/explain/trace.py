@@ -12,6 +12,7 @@ import numpy as np
 from treewright.explain.audit_rows import candidate_test
 from treewright.explain.audit_table import html_table
 from treewright.explain.audit_text import TERMS
+from treewright.explain.audit_why import significance_text
 from treewright.grow.by_node.grower import Step
 from treewright.tree.model import ModelData
 from treewright.tree.summary import TreeSummary, counted, summarize
@@ -25,7 +26,7 @@ SMALLEST_P = 300  # smaller p-values than 1e-300 are not told apart
 
 @dataclass(frozen=True)
 class TraceStep:
-    """One node that was split.
+    """One node that was split, or that could have been but for ``max_p_value``.
 
     Attributes
     ----------
@@ -37,6 +38,7 @@ class TraceStep:
     column : hashable
         The column it asks about.
     question : str
+        Of a node that was not split: the best that it was offered.
     gain, score : float
         Decrease of impurity; what the algorithm compares columns by.
     runner_up : hashable or None
@@ -45,6 +47,13 @@ class TraceStep:
         nan without a runner-up.
     exact : bool
         False where not every division of the column was tried.
+    p_value, adjusted_p_value : float
+        Of the test, alone and times the number of tests that were possible; nan without ``max_p_value``, and the second
+        where the first is above it.
+    is_split : bool
+        False where the node stayed a leaf because the test is not significant.
+    significance : str
+        The same in words; empty without ``max_p_value``.
     """
 
     node: int
@@ -60,11 +69,15 @@ class TraceStep:
     runner_up_gain: float
     runner_up_score: float
     exact: bool
+    p_value: float = math.nan
+    adjusted_p_value: float = math.nan
+    is_split: bool = True
+    significance: str = ""
 
 
 @dataclass(frozen=True, eq=False)
 class Trace(Sequence[TraceStep]):
-    """The steps of growth, in the order in which nodes were split.
+    """The steps of growth, in the order in which nodes were split, or found not worth it.
 
     Attributes
     ----------
@@ -93,12 +106,20 @@ class Trace(Sequence[TraceStep]):
         return iter(self.steps)
 
     def __repr__(self) -> str:
-        return f"<treewright.Trace: {counted(len(self), 'split')}>"
+        return f"<treewright.Trace: {counted(self.n_split, 'split')}>"
+
+    @property
+    def n_split(self) -> int:
+        """How many of the steps split their node."""
+        return sum(step.is_split for step in self.steps)
 
     def header(self) -> list[str]:
         """Return the lines above the steps."""
         term = TERMS.get(self.summary.criterion, self.summary.criterion)
-        lines = [f"{counted(len(self), 'node')} split, in the order of growth; impurity: {term}"]
+        lines = [f"{counted(self.n_split, 'node')} split, in the order of growth; impurity: {term}"]
+        n_stopped = len(self) - self.n_split
+        if n_stopped:
+            lines.append(f"{counted(n_stopped, 'node')} not split: the best test is not significant (max_p_value)")
         kept = int((~self.summary.tree.is_leaf).sum())
         if self.n_grown > kept:
             lines.append(
@@ -123,6 +144,7 @@ class Trace(Sequence[TraceStep]):
         """The steps as a table; a notebook asks for it."""
         name = score_name(self.summary)
         ours, theirs = ((name,), (f"its {name}",)) if name else ((), ())
+        is_judged = any(step.significance for step in self.steps)
         titles = (
             "node",
             "depth",
@@ -135,6 +157,7 @@ class Trace(Sequence[TraceStep]):
             "its gain",
             *theirs,
             "exact",
+            *(("significance",) if is_judged else ()),
         )
         cells = []
         for step in self.steps[:MAX_LINES]:
@@ -153,6 +176,7 @@ class Trace(Sequence[TraceStep]):
                     rival_gain,
                     *(score_text(score, name) for score in (step.runner_up_score,) if name),
                     "yes" if step.exact else "no",
+                    *((step.significance,) if is_judged else ()),
                 )
             )
         hidden = len(self) - len(cells)
@@ -193,12 +217,14 @@ def step_text(step: TraceStep, name: str = "") -> str:
     impurity = written_amount(step.impurity)
     parts = [
         f"node {step.node}: {counted(step.n_samples, 'row')}, impurity {impurity}",
-        f"asks {shorten(step.question, QUESTION_WIDTH)}",
+        f"{'asks' if step.is_split else 'a leaf, offered'} {shorten(step.question, QUESTION_WIDTH)}",
         judged_text(step.gain, step.score, name),
     ]
     if step.runner_up is not None:
         rival = shorten(written_name(step.runner_up), QUESTION_WIDTH)
         parts.append(f"runner-up {rival} ({judged_text(step.runner_up_gain, step.runner_up_score, name)})")
+    if step.significance:
+        parts.append(step.significance)
     if not step.exact:
         parts.append("not every division was tried")
     return "; ".join(parts)
@@ -219,7 +245,9 @@ def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace
     -------
     Trace
     """
-    return Trace(tuple(_step(model, step) for step in steps), summarize(model, tree), len(steps))
+    return Trace(
+        tuple(_step(model, step) for step in steps), summarize(model, tree), sum(step.is_split for step in steps)
+    )
 
 
 def _step(model: ModelData, step: Step) -> TraceStep:
@@ -228,6 +256,7 @@ def _step(model: ModelData, step: Step) -> TraceStep:
     scores = np.array(step.scores, np.float64)
     own_gain, own_score = float(step.gains[chosen.feature]), float(scores[chosen.feature])
     scores[chosen.feature] = math.nan
+    chance = step.chance
     rival = None if np.isnan(scores).all() else int(np.nanargmax(scores))
     return TraceStep(
         node=step.node,
@@ -243,4 +272,8 @@ def _step(model: ModelData, step: Step) -> TraceStep:
         runner_up_gain=math.nan if rival is None else float(step.gains[rival]),
         runner_up_score=math.nan if rival is None else float(scores[rival]),
         exact=chosen.exact,
+        p_value=math.nan if chance is None else chance.p_value,
+        adjusted_p_value=math.nan if chance is None else chance.adjusted_p_value,
+        is_split=step.is_split,
+        significance="" if chance is None else significance_text(chance),
     )

@@ -1,0 +1,37 @@
+"""Pictures. In: a model, or arrays of results. Out: one SVG of a tree, or a matplotlib figure.
+
+Callers: model, model_selection, users. Trees are drawn by ``svg`` without any library; the functions named here make
+figures and need matplotlib, which is imported when one is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treewright.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treewright.plot.figures.bars import pruning_comparison
+    from treewright.plot.figures.curves import bias_variance, error_against_size, error_curve
+    from treewright.plot.figures.impurity import impurity_functions
+    from treewright.plot.figures.regions import decision_regions
+
+_HOMES = {
+    "bias_variance": "treewright.plot.figures.curves",
+    "decision_regions": "treewright.plot.figures.regions",
+    "error_against_size": "treewright.plot.figures.curves",
+    "error_curve": "treewright.plot.figures.curves",
+    "impurity_functions": "treewright.plot.figures.impurity",
+    "pruning_comparison": "treewright.plot.figures.bars",
+}
+
+__all__ = [
+    "bias_variance",
+    "decision_regions",
+    "error_against_size",
+    "error_curve",
+    "impurity_functions",
+    "pruning_comparison",
+]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

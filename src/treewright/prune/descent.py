@@ -1,7 +1,8 @@
 """Rows sent down a tree that is being pruned. In: rows, tables of tests, where nodes stand. Out: counts, errors.
 
-Caller: prune.error_based. A row whose value is missing is divided over the branches, in the proportion of the weight of
-the rows at hand that have one; how it is divided therefore changes when a subtree gets more rows.
+Caller: prune.j48. Where missing values are divided, a row without a value takes every branch, in the proportion of the
+weight of the rows at hand that have one; how it is divided therefore changes when a subtree gets more rows. Elsewhere
+it takes the missing branch.
 """
 
 from __future__ import annotations
@@ -102,6 +103,13 @@ def _estimated(limit: Limit, counts: np.ndarray) -> float:
     return wrong + added_by(limit, total, wrong)
 
 
+@kernel
+def estimate_leaves(limit: Limit, counts: np.ndarray, errors: np.ndarray) -> None:
+    """Write the estimated errors of each node as a leaf: ``counts`` float64[n_nodes, n_classes], ``errors`` OUT."""
+    for node in range(len(counts)):
+        errors[node] = _estimated(limit, counts[node])
+
+
 @inner_kernel
 def _grown(array: np.ndarray, used: int, wanted: int) -> np.ndarray:
     """The array, or a longer copy of its first ``used`` cells where it is too short."""
@@ -174,8 +182,9 @@ def _find_ways(
     ways: np.ndarray,
     sizes: np.ndarray,
     parts: np.ndarray,
+    divides: bool,
 ) -> int:
-    """The branch of each row (-1: missing), how many rows each branch gets, and its part of a missing one.
+    """The branch of each row (-1: to be divided), how many rows each branch gets, and its part of a divided one.
 
     Returns the number of rows that all branches get together.
     """
@@ -185,6 +194,8 @@ def _find_ways(
     n_missing = 0
     for at in range(begin, top):
         way = branch_of(tables, test, matrix[rows[at], tables.feature[test]])
+        if way < 0 and not divides:
+            way = int(tables.missing_branch[test])
         ways[at - begin] = way
         if way < 0:
             n_missing += 1
@@ -266,6 +277,7 @@ def send_down(
     limit: Limit,
     settles: bool,
     adds: bool,
+    divides: bool,
 ) -> tuple[float, Pool, int]:
     """Send the rows of ``source`` down from ``start``.
 
@@ -291,7 +303,9 @@ def send_down(
         Whether the rows stay there, or only the errors are asked for.
     adds : bool
         Whether ``start`` is a branch of ``source`` whose own rows stay where they are: only the others are sent, and
-        the answer is by how much the errors grow. Right where no row has a missing value.
+        the answer is by how much the errors grow. Right where no row is divided.
+    divides : bool
+        Whether a row without a value takes every branch in part, not the missing branch.
 
     Returns
     -------
@@ -349,7 +363,7 @@ def send_down(
         sizes, parts = _grown(sizes, 0, n_branches), _grown(parts, 0, n_branches)
         if settles:
             _note_levels(matrix, tables, places, test, rows, begin, n_waiting)
-        wanted = _find_ways(matrix, tables, test, rows, weights, begin, n_waiting, ways, sizes, parts)
+        wanted = _find_ways(matrix, tables, test, rows, weights, begin, n_waiting, ways, sizes, parts, divides)
         new_rows, new_weights = _grown(new_rows, 0, wanted), _grown(new_weights, 0, wanted)
         _divide(rows, weights, begin, n_waiting, ways, sizes, parts[:n_branches], new_rows, new_weights)
         rows = _appended(rows, begin, new_rows, 0, wanted)

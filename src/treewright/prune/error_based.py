@@ -1,82 +1,106 @@
-"""C4.5's error-based pruning. In: ``Tree``, its training rows. Out: the pruned ``Tree``. Callers: estimators.
+"""C4.5's error-based pruning. In: a model or a tree, its training rows. Out: ``Decision``, or the pruned ``Tree``.
 
-A leaf's errors are taken to be the upper confidence limit of a binomial whose one sample is the leaf (Quinlan 1993,
-chapter 4). From the leaves up, a node becomes a leaf where that costs less than its subtree, or its largest branch
-takes its place. The order of the steps, the tolerances and the ties are those of J48 in Weka 3.6.
+Callers: prune.door, estimators. A leaf's errors are taken to be the upper confidence limit of a binomial whose one
+sample is the leaf (Quinlan 1993, chapter 4). From the leaves up, a node becomes a leaf where that costs less than its
+subtree, or its largest branch takes its place.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from statistics import NormalDist
+import warnings
 
 import numpy as np
 import numpy.typing as npt
 
+from treewright.data.cells import shown
 from treewright.data.schema import Schema
-from treewright.exceptions import ParameterError
-from treewright.grow.by_node.candidates import heaviest_of
-from treewright.predict.branches import branches_of
-from treewright.prune.descent import Limit, Places, Pool, added_by, send_down
+from treewright.exceptions import DataError, DataWarning, ParameterError
+from treewright.prune.confidence import limit_of
+from treewright.prune.criterion import class_impurities, criterion_of
+from treewright.prune.decision import Decision, Rows
+from treewright.prune.j48 import Impurity, Pruning, Step
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_tree
-from treewright.tree.edit import _rebuild
+from treewright.tree.edit import collapse
+from treewright.tree.model import ModelData
 
-# What J48 gives away: training errors when it collapses, estimated errors when it prunes; and what it takes for equal.
-_COLLAPSE_SLACK = 1e-3
-_PRUNE_SLACK = 0.1
-_EQUAL = 1e-6
-# What a node takes along when it is raised.
-_OF_TEST = ("kind", "feature", "threshold", "first_child", "n_branches", "missing_branch", "level_set")
+_SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
+_SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may differ from what the tree holds
 
 
-def limit_of(confidence: float) -> Limit:
-    """The upper limit that belongs to a confidence.
+def error_based(model: ModelData, rows: Rows, *, confidence: float = 0.25, subtree_raising: bool = True) -> Decision:
+    """Cut where the upper limit of the errors of a leaf is no larger than that of its subtree.
 
     Parameters
     ----------
-    confidence : float in (0, 0.5]
-        Smaller prunes more.
-
-    Raises
-    ------
-    ParameterError
-        It is outside its range.
-    """
-    if not 0.0 < confidence <= 0.5:
-        raise ParameterError(f"confidence={confidence!r}: give a number above 0 and at most 0.5")
-    return Limit(float(confidence), -NormalDist().inv_cdf(confidence))
-
-
-def added_errors(total: float, errors: float, confidence: float = 0.25) -> float:
-    """Errors that the upper confidence limit adds to the errors of a leaf.
-
-    Parameters
-    ----------
-    total : float > 0
-        Weight of the rows in the leaf.
-    errors : float, 0 to ``total``
-        Weight of those that are not of its class.
-    confidence : float in (0, 0.5]
+    model : ModelData
+        Of classes, with one output.
+    rows : Rows
+        The rows that the tree was grown on. Without ``subtree_raising`` the counts that the tree holds do, but for
+        C4.5's own trees.
+    confidence : float in (0, 0.5], default 0.25
+        Chance that the true error is above the limit; the smaller, the more is cut.
+    subtree_raising : bool, default True
+        Whether a node's largest branch, with all rows of the node, may take its place. Missing values then go as the
+        raised tests send them.
 
     Returns
     -------
-    float
-        The limit, as a number of errors, minus ``errors``.
+    Decision
+        First the subtrees that have no fewer training errors than a leaf: ``training_as_leaf``,
+        ``training_of_subtree``. Then, children before their parents, what the estimates decided: ``estimated_as_leaf``,
+        ``estimated_of_subtree``, ``estimated_of_branch`` (the largest branch with all rows of the node). nan where a
+        number was not asked for. Where a raised subtree is cut in its turn, the node is the one that asked its question
+        in the tree as it was.
 
     Raises
     ------
+    DataError
+        The rows are not those that the tree was grown on.
     ParameterError
-        The confidence is outside its range.
+        An option is outside its range, or the method is undefined for the model: numbers, several outputs; with
+        ``subtree_raising`` also surrogates, monotone constraints, a criterion of the user's.
+
+    Warns
+    -----
+    DataWarning
+        The weights add up to far less than the rows: they were hardly meant as numbers of rows, as which they count.
+
+    Notes
+    -----
+    Quinlan, J. R. (1993), *C4.5: Programs for Machine Learning*, chapter 4, in the order of J48 of Weka 3.6, which
+    gives away 0.1 of an estimated error at each comparison.
 
     Examples
     --------
-    Six rows without an error (Quinlan 1993, section 4.2):
-
-    >>> round(added_errors(6, 0) / 6, 3)
-    0.206
+    >>> import treewright as tw
+    >>> X, y = [[row] for row in range(12)], [0, 0, 0, 0, 1, 0, 0, 0, 1, 1, 1, 1]
+    >>> est = tw.DecisionTreeClassifier().fit(X, y)
+    >>> small = est.prune("error_based")
+    >>> est.get_n_leaves(), small.get_n_leaves()
+    (4, 2)
     """
-    return float(added_by(limit_of(confidence), float(total), float(errors)))
+    limit = limit_of(confidence)
+    if not isinstance(subtree_raising, bool | np.bool_):
+        raise ParameterError(f"subtree_raising={subtree_raising!r}: give True or False")
+    _refuse_undefined(model)
+    tree, is_c45 = model.trees[0], model.facts.get("algorithm") == "c45"
+    _warn_of_small_weights(tree)
+    work = Pruning(tree, limit)
+    if not (subtree_raising or is_c45):
+        work.keep()
+        work.collapse()
+        work.prune(raising=False)
+        return _decision(collapse(tree, work.cut_nodes()), work.steps)
+    impurity_of: Impurity = _entropy if is_c45 else _impurity_for_raising(model)
+    _refuse_unseen_levels(model, rows)
+    work.send(rows.matrix, rows.target[:, 0], rows.weights, divides=model.missing == "fractional")
+    _refuse_other_rows(tree, work.places.counts, work.places.n_samples)
+    work.collapse()
+    work.prune(raising=bool(subtree_raising))
+    pruned = work.result(impurity_of, keeps_own=not is_c45)
+    check_tree(pruned, model.schema, pruned.value.shape[1], n_classes=model.n_classes, missing=model.missing)
+    return _decision(pruned, work.steps)
 
 
 def prune_error_based(
@@ -89,7 +113,7 @@ def prune_error_based(
     raising: bool = True,
     schema: Schema | None = None,
 ) -> Tree:
-    """Prune a classification tree as C4.5 does.
+    """Prune a classification tree as C4.5 does when it has grown it.
 
     Parameters
     ----------
@@ -122,172 +146,119 @@ def prune_error_based(
     limit = limit_of(confidence)
     if len(tree.surrogate_node):
         raise ParameterError(f"the tree has {len(tree.surrogate_node)} surrogates: error-based pruning divides rows")
-    work = _Pruning(tree, matrix, codes, weights, limit)
+    work = Pruning(tree, limit)
+    work.send(matrix, codes, weights)
     work.collapse()
     work.prune(raising=raising)
-    pruned = work.result()
+    pruned = work.result(_entropy)
     if schema is not None:
         n_classes = pruned.value.shape[1]
         check_tree(pruned, schema, n_classes, n_classes=(n_classes,), missing="fractional")
     return pruned
 
 
-def _at_most(a: float, b: float) -> bool:
-    """Whether ``a`` is below ``b`` or equal to it, as J48 sees it."""
-    return a <= b or a - b < _EQUAL
+def _decision(pruned: Tree, steps: list[Step]) -> Decision:
+    """The steps as columns."""
+    training = np.array([step.training for step in steps]).reshape(-1, 2)
+    estimated = np.array([step.estimated for step in steps]).reshape(-1, 3)
+    numbers = {
+        "training_as_leaf": training[:, 0],
+        "training_of_subtree": training[:, 1],
+        "estimated_as_leaf": estimated[:, 0],
+        "estimated_of_subtree": estimated[:, 1],
+        "estimated_of_branch": estimated[:, 2],
+    }
+    return Decision(
+        pruned, np.array([step.node for step in steps], np.int64), numbers, tuple(step.action for step in steps)
+    )
 
 
-class _Pruning:
-    """A tree under the knife: nodes keep their positions, their tests and children move."""
-
-    def __init__(
-        self,
-        tree: Tree,
-        matrix: npt.NDArray[np.floating],
-        codes: npt.NDArray[np.int32],
-        weights: npt.NDArray[np.float64] | None,
-        limit: Limit,
-    ) -> None:
-        n, n_nodes = len(matrix), tree.n_nodes
-        rows = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
-        if not len(rows):
-            raise ParameterError("no row has a weight above 0: there is nothing to prune with")
-        tables = branches_of(tree)
-        self.tree, self.limit = tree, limit
-        # Copies where the original may not be written to, or would be another type to the kernel.
-        self.matrix, self.codes = np.array(matrix, order="C"), np.array(codes, np.int32)
-        self.is_whole = np.asarray(~np.isnan(self.matrix).any(axis=1))
-        self.all_whole = bool(self.is_whole.all())
-        self.tables = tables._replace(level_branch=tables.level_branch.copy())
-        self.places = Places(
-            test_of=np.arange(n_nodes, dtype=np.int32),
-            leaf=tree.is_leaf.copy(),
-            begin=np.zeros(n_nodes, np.int64),
-            end=np.zeros(n_nodes, np.int64),
-            counts=np.zeros(tree.value.shape),
-            n_samples=np.zeros(n_nodes, np.int64),
-            errors=np.zeros(n_nodes),
-            seen=np.array(tree.levels_seen),
+def _warn_of_small_weights(tree: Tree) -> None:
+    """Warn where weights can be no numbers of rows."""
+    if tree.weight[0] < _SMALL_SHARE * tree.n_samples[0]:
+        warnings.warn(
+            f"the weights add up to {tree.weight[0]:g} for {tree.n_samples[0]} rows, and error_based takes weights for "
+            "numbers of rows: nearly everything is cut; fit with larger weights if they were meant as shares",
+            DataWarning,
+            stacklevel=6,
         )
-        self.pool = Pool(rows.astype(np.int32), np.ones(len(rows)) if weights is None else weights[rows].copy())
-        self.top = len(rows)
-        self.slots = np.full(n, -1, np.int32)
-        self.places.end[0] = len(rows)
-        self._send(0, 0, settles=True)
 
-    def _send(self, source: int, start: int, *, settles: bool, adds: bool = False) -> float:
-        """Send the rows of one node down from another, as ``send_down`` does; the errors."""
-        errors, self.pool, self.top = send_down(
-            *(self.matrix, self.codes, self.tables, self.places, self.pool, self.top),
-            *(self.slots, source, start, self.limit, settles, adds),
+
+def _refuse_undefined(model: ModelData) -> None:
+    """Refuse models that have no number of errors.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if model.task != "classification":
+        raise ParameterError(
+            "error_based counts misclassified rows, and this tree predicts numbers: use cost_complexity, or "
+            "reduced_error with rows kept aside"
         )
-        return float(errors)
-
-    def _children(self, node: int) -> range:
-        """Positions of a node's branches."""
-        test = self.places.test_of[node]
-        first = int(self.tree.first_child[test])
-        return range(first, first + int(self.tree.n_branches[test]))
-
-    def collapse(self) -> None:
-        """Make a leaf of every node whose subtree has no fewer training errors."""
-        tree, counts = self.tree, self.places.counts
-        wrong = counts.sum(axis=1) - counts.max(axis=1)
-        below = np.where(tree.is_leaf, wrong, 0.0).tolist()
-        parent = tree.parent.tolist()
-        for node in range(tree.n_nodes - 1, 0, -1):
-            below[parent[node]] += below[node]
-        self.places.leaf[np.array(below) >= wrong - _COLLAPSE_SLACK] = True
-
-    def prune(self, *, raising: bool) -> None:
-        """Go through the nodes, children first, and take the cheapest of leaf, largest branch and subtree."""
-        places = self.places
-        below = [0.0] * self.tree.n_nodes  # estimated errors of the leaves under a settled node
-        # On the stack: a node to enter, the complement of one whose branches are settled; with the place that its rows
-        # had: a raised one that is settled.
-        stack: list[tuple[int, tuple[int, int] | None]] = [(0, None)]
-        while stack:
-            node, home = stack.pop()
-            if home is not None:
-                # The rows of a settled subtree are not asked for again; those of the node stand where they stood.
-                self.top = int(places.begin[node])
-                places.begin[node], places.end[node] = home
-                continue
-            if node >= 0:
-                if places.leaf[node]:
-                    below[node] = float(places.errors[node])
-                else:
-                    stack.append((~node, None))
-                    stack += [(child, None) for child in reversed(self._children(node))]
-                continue
-            node = ~node
-            children = self._children(node)
-            below[node] = sum(below[child] for child in children)
-            largest = self._largest(children)
-            as_leaf = float(places.errors[node])
-            as_branch = self._errors_as_branch(node, largest, below[largest]) if raising else np.inf
-            if _at_most(as_leaf, below[node] + _PRUNE_SLACK) and _at_most(as_leaf, as_branch + _PRUNE_SLACK):
-                places.leaf[node] = True
-                below[node] = as_leaf
-            elif _at_most(as_branch, below[node] + _PRUNE_SLACK):
-                stack += [(node, (int(places.begin[node]), int(places.end[node]))), (node, None)]
-                self._raise(node, largest)
-
-    def _errors_as_branch(self, node: int, branch: int, own: float) -> float:
-        """Estimated errors of a branch's subtree, ``own`` as it stands, were all rows of the node sent down it."""
-        if self.places.leaf[branch]:
-            return float(self.places.errors[node])  # a leaf with all rows of the node is the node as a leaf
-        rows = self.pool.rows[self.places.begin[node] : self.places.end[node]]
-        if self.all_whole or self.is_whole[rows].all():
-            # The rows of the branch stay in their leaves: the smaller part of the node is all that has to be sent.
-            return own + self._send(node, branch, settles=False, adds=True)
-        return self._send(node, branch, settles=False)
-
-    def _largest(self, children: range) -> int:
-        """The branch with the largest weight, the last of equals."""
-        weights = self.places.counts[children.start : children.stop].sum(axis=1).tolist()
-        largest, found = 0.0, children.start
-        for child, weight in zip(children, weights, strict=True):
-            if _at_most(largest, weight):
-                largest, found = weight, child
-        return found
-
-    def _raise(self, node: int, branch: int) -> None:
-        """Put a branch's test and children in the place of the node's own, and send the node's rows down again."""
-        test_of, leaf = self.places.test_of, self.places.leaf
-        # Exchanged, not copied: every test stays with exactly one node, so that side tables stay tiled.
-        test_of[node], test_of[branch] = test_of[branch], test_of[node]
-        leaf[node] = leaf[branch]
-        self._send(node, node, settles=True)
-
-    def result(self) -> Tree:
-        """The tree that is left, level by level."""
-        tree, places = self.tree, self.places
-        levels = [[0]]
-        while levels[-1]:
-            levels.append([child for node in levels[-1] if not places.leaf[node] for child in self._children(node)])
-        order = np.array([node for level in levels for node in level], np.int64)
-        value, total = places.counts.copy(), places.counts.sum(axis=1)
-        impurity = _entropy(value, total)
-        per_node = {name: getattr(tree, name)[places.test_of] for name in _OF_TEST}
-        changed = ~np.isclose(total, tree.weight[places.test_of], rtol=1e-9, atol=0.0)
-        for node in order[~places.leaf[order]].tolist():
-            children = np.array(self._children(node))
-            empty = children[places.n_samples[children] == 0]
-            value[empty], impurity[empty] = value[node], impurity[node]
-            if changed[node]:
-                per_node["missing_branch"][node] = heaviest_of(total[children])
-        moved = replace(
-            tree,
-            **per_node,
-            n_samples=places.n_samples.copy(),
-            weight=total,
-            impurity=impurity,
-            value=value,
-            levels_seen=places.seen.copy(),
-            level_branch=self.tables.level_branch.copy(),
+    if model.n_outputs > 1:
+        raise ParameterError(
+            f"error_based is for one target, and this tree has {model.n_outputs}: use cost_complexity, or "
+            "reduced_error with rows kept aside"
         )
-        return _rebuild(moved, order, places.leaf)
+
+
+def _impurity_for_raising(model: ModelData) -> Impurity:
+    """The impurity of the nodes that get other rows, where they can get any.
+
+    Raises
+    ------
+    ParameterError
+    """
+    n_surrogates = len(model.trees[0].surrogate_node)
+    parameters = model.facts.get("parameters")
+    stated = parameters.get("monotonic_cst") if isinstance(parameters, dict) else None
+    criterion = criterion_of(model)
+    why = None
+    if n_surrogates:
+        why = f"the tree has {n_surrogates} surrogates, which were chosen for the rows that their nodes hold"
+    elif stated and any(sign[1] if isinstance(sign, list) else sign for sign in stated):
+        why = "the tree was grown under monotonic_cst, and raised subtrees need not keep to it"
+    elif criterion is None:
+        why = "the criterion was a function of the user's, which a model does not hold: impurities cannot be made anew"
+    if why is not None:
+        raise ParameterError(f"{why}. Pass subtree_raising=False: nodes then only become leaves")
+    return lambda counts, _: class_impurities(model, str(criterion), counts)
+
+
+def _refuse_unseen_levels(model: ModelData, rows: Rows) -> None:
+    """Refuse the code of a level that fit never saw.
+
+    Raises
+    ------
+    DataError
+    """
+    for at, column in enumerate(model.schema.columns):
+        if column.kind == "nominal" and len(rows.matrix):
+            unseen = np.flatnonzero(rows.matrix[:, at] >= len(column.levels))
+            if len(unseen):
+                raise DataError(
+                    f"column {shown(column.name)} has {len(unseen)} cell(s) with a level that fit never saw: "
+                    "error_based takes the rows that the tree was grown on"
+                )
+
+
+def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: npt.NDArray[np.int64]) -> None:
+    """Refuse rows that do not fall as the tree holds them.
+
+    Raises
+    ------
+    DataError
+    """
+    held = np.where(tree.n_samples[:, None] > 0, tree.value, 0.0)
+    odd = (np.abs(counts - held).max(axis=1) > _SAME_ROWS * tree.weight[0]) | (n_samples != tree.n_samples)
+    if odd.any():
+        node = int(odd.argmax())
+        raise DataError(
+            f"these are not the rows that the tree was grown on: {n_samples[node]} of them, with class weights "
+            f"{counts[node].tolist()}, come to node {node}, which holds {tree.n_samples[node]} with "
+            f"{held[node].tolist()}. Pass the rows and weights of the fit, or use reduced_error, which takes other rows"
+        )
 
 
 def _entropy(counts: npt.NDArray[np.float64], total: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -9,13 +9,13 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from treewright.tree.answers import IS_MISSING, MAX_LEVELS, check_branch, edge_text, levels_text
+from treewright.tree.answers import IS_MISSING, MAX_LEVELS, Answers, check_branch, levels_text
 from treewright.tree.model import Missing
 from treewright.tree.words import written_level, written_number, written_set
 
 
 @dataclass(frozen=True)
-class ThresholdTest:
+class ThresholdTest(Answers):
     """The question ``x <= threshold`` about a numeric or ordinal column; ``threshold = +inf`` asks "is x present?".
 
     Attributes
@@ -92,19 +92,9 @@ class ThresholdTest:
             return f"{('<', '>=')[branch]} {written_level(self.levels[0], quote=self.quote_levels)}"
         return f"{('<=', '>')[branch]} {written_level(self.levels[rank], quote=self.quote_levels)}"
 
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``<= 2.45``, with ``or missing`` where missing values go and were seen.
-
-        Raises
-        ------
-        ParameterError
-            The test has no such branch.
-        """
-        return edge_text(self.answer(branch, exact=exact, digits=digits, max_levels=max_levels), self, branch)
-
 
 @dataclass(frozen=True)
-class SubsetTest:
+class SubsetTest(Answers):
     """The question ``x in {levels}`` about a nominal column.
 
     Attributes
@@ -181,13 +171,3 @@ class SubsetTest:
                 return f"is not {written_level(other[0], quote=self.quote_levels)}"
             return f"not in {written_set(other, quote=self.quote_levels, max_levels=limit)}"
         return levels_text(own, quote=self.quote_levels, limit=limit)
-
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``in {Biscoe, Dream}``, with ``or missing`` where missing values go.
-
-        Raises
-        ------
-        ParameterError
-            The test has no such branch.
-        """
-        return edge_text(self.answer(branch, exact=exact, digits=digits, max_levels=max_levels), self, branch)

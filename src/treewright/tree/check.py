@@ -9,7 +9,6 @@ from __future__ import annotations
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
-from treewright.tree.fields import FIELDS
 from treewright.tree.invariants import check_arrays, column_facts
 from treewright.tree.model import Missing, ModelData
 
@@ -87,24 +86,6 @@ def check_model(model: ModelData) -> None:
 def value_width(model: ModelData) -> int:
     """Width of ``value`` in every tree: all classes of all outputs, or one number per output."""
     return sum(model.n_classes) if model.task == "classification" else model.n_outputs
-
-
-def trees_equal(a: Tree, b: Tree) -> bool:
-    """Whether two trees are the same to the last bit: dtypes, shapes and cells (-0.0 is not 0.0 here).
-
-    Parameters
-    ----------
-    a, b : Tree
-
-    Returns
-    -------
-    bool
-    """
-    for field in FIELDS:
-        one, other = getattr(a, field), getattr(b, field)
-        if one.dtype != other.dtype or one.shape != other.shape or one.tobytes() != other.tobytes():
-            return False
-    return True
 
 
 def _check_parts(model: ModelData) -> None:

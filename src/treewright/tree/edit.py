@@ -15,7 +15,6 @@ import numpy.typing as npt
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, Tree
 from treewright.tree.fields import SURROGATE_FIELDS
-from treewright.tree.walk import children_of
 
 # Of a surrogate: what does not change with its place.
 _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_node", "surrogate_level_set"))
@@ -47,7 +46,7 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
         return tree
     # A node is gone if one of its ancestors became a leaf.
     gone = _some_ancestor(tree, leaf)
-    return _rebuild(tree, np.flatnonzero(~gone), leaf)
+    return rebuild(tree, np.flatnonzero(~gone), leaf)
 
 
 def subtree(tree: Tree, node: int) -> Tree:
@@ -73,7 +72,7 @@ def subtree(tree: Tree, node: int) -> Tree:
         return tree
     if tree.n_samples[root] == 0:
         raise ParameterError(f"node {root} is a leaf without training rows: it cannot be a tree of its own")
-    return _rebuild(tree, np.flatnonzero(is_below(tree, root)), tree.is_leaf)
+    return rebuild(tree, np.flatnonzero(is_below(tree, root)), tree.is_leaf)
 
 
 def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
@@ -98,56 +97,31 @@ def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
     return marked | _some_ancestor(tree, marked)
 
 
-def reorder_level_order(tree: Tree) -> Tree:
-    """The same tree with its nodes level by level, and in a level from branch 0 to the last: one order for one tree.
+def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]) -> Tree:
+    """Some nodes of a tree, in an order of their own, as a tree.
 
     Parameters
     ----------
     tree : Tree
+    order : int64[k], k >= 1
+        The nodes that stay, by their old positions and in their new order: the new root first, parents before their
+        children, siblings side by side in the order of their branches; all children of a node that does not end, none
+        of one that does.
+    leaf : bool[n_nodes]
+        Which of the old nodes end; leaves of ``tree`` do.
 
     Returns
     -------
     Tree
-        ``tree`` itself where it is in that order already.
+        The nodes keep their samples, weight, impurity and value, and those that do not end their test and surrogates.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> tree = tw.DecisionTreeClassifier().fit([[1.0], [2.0], [3.0]], [0, 1, 0]).tree_
+    >>> rebuild(tree, np.array([0]), np.ones(tree.n_nodes, bool)).value.tolist()
+    [[2.0, 1.0]]
     """
-    levels = [np.zeros(1, np.int64)]
-    while True:
-        above = levels[-1][~tree.is_leaf[levels[-1]]]
-        if not len(above):
-            break
-        levels.append(children_of(tree, above))
-    order = np.concatenate(levels)
-    if (order[1:] > order[:-1]).all():
-        return tree
-    return _rebuild(tree, order, tree.is_leaf)
-
-
-def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
-    """Positions as int64, all of them in the tree. A negative one is refused: it would count from the end."""
-    given = nodes if isinstance(nodes, np.ndarray) else np.array(list(nodes))
-    if given.size and (given.dtype.kind not in "iu" or given.ndim != 1):
-        raise ParameterError(f"nodes must be a sequence of whole numbers, found dtype {given.dtype}, {given.ndim} axes")
-    bad = (given < 0) | (given >= tree.n_nodes)
-    if bad.any():
-        raise ParameterError(f"node {given[bad][0]} is not in the tree: its nodes are 0 to {tree.n_nodes - 1}")
-    return given.astype(np.int64)
-
-
-def _some_ancestor(tree: Tree, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Whether some node above each node is marked; O(n log depth), whatever the shape."""
-    above = tree.parent.astype(np.int64)
-    above[0] = 0
-    found = marked[above]
-    found[0] = False
-    # Invariant: found[i] covers the nearest 2**k ancestors of i, above[i] is the one 2**k up (or the root).
-    while above.any():
-        found |= found[above]
-        above = above[above]
-    return found
-
-
-def _rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_]) -> Tree:
-    """The nodes of ``order`` (parents first, siblings adjacent) as a tree; ``leaf`` says which old nodes end there."""
     place = np.full(tree.n_nodes, -1, np.int64)
     place[order] = np.arange(len(order))
     ends = leaf[order]
@@ -183,6 +157,30 @@ def _rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool
         surrogate_level_set=surrogate_level_set,
         **{field: getattr(tree, field)[surrogates] for field in _COPIED},
     )
+
+
+def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
+    """Positions as int64, all of them in the tree. A negative one is refused: it would count from the end."""
+    given = nodes if isinstance(nodes, np.ndarray) else np.array(list(nodes))
+    if given.size and (given.dtype.kind not in "iu" or given.ndim != 1):
+        raise ParameterError(f"nodes must be a sequence of whole numbers, found dtype {given.dtype}, {given.ndim} axes")
+    bad = (given < 0) | (given >= tree.n_nodes)
+    if bad.any():
+        raise ParameterError(f"node {given[bad][0]} is not in the tree: its nodes are 0 to {tree.n_nodes - 1}")
+    return given.astype(np.int64)
+
+
+def _some_ancestor(tree: Tree, marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Whether some node above each node is marked; O(n log depth), whatever the shape."""
+    above = tree.parent.astype(np.int64)
+    above[0] = 0
+    found = marked[above]
+    found[0] = False
+    # Invariant: found[i] covers the nearest 2**k ancestors of i, above[i] is the one 2**k up (or the root).
+    while above.any():
+        found |= found[above]
+        above = above[above]
+    return found
 
 
 def _kept_surrogates(

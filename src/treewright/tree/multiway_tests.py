@@ -9,7 +9,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from treewright.tree.answers import IS_MISSING, MAX_LEVELS, check_branch, edge_text, levels_text
+from treewright.tree.answers import IS_MISSING, MAX_LEVELS, Answers, check_branch, levels_text
 from treewright.tree.model import Missing
 from treewright.tree.words import written_level, written_number
 
@@ -17,7 +17,7 @@ BETWEEN = " | "
 
 
 @dataclass(frozen=True)
-class MultiwayTest:
+class MultiwayTest(Answers):
     """The question "which level?" about a nominal or ordinal column.
 
     Attributes
@@ -87,19 +87,9 @@ class MultiwayTest:
             return IS_MISSING
         return levels_text(levels, quote=self.quote_levels, limit=None if exact else max_levels)
 
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``= sunny``, with ``or missing`` where missing values go and were seen.
-
-        Raises
-        ------
-        ParameterError
-            The test has no such branch.
-        """
-        return edge_text(self.answer(branch, exact=exact, digits=digits, max_levels=max_levels), self, branch)
-
 
 @dataclass(frozen=True)
-class IntervalTest:
+class IntervalTest(Answers):
     """The question "in which interval?" about a numeric or ordinal column.
 
     Attributes
@@ -182,13 +172,3 @@ class IntervalTest:
         if last < top:
             ends.append(f"<= {written_level(self.levels[last], quote=self.quote_levels)}")
         return " and ".join(ends) or "is present"
-
-    def edge(self, branch: int, *, exact: bool = False, digits: int = 6, max_levels: int | None = MAX_LEVELS) -> str:
-        """Return what leads into a branch: ``> 2 and <= 5``, with ``or missing`` where missing values go.
-
-        Raises
-        ------
-        ParameterError
-            The test has no such branch.
-        """
-        return edge_text(self.answer(branch, exact=exact, digits=digits, max_levels=max_levels), self, branch)

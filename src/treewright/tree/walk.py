@@ -7,7 +7,6 @@ backwards over the positions sees children first. A tree of depth 20,000 is an o
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -36,22 +35,6 @@ def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
     counts = tree.n_branches[nodes].astype(np.int64)
     starts = np.cumsum(counts) - counts
     return np.asarray(np.repeat(tree.first_child[nodes] - starts, counts) + np.arange(counts.sum()))
-
-
-def preorder(tree: Tree, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield ``(node, depth)`` of a subtree: a node, then its branches from left to right.
-
-    Parameters
-    ----------
-    tree : Tree
-    start : int
-        Root of the subtree; its depth counts as 0.
-    """
-    stack = [(start, 0)]
-    while stack:
-        node, depth = stack.pop()
-        yield node, depth
-        stack.extend((child, depth + 1) for child in reversed(children(tree, node)))
 
 
 def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:

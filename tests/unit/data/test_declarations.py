@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.encoder import encode, encode_fit, encode_row, infer_schema
+from treewright.data.encoder import encode, encode_fit, encode_row
 from treewright.data.rows import encode_plain_row
 from treewright.data.spelling import folded
 from treewright.exceptions import ColumnError, DataError, ParameterError, UnseenLevelError
@@ -41,7 +41,7 @@ def test_spellings_become_the_declared_levels_in_the_declared_order() -> None:
 
 def test_levels_read_from_the_data_are_never_cleaned() -> None:
     for nominal in (None, ["Type"], {"Type": None}, {"Type": ()}, {"Type": []}):
-        schema = infer_schema(MOVIES, nominal=nominal)
+        schema = encode_fit(MOVIES, nominal=nominal)[0]
 
         assert schema.columns[0].levels == ("ANIMATED", "Animated", "Comedy", "Drama", "animated", "drama ")
         assert not schema.columns[0].declared
@@ -50,7 +50,7 @@ def test_levels_read_from_the_data_are_never_cleaned() -> None:
 
 def test_an_ordered_category_is_not_a_declaration() -> None:
     table = pd.DataFrame({"size": pd.Categorical(["S", "L"], categories=["S", "L"], ordered=True)})
-    schema = infer_schema(table)
+    schema = encode_fit(table)[0]
 
     assert not schema.columns[0].declared
     assert np.isnan(encode(schema, {"size": ["s"]})).all()
@@ -89,7 +89,7 @@ def test_a_cell_outside_the_declared_levels_names_column_row_count_and_nearest(d
 
 @pytest.mark.parametrize(("unseen", "code"), [("missing", np.nan), ("majority", 3.0)])
 def test_cleaning_comes_before_the_policy_for_unseen_levels(unseen: str, code: float) -> None:
-    schema = infer_schema({"c": ["Drama", None]}, nominal={"c": TYPES})
+    schema = encode_fit({"c": ["Drama", None]}, nominal={"c": TYPES})[0]
 
     matrix = encode(schema, {"c": ["DRAMA", "Horror", None]}, unseen=unseen)
 
@@ -97,7 +97,7 @@ def test_cleaning_comes_before_the_policy_for_unseen_levels(unseen: str, code: f
 
 
 def test_unseen_error_accepts_another_spelling_and_refuses_another_word() -> None:
-    schema = infer_schema({"c": ["Drama"]}, nominal={"c": TYPES})
+    schema = encode_fit({"c": ["Drama"]}, nominal={"c": TYPES})[0]
 
     assert encode(schema, {"c": ["\tdrama\n"]}, unseen="error").item() == 0
     with pytest.raises(UnseenLevelError, match=r"'Horror', in 1 cell"):
@@ -125,7 +125,7 @@ def test_a_spelling_of_two_levels_is_refused_naming_both(levels: list[str], cell
     for declare in ({"nominal": {"c": levels}}, {"ordinal": {"c": levels}}):
         with pytest.raises(DataError, match=where + named + r", in 2 cell\(s\)"):
             encode_fit({"c": [levels[0], cell, cell]}, **declare)  # type: ignore[arg-type]
-        schema = infer_schema({"c": levels}, **declare)  # type: ignore[arg-type]
+        schema = encode_fit({"c": levels}, **declare)[0]  # type: ignore[arg-type]
         for unseen in ("missing", "error", "majority"):
             with pytest.raises(DataError, match=where + named):
                 encode(schema, {"c": [levels[0], cell]}, unseen=unseen)
@@ -149,13 +149,13 @@ def test_a_category_that_no_cell_holds_is_no_spelling_of_anything() -> None:
     ],
 )
 def test_only_case_outer_space_and_unicode_form_are_cleaned(cell: object, is_spelling: bool) -> None:
-    schema = infer_schema({"c": ["Straße", 1]}, nominal={"c": ["Straße", 1]})
+    schema = encode_fit({"c": ["Straße", 1]}, nominal={"c": ["Straße", 1]})[0]
 
     assert np.isnan(encode(schema, {"c": [cell, 1]})[0, 0]) == (not is_spelling)
 
 
 def test_text_is_never_another_spelling_of_a_number() -> None:
-    schema = infer_schema({"c": [1, "x"]}, nominal={"c": [1, "x"]})
+    schema = encode_fit({"c": [1, "x"]}, nominal={"c": [1, "x"]})[0]
 
     assert np.isnan(encode(schema, {"c": ["1"]})).all()
 
@@ -210,7 +210,7 @@ def test_levels_in_a_set_have_no_order_to_be_ordinal_by() -> None:
 
 @pytest.mark.parametrize("levels", [np.array(["x", "y"]), pd.Index(["x", "y"]), pl.Series(["x", "y"]), ("x", "y")])
 def test_levels_may_come_in_any_ordered_container(levels: object) -> None:
-    schema = infer_schema({"a": ["Y"]}, nominal={"a": levels})  # type: ignore[dict-item]
+    schema = encode_fit({"a": ["Y"]}, nominal={"a": levels})[0]  # type: ignore[dict-item]
 
     assert schema.columns[0].levels == ("x", "y")
     assert {type(level) for level in schema.columns[0].levels} == {str}
@@ -256,11 +256,11 @@ def test_all_works_on_a_matrix_without_names_and_leaves_it_alone() -> None:
 
 
 def test_a_column_with_the_name_all_is_what_all_means() -> None:
-    schema = infer_schema({"all": [1, 2], "b": [1, 2]}, nominal="all")
+    schema = encode_fit({"all": [1, 2], "b": [1, 2]}, nominal="all")[0]
 
     assert [column.kind for column in schema.columns] == ["nominal", "numeric"]
     with pytest.raises(ColumnError, match="does not have: 'all'"):
-        infer_schema({"b": [1, 2]}, nominal=["all"])
+        encode_fit({"b": [1, 2]}, nominal=["all"])
 
 
 def test_all_refuses_a_measurement_and_takes_it_where_it_is_named() -> None:
@@ -269,12 +269,12 @@ def test_all_refuses_a_measurement_and_takes_it_where_it_is_named() -> None:
     with pytest.raises(DataError, match=r"column 'x' holds 10,001 different numbers.*numeric=\['x'\]"):
         encode_fit(table, nominal="all")
 
-    assert len(infer_schema(table, nominal=["x"]).columns[0].levels) == 10_001
-    assert len(infer_schema({"x": table["x"][:-1]}, nominal="all").columns[0].levels) == 10_000
+    assert len(encode_fit(table, nominal=["x"])[0].columns[0].levels) == 10_001
+    assert len(encode_fit({"x": table["x"][:-1]}, nominal="all")[0].columns[0].levels) == 10_000
 
 
 def test_a_declaration_survives_json_and_pickle() -> None:
-    schema = infer_schema(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})
+    schema = encode_fit(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})[0]
 
     for back in (schema_from_json(schema_to_json(schema)), pickle.loads(pickle.dumps(schema))):
         assert back == schema
@@ -282,7 +282,7 @@ def test_a_declaration_survives_json_and_pickle() -> None:
 
 
 def test_a_row_in_a_hurry_leaves_other_spellings_to_the_slow_way() -> None:
-    schema = infer_schema(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})
+    schema = encode_fit(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})[0]
 
     assert encode_plain_row(schema, ["Animated", "Long", 7]) == [1, 2, 7]
     assert encode_plain_row(schema, ["ANIMATED ", "Long", 7]) is None
@@ -290,7 +290,7 @@ def test_a_row_in_a_hurry_leaves_other_spellings_to_the_slow_way() -> None:
 
 
 def test_cells_that_are_levels_are_never_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    schema = infer_schema(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})
+    schema = encode_fit(MOVIES, nominal={"Type": TYPES}, ordinal={"Length": LENGTHS})[0]
 
     def refuse(text: str) -> str:
         raise AssertionError(text)
@@ -302,7 +302,7 @@ def test_cells_that_are_levels_are_never_folded(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_long_column_of_other_spellings_is_cleaned_by_its_distinct_cells() -> None:
     cells = np.array(["a", "A", " a", "b"], object)[np.arange(200_000) % 4]
-    schema = infer_schema({"c": ["a"]}, nominal={"c": ["a", "b"]})
+    schema = encode_fit({"c": ["a"]}, nominal={"c": ["a", "b"]})[0]
     exact = np.where(cells == "b", "b", "a").astype(object)
 
     slow, plain = (

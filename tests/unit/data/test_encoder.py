@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.data.encoder import encode, encode_fit, encode_row, has_nan, infer_schema
+from treewright.data.encoder import encode, encode_fit, encode_row, has_nan
 from treewright.exceptions import (
     ColumnError,
     DataError,
@@ -60,7 +60,7 @@ def test_a_float_matrix_passes_through_without_a_copy(dtype: type, order: str) -
 
 
 def test_one_small_row_encodes_within_five_microseconds() -> None:
-    schema = infer_schema(np.arange(8.0).reshape(2, 4))
+    schema = encode_fit(np.arange(8.0).reshape(2, 4))[0]
     row = np.ones((1, 4))
 
     best = min(timeit.repeat(lambda: encode(schema, row), number=2000, repeat=5)) / 2000
@@ -94,7 +94,7 @@ def test_declaring_nominal_does_not_modify_the_input() -> None:
 
 
 def test_numbers_match_levels_by_value_across_types() -> None:
-    schema = infer_schema({"a": [1, 2]}, nominal=["a"])
+    schema = encode_fit({"a": [1, 2]}, nominal=["a"])[0]
 
     assert encode(schema, {"a": [2.0, 1.0]}).ravel().tolist() == [1, 0]
     assert encode(schema, {"a": [True, True]}).ravel().tolist() == [0, 0]
@@ -115,7 +115,7 @@ def test_mixed_cells_are_levels_where_declared_nominal() -> None:
 
 
 def test_levels_of_a_mixed_column_match_cells_of_one_type() -> None:
-    schema = infer_schema({"c": ["b", 2]}, nominal=["c"])
+    schema = encode_fit({"c": ["b", 2]}, nominal=["c"])[0]
 
     assert encode(schema, {"c": [2, 2.0]}).ravel().tolist() == [0, 0]
     assert encode(schema, {"c": ["b"]}).ravel().tolist() == [1]
@@ -123,9 +123,9 @@ def test_levels_of_a_mixed_column_match_cells_of_one_type() -> None:
 
 def test_arrays_dicts_and_lists_load_no_table_library() -> None:
     program = (
-        "import sys; from treewright.data.encoder import infer_schema; "
+        "import sys; from treewright.data.encoder import encode_fit; "
         "from treewright.data.target import encode_labels; "
-        "infer_schema({'a': ['x', 1]}, nominal=['a']); infer_schema([[1, 'x']]); encode_labels(['x']); "
+        "encode_fit({'a': ['x', 1]}, nominal=['a']); encode_fit([[1, 'x']]); encode_labels(['x']); "
         "heavy = {'narwhals', 'pandas', 'polars', 'pyarrow', 'sklearn', 'scipy'}; "
         "print(sorted(heavy & set(sys.modules)))"
     )
@@ -144,7 +144,7 @@ def test_a_mixed_column_names_row_value_and_remedy() -> None:
 
 @pytest.mark.parametrize(("unseen", "nominal", "ordinal"), [("missing", np.nan, np.nan), ("majority", 2.0, np.nan)])
 def test_unseen_levels_follow_the_policy(unseen: str, nominal: float, ordinal: float) -> None:
-    schema = infer_schema({"c": ["a", "b"], "o": ["l", "h"]}, ordinal={"o": ["l", "h"]})
+    schema = encode_fit({"c": ["a", "b"], "o": ["l", "h"]}, ordinal={"o": ["l", "h"]})[0]
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -154,7 +154,7 @@ def test_unseen_levels_follow_the_policy(unseen: str, nominal: float, ordinal: f
 
 
 def test_unseen_error_names_column_values_and_count() -> None:
-    schema = infer_schema({"c": ["a", "b"]})
+    schema = encode_fit({"c": ["a", "b"]})[0]
 
     with pytest.raises(
         UnseenLevelError, match=r"column 'c': 2 unseen level\(s\): 'x', 'y', in 3 cell\(s\), first row 1"
@@ -163,14 +163,14 @@ def test_unseen_error_names_column_values_and_count() -> None:
 
 
 def test_unseen_majority_keeps_missing_cells_missing() -> None:
-    schema = infer_schema({"c": ["a", "b", None]})
+    schema = encode_fit({"c": ["a", "b", None]})[0]
 
     assert same(encode(schema, {"c": [None, "z"]}, unseen="majority"), [[np.nan], [2]])
 
 
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(ParameterError, match=r"unseen"):
-        encode(infer_schema({"c": ["a"]}), {"c": ["a"]}, unseen="drop")
+        encode(encode_fit({"c": ["a"]})[0], {"c": ["a"]}, unseen="drop")
 
 
 def test_an_ordinal_value_outside_its_levels_is_refused_at_fit() -> None:
@@ -185,7 +185,7 @@ def test_text_that_is_no_number_is_refused_in_a_numeric_column(text: str) -> Non
 
 
 def test_text_declared_numeric_accepts_text_and_numbers_at_predict() -> None:
-    schema = infer_schema({"c": ["12", "13"]}, numeric=["c"])
+    schema = encode_fit({"c": ["12", "13"]}, numeric=["c"])[0]
 
     assert encode(schema, {"c": ["7"]}).item() == 7
     assert encode(schema, {"c": [7]}).item() == 7
@@ -214,7 +214,7 @@ def test_a_declared_column_that_does_not_exist_suggests_the_nearest() -> None:
 
 
 def test_missing_values_new_at_predict_warn_once_and_name_the_columns() -> None:
-    schema = infer_schema({"a": [1.0, 2.0], "b": [None, 1.0], "c": ["x", "y"]})
+    schema = encode_fit({"a": [1.0, 2.0], "b": [None, 1.0], "c": ["x", "y"]})[0]
 
     with pytest.warns(DataWarning) as caught:
         encode(schema, {"a": [np.nan], "b": [None], "c": [None]})
@@ -224,7 +224,7 @@ def test_missing_values_new_at_predict_warn_once_and_name_the_columns() -> None:
 
 
 def test_missing_values_known_from_fit_do_not_warn() -> None:
-    schema = infer_schema(np.array([[np.nan], [1.0]]))
+    schema = encode_fit(np.array([[np.nan], [1.0]]))[0]
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -232,7 +232,7 @@ def test_missing_values_known_from_fit_do_not_warn() -> None:
 
 
 def test_a_nan_in_a_plain_matrix_warns_at_any_size() -> None:
-    schema = infer_schema(np.ones((2, 3)))
+    schema = encode_fit(np.ones((2, 3)))[0]
     large = np.ones((100_000, 3))
     large[-1, 1] = np.nan
 
@@ -265,7 +265,7 @@ def test_a_row_encodes_like_the_table_that_holds_it() -> None:
 
 
 def test_a_row_of_wrong_length_or_without_a_column_is_refused() -> None:
-    schema = infer_schema({"age": [31, 47], "city": ["Oslo", "Lima"]})
+    schema = encode_fit({"age": [31, 47], "city": ["Oslo", "Lima"]})[0]
 
     with pytest.raises(ColumnError, match=r"X has 1 features, but it is expecting 2"):
         encode_row(schema, [1], owner="it")
@@ -276,11 +276,11 @@ def test_a_row_of_wrong_length_or_without_a_column_is_refused() -> None:
 
 
 def test_no_rows_at_predict_give_an_empty_matrix() -> None:
-    schema = infer_schema({"a": [1], "c": ["x"]})
+    schema = encode_fit({"a": [1], "c": ["x"]})[0]
 
     assert encode(schema, {"a": [], "c": []}).shape == (0, 2)
     assert encode(schema, pl.DataFrame({"a": [1], "c": ["x"]}).clear()).shape == (0, 2)
-    assert encode(infer_schema(np.ones((2, 3))), np.empty((0, 3))).shape == (0, 3)
+    assert encode(encode_fit(np.ones((2, 3)))[0], np.empty((0, 3))).shape == (0, 3)
 
 
 def test_an_all_missing_column_is_numeric_and_matches_any_family() -> None:

@@ -4,36 +4,25 @@ from __future__ import annotations
 
 import math
 import time
-from statistics import NormalDist
 
 import numpy as np
 import pytest
-from random_trees import SCHEMA, Node, counts_of, divided, entropy, flat, grow_at_random, random_matrix
+from naive_error_based import Twin, collapse, slow_added
+from random_trees import SCHEMA, Node, entropy, flat, grow_at_random, random_matrix
+from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.prune.error_based import added_errors, prune_error_based
+from treewright.prune.confidence import added_errors
+from treewright.prune.error_based import prune_error_based
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_tree, trees_equal
+from treewright.tree.check import check_tree
 
 
 @pytest.mark.parametrize(("total", "share"), [(6, 0.206), (9, 0.143), (1, 0.75)])
 def test_the_limits_of_leaves_without_errors_are_those_of_the_book(total: int, share: float) -> None:
     assert added_errors(total, 0) / total == pytest.approx(share, abs=5e-4)
     assert added_errors(total, 0) == pytest.approx(total * (1 - 0.25 ** (1 / total)))
-
-
-def slow_added(n: float, e: float, cf: float) -> float:
-    """The rule as it is written down, recursion included."""
-    if e < 1:
-        base = n * (1 - cf ** (1 / n))
-        return base if e == 0 else base + e * (slow_added(n, 1.0, cf) - base)
-    if e + 0.5 >= n:
-        return max(n - e, 0.0)
-    z = NormalDist().inv_cdf(1 - cf)
-    f = (e + 0.5) / n
-    r = (f + z**2 / (2 * n) + z * math.sqrt(f / n - f**2 / n + z**2 / (4 * n**2))) / (1 + z**2 / n)
-    return r * n - e
 
 
 @pytest.mark.parametrize("confidence", [0.01, 0.25, 0.5])
@@ -197,81 +186,6 @@ def test_the_arguments_stay_as_they_were() -> None:
     assert trees_equal(tree, before)
     assert np.array_equal(matrix, cells, equal_nan=True)
     assert trees_equal(first, prune_error_based(tree, np.asfortranarray(matrix), codes, confidence=0.5))
-
-
-# The twin: as the procedure is told, recursive, rows at every node.
-
-
-def wrong(node: Node) -> float:
-    return float(node["counts"].sum() - node["counts"].max())
-
-
-def estimated(counts: np.ndarray, cf: float) -> float:
-    total = float(counts.sum())
-    errors = total - float(counts.max())
-    return 0.0 if total < 1e-6 else errors + slow_added(total, errors, cf)
-
-
-def training_errors(node: Node) -> float:
-    return wrong(node) if node["test"] is None else sum(map(training_errors, node["children"]))
-
-
-def cut(node: Node) -> None:
-    node["test"], node["children"] = None, []
-
-
-def collapse(node: Node) -> None:
-    if node["test"] is None:
-        return
-    if training_errors(node) >= wrong(node) - 1e-3:
-        cut(node)
-    for child in node["children"]:
-        collapse(child)
-
-
-class Twin:
-    def __init__(self, matrix: np.ndarray, codes: np.ndarray, cf: float, raising: bool) -> None:
-        self.matrix, self.codes, self.cf, self.raising, self.n_raised = matrix, codes, cf, raising, 0
-
-    def tree_errors(self, node: Node) -> float:
-        if node["test"] is None:
-            return estimated(node["counts"], self.cf)
-        return sum(map(self.tree_errors, node["children"]))
-
-    def branch_errors(self, node: Node, rows: list[tuple[int, float]]) -> float:
-        if node["test"] is None:
-            return estimated(counts_of(rows, self.codes, len(node["counts"])), self.cf)
-        parts = divided(node["test"], rows, self.matrix)
-        return sum(self.branch_errors(child, part) for child, part in zip(node["children"], parts, strict=True))
-
-    def remake(self, node: Node, rows: list[tuple[int, float]]) -> None:
-        before = node["counts"].sum()
-        node["rows"], node["counts"] = rows, counts_of(rows, self.codes, len(node["counts"]))
-        if node["test"] is not None:
-            for child, part in zip(node["children"], divided(node["test"], rows, self.matrix), strict=True):
-                self.remake(child, part)
-            if node["counts"].sum() != pytest.approx(before, rel=1e-9):
-                weights = [child["counts"].sum() for child in node["children"]]
-                heaviest = int(np.argmax(weights)) if len(weights) != 2 else int(weights[0] <= weights[1])
-                node["test"] = (*node["test"][:3], heaviest, *node["test"][4:])
-
-    def prune(self, node: Node) -> None:
-        if node["test"] is None:
-            return
-        for child in node["children"]:
-            self.prune(child)
-        weights = [child["counts"].sum() for child in node["children"]]
-        # Of equals the last.
-        largest = node["children"][max(at for at, weight in enumerate(weights) if weight >= max(weights) - 1e-6)]
-        as_branch = self.branch_errors(largest, node["rows"]) if self.raising else math.inf
-        as_leaf, as_tree = estimated(node["counts"], self.cf), self.tree_errors(node)
-        if as_leaf <= as_tree + 0.1 + 1e-6 and as_leaf <= as_branch + 0.1 + 1e-6:
-            cut(node)
-        elif as_branch <= as_tree + 0.1 + 1e-6:
-            self.n_raised += 1
-            node["test"], node["children"], node["counts"] = largest["test"], largest["children"], largest["counts"]
-            self.remake(node, node["rows"])
-            self.prune(node)
 
 
 def assert_same(tree: Tree, nested: Node, matrix: np.ndarray) -> None:

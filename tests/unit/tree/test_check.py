@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_model, check_tree, trees_equal
+from treewright.tree.check import check_model, check_tree
 from treewright.tree.model import ModelData
 
 BROKEN = [

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import pytest
 import safetensors
+from same_trees import trees_equal
 
 from treewright.core import files
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ModelFileError, ParameterError, TooLargeError
 from treewright.tree import container
 from treewright.tree.arrays import Tree
-from treewright.tree.check import trees_equal
 from treewright.tree.codec import dumps, load, loads, save
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData

@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import LEAF, MULTIWAY, SUBSET, Tree
-from treewright.tree.check import check_model, check_tree, trees_equal
-from treewright.tree.edit import collapse, reorder_level_order, subtree
+from treewright.tree.check import check_model, check_tree
+from treewright.tree.edit import collapse, rebuild, subtree
 from treewright.tree.fields import NODE_FIELDS
 from treewright.tree.model import ModelData
 from treewright.tree.nodes import node_of
-from treewright.tree.walk import preorder
+from treewright.tree.walk import children, children_of
 
 RandomTree = Callable[..., tuple[Tree, Schema]]
 quietly = settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -45,6 +46,14 @@ def nested(tree: Tree, node: int, stops: frozenset[int] = frozenset()) -> list[A
         first = int(tree.first_child[here])
         waiting += [first + 1, first]
     return said
+
+
+def in_level_order(tree: Tree) -> Tree:
+    """The tree rebuilt level by level, and in a level from branch 0 to the last: one order for one tree."""
+    levels = [np.zeros(1, np.int64)]
+    while len(above := levels[-1][~tree.is_leaf[levels[-1]]]):
+        levels.append(children_of(tree, above))
+    return rebuild(tree, np.concatenate(levels), tree.is_leaf)
 
 
 def test_collapsing_an_inner_node_makes_it_a_leaf(tree: Tree, schema: Schema) -> None:
@@ -102,22 +111,26 @@ def test_a_subtree_begins_at_its_node(tree: Tree, schema: Schema) -> None:
     assert subtree(tree, 2).value.tolist() == [[1, 3]]
 
 
-def test_level_order_is_one_order_whatever_the_numbering(tree: Tree) -> None:
-    # The children of node 1 before those of node 0's other branch: 0; 1 2; then 3 4 belong to 1. Legal already.
-    assert reorder_level_order(tree) is tree
+def test_a_tree_rebuilt_in_its_own_order_is_the_same_tree(tree: Tree, full_model: ModelData) -> None:
+    # Both trees stand level by level already.
+    assert trees_equal(in_level_order(tree), tree)
+    # The level sets of nodes come first, then those of surrogates.
+    rebuilt = in_level_order(full_model.trees[0])
+    assert told(full_model, rebuilt) == told(full_model, full_model.trees[0])
+    assert trees_equal(in_level_order(rebuilt), rebuilt)
 
 
 def test_a_tree_numbered_by_depth_first_is_renumbered(random_tree: RandomTree) -> None:
     moved = 0
     for seed in range(30):
         tree, schema = random_tree(seed, n_splits=12)
-        level = reorder_level_order(tree)
+        level = in_level_order(tree)
         check_tree(level, schema, 1)
         assert (np.diff(level.depth) >= 0).all()
         assert (np.diff(level.first_child[~level.is_leaf]) == 2).all()
         assert nested(level, 0) == nested(tree, 0)
-        assert reorder_level_order(level) is level
-        moved += level is not tree
+        assert trees_equal(in_level_order(level), level)
+        moved += not trees_equal(level, tree)
     assert moved
 
 
@@ -159,13 +172,16 @@ def test_a_tree_20_000_deep_can_be_edited(chain: Callable[[int], tuple[Tree, Sch
     check_tree(half, schema, 1)
     check_tree(part, schema, 1)
     assert (half.max_depth, part.max_depth) == (10_000, 10_000)
-    assert reorder_level_order(tree) is tree
+    assert trees_equal(in_level_order(tree), tree)
 
 
 def told(model: ModelData, tree: Tree) -> list[object]:
     """Everything that the nodes of a tree say, without their numbers: tests, surrogates, rows."""
     said: list[object] = []
-    for node, _ in preorder(tree):
+    waiting = [0]
+    while waiting:
+        node = waiting.pop()
+        waiting += reversed(children(tree, node))
         found = node_of(replace(model, trees=(tree,)), node)
         said.append((found.test, found.surrogates, found.samples, found.weight, found.impurity, found.value))
     return said
@@ -216,7 +232,7 @@ def test_another_order_of_the_nodes_says_the_same(full_model: ModelData) -> None
     check_model(replace(full_model, trees=(swapped,)))
     assert told(full_model, swapped) == told(full_model, tree)
 
-    level = reorder_level_order(swapped)
+    level = in_level_order(swapped)
 
     assert level.first_child.tolist() == tree.first_child.tolist()
     assert told(full_model, level) == told(full_model, tree)
@@ -243,7 +259,7 @@ def test_tables_and_surrogates_follow_their_nodes_into_another_order() -> None:
     schema = Schema((Column("x", "numeric"), Column("y", "numeric")))
     check_tree(tree, schema, 1, missing="surrogate")
 
-    level = reorder_level_order(tree)
+    level = in_level_order(tree)
 
     check_tree(level, schema, 1, missing="surrogate")
     # Node 5 is 3 now, 3 is 5 and 4 is 6.

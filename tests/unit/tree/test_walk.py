@@ -8,18 +8,7 @@ import pytest
 
 from treewright.exceptions import ParameterError
 from treewright.tree.model import ModelData
-from treewright.tree.walk import depth_of_tree, path_to, preorder, subtree_sizes, unfolded
-
-
-def test_preorder_meets_a_node_before_its_branches_from_left_to_right(penguin_model: ModelData) -> None:
-    walk = list(preorder(penguin_model.trees[0]))
-
-    assert [node for node, _ in walk] == [0, 1, 3, 4, 7, 8, 9, 10, 2, 5, 6]
-    assert [depth for _, depth in walk] == [0, 1, 2, 2, 3, 3, 4, 4, 1, 2, 2]
-
-
-def test_preorder_of_a_subtree_counts_depth_from_its_top(penguin_model: ModelData) -> None:
-    assert list(preorder(penguin_model.trees[0], 8)) == [(8, 0), (9, 1), (10, 1)]
+from treewright.tree.walk import depth_of_tree, path_to, subtree_sizes, unfolded
 
 
 def test_a_path_names_each_node_and_the_branch_taken(penguin_model: ModelData) -> None:
@@ -41,7 +30,6 @@ def test_a_chain_of_20000_levels_is_walked(chain_model: Callable[[int], ModelDat
     tree = chain_model(20_000).trees[0]
 
     assert depth_of_tree(tree) == 20_000
-    assert max(depth for _, depth in preorder(tree)) == 20_000
     assert len(path_to(tree, tree.n_nodes - 1)) == 20_000
     assert subtree_sizes(tree)[0] == tree.n_nodes
 

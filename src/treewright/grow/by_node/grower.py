@@ -18,6 +18,7 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_insta
 from treewright.grow.by_node.policy import Choice, Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.search import SAME
+from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.grow.by_node.surrogates import Surrogate, find_surrogates, sides_of_missing
 from treewright.grow.frontier import BestFirst
 from treewright.tree.arrays import Tree
@@ -42,6 +43,8 @@ class Stops:
     max_surrogates : int
     seed : int
         Only drawing columns uses it.
+    max_p_value : float, above 0 and at most 1, or None
+        A node whose test has a larger adjusted p-value stays a leaf (see ``significance``).
     """
 
     max_depth: int | None = None
@@ -51,13 +54,15 @@ class Stops:
     max_features: int | None = None
     max_surrogates: int = 5
     seed: int = 0
+    max_p_value: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Step:
     """One node of the trace: what was asked there and what it gained.
 
-    ``gains`` and ``scores`` are those of the best candidate of every column (see ``policy.Choice``).
+    ``gains`` and ``scores`` are those of the best candidate of every column (see ``policy.Choice``). ``chance`` is None
+    without a limit of p-values. A node whose chance is not significant is a leaf: ``chosen`` is what it was offered.
     """
 
     node: int
@@ -68,6 +73,12 @@ class Step:
     gains: np.ndarray
     scores: np.ndarray
     chosen: Candidate
+    chance: Chance | None = None
+
+    @property
+    def is_split(self) -> bool:
+        """Whether the node was split."""
+        return self.chance is None or self.chance.is_significant
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +118,8 @@ class _Growth:
     stops: Stops
     keep_trace: bool
     records: list[Record] = field(default_factory=list)
-    steps: list[tuple[int, Choice]] = field(default_factory=list)
+    steps: list[tuple[int, Choice, Candidate]] = field(default_factory=list)
+    chances: dict[int, Chance] = field(default_factory=dict)  # by record; kept for the trace alone
     waiting: dict[int, _Waiting] = field(default_factory=dict)
     best_first: BestFirst | None = None
     total_weight: float = 0.0
@@ -162,24 +174,50 @@ class _Growth:
             or not self.policy.may_split(instances)
         ):
             return None
-        choice = self.draw_and_choose(instances) if stops.max_features else self.policy.choose(instances, None)
+        columns: list[int] | None = None
+        if stops.max_features:
+            choice, columns = self.draw_and_choose(instances)
+        else:
+            choice = self.policy.choose(instances, None)
         if choice.chosen is None:
             return None
         decrease = choice.chosen.gain * record.weight / self.total_weight
-        return choice if decrease >= stops.min_impurity_decrease * (1 - 1e-12) else None
+        if decrease < stops.min_impurity_decrease * (1 - 1e-12):
+            return None
+        return choice if self.is_significant(instances, choice, choice.chosen, columns) else None
 
-    def draw_and_choose(self, instances: Instances) -> Choice:
-        """Choose among columns drawn at random; as scikit-learn, until one of them splits the node at all."""
+    def is_significant(
+        self, instances: Instances, choice: Choice, chosen: Candidate, columns: list[int] | None
+    ) -> bool:
+        """Whether the test of the node opened last says more than chance; always without a limit."""
+        limit = self.stops.max_p_value
+        if limit is None:
+            return True
+        chance = chance_of(self.policy, instances, chosen, limit, columns)
+        if self.keep_trace:
+            number = len(self.records) - 1
+            self.chances[number] = chance
+            if not chance.is_significant:
+                self.steps.append((number, choice, chosen))
+        return chance.is_significant
+
+    def draw_and_choose(self, instances: Instances) -> tuple[Choice, list[int]]:
+        """Choose among columns drawn at random; as scikit-learn, until one of them splits the node at all.
+
+        Also returns the columns that were looked at.
+        """
         n_columns = len(self.problem.schema)
         stream = np.random.Generator(np.random.Philox(key=[self.stops.seed % 2**63, len(self.records)]))
         order = stream.permutation(n_columns)
         first = min(self.stops.max_features or n_columns, n_columns)
-        choice = self.policy.choose(instances, order[:first].tolist())
+        columns: list[int] = order[:first].tolist()
+        choice = self.policy.choose(instances, columns)
         for column in order[first:].tolist():
             if choice.chosen is not None:
                 break
             choice = self.policy.choose(instances, [column])
-        return choice
+            columns.append(column)
+        return choice, columns
 
     def take(self) -> _Waiting:
         """The next node to split: the one that gains most, or without a limit on leaves the last opened.
@@ -202,7 +240,7 @@ class _Growth:
         if problem.missing == "surrogate" and is_two_way(candidate):
             record.surrogates = find_surrogates(problem, instances, candidate, branch, self.stops.max_surrogates)
         if self.keep_trace:
-            self.steps.append((node.record, node.choice))
+            self.steps.append((node.record, node.choice, candidate))
         if len(self.records) + candidate.n_branches > self.next_look:
             # Twice as many as there are: what is laid out at the end stands beside the records.
             self.next_look = 2 * (len(self.records) + candidate.n_branches)
@@ -277,10 +315,8 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
         places[at] for at, record in enumerate(growth.records) if record.candidate and not record.candidate.exact
     ]
     trace = []
-    for at, choice in growth.steps:
+    for at, choice, chosen in growth.steps:
         record = growth.records[at]
-        if record.candidate is None:
-            continue
         trace.append(
             Step(
                 int(places[at]),
@@ -290,7 +326,8 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
                 record.impurity,
                 choice.gains,
                 choice.scores,
-                record.candidate,
+                chosen,
+                growth.chances.get(at),
             )
         )
     return Grown(tree, np.array(sorted(inexact), np.int64), tuple(trace))

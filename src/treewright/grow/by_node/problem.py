@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.exceptions import DataError, MissingValueError
+from treewright.exceptions import DataError
 from treewright.grow.statistics import centre_of
 from treewright.tree.model import Missing
 
@@ -51,7 +51,7 @@ class Problem:
     targets : float64[n_outputs, n]
         Regression targets as given; empty for classification.
     missing : str
-        ``ModelData.missing``.
+        ``ModelData.missing``. Under ``"error"`` no cell is missing: whoever encoded the table refused it.
     unit : float
         What regression targets were divided by: 1.0 unless their squares would leave float64.
     weight_unit : float
@@ -222,8 +222,6 @@ def _problem(
     unit: float = 1.0,
 ) -> Problem:
     """Columns by the way they are split, levels as codes."""
-    if missing == "error":
-        refuse_missing(matrix, schema)
     weight_unit = 1.0 if weights is None else unit_of(weights)
     if weights is not None and weights.min() / weight_unit < LEAST_WEIGHT:
         raise DataError(
@@ -256,23 +254,4 @@ def _problem(
         missing=missing,
         unit=unit,
         weight_unit=weight_unit,
-    )
-
-
-def refuse_missing(matrix: np.ndarray, schema: Schema) -> None:
-    """Refuse a table with missing cells.
-
-    Raises
-    ------
-    MissingValueError
-        A cell is missing; the message names the first such column.
-    """
-    holes = np.isnan(matrix)
-    if not holes.any():
-        return
-    at = int(holes.any(axis=0).argmax())
-    raise MissingValueError(
-        f"column {schema.columns[at].name!r} has {int(holes[:, at].sum())} missing values (first row "
-        f"{int(holes[:, at].argmax())}), which missing='error' refuses: fill them in, drop the rows, or choose "
-        "another way with missing values"
     )

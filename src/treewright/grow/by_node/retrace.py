@@ -14,6 +14,7 @@ from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.surrogates import Surrogate
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
+from treewright.tree.tests import level_bits, level_branches, node_cuts, node_levels
 
 
 def candidate_of(tree: Tree, node: int, problem: Problem) -> Candidate:
@@ -22,30 +23,25 @@ def candidate_of(tree: Tree, node: int, problem: Problem) -> Candidate:
     n_branches, missing = int(tree.n_branches[node]), int(tree.missing_branch[node])
     if problem.missing in ("fractional", "surrogate"):
         missing = EVERY_BRANCH
-    offset = int(tree.level_set[node])
-    n_levels = len(problem.schema.columns[feature].levels)
+    column = problem.schema.columns[feature]
     cuts, branch_of = np.empty(0), np.empty(0, np.int64)
     if kind == INTERVALS:
-        cuts = tree.cuts[offset : offset + n_branches - 1]
+        cuts = node_cuts(tree, node)
     elif kind == MULTIWAY:
-        branch_of = tree.level_branch[offset : offset + n_levels + 1].astype(np.int64)
+        branch_of = _branch_of(*level_branches(column, tree, node))
     elif kind == SUBSET:
-        branch_of = _branch_of_bits(tree, offset, n_levels)
+        left, seen = node_levels(column, tree, node)
+        branch_of = _branch_of(~left, seen)
     return Candidate(
         feature, kind, n_branches, missing, 0.0, 0.0,
         threshold=float(tree.threshold[node]), cuts=cuts, branch_of=branch_of,
     )  # fmt: skip
 
 
-def _branch_of_bits(tree: Tree, offset: int, n_levels: int) -> np.ndarray:
-    """``Candidate.branch_of`` of a level set."""
-    words = slice(offset, offset + n_levels // 64 + 1)
-    bits = [
-        np.unpackbits(table[words].astype("<u8").view(np.uint8), bitorder="little")[: n_levels + 1].astype(bool)
-        for table in (tree.levels_left, tree.levels_seen)
-    ]
-    branch = np.where(bits[0], 0, 1)
-    return np.where(bits[1], branch, ~branch).astype(np.int64)
+def _branch_of(branch: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """``Candidate.branch_of``: the branch of each level, ``~branch`` where the node did not hold it."""
+    branch = branch.astype(np.int64)
+    return np.where(seen, branch, ~branch)
 
 
 def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
@@ -56,8 +52,8 @@ def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
         feature, offset = int(tree.surrogate_feature[at]), int(tree.surrogate_level_set[at])
         test = Candidate(feature, 1, 2, 0, 0.0, 0.0, threshold=float(tree.surrogate_threshold[at]))
         if offset >= 0:
-            branch_of = _branch_of_bits(tree, offset, len(problem.schema.columns[feature].levels))
-            test = Candidate(feature, SUBSET, 2, 0, 0.0, 0.0, branch_of=branch_of)
+            left, seen = level_bits(problem.schema.columns[feature], tree, offset)
+            test = Candidate(feature, SUBSET, 2, 0, 0.0, 0.0, branch_of=_branch_of(~left, seen))
         found.append(
             Surrogate(
                 test,
@@ -82,8 +78,8 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
     for node in np.flatnonzero(~tree.is_leaf).tolist():
         instances = waiting.pop(node)
         choice = policy.choose(instances, None)
-        chosen = candidate_of(tree, node, problem)
-        if choice.chosen is not None and choice.chosen.feature == chosen.feature:
+        own = chosen = candidate_of(tree, node, problem)
+        if choice.chosen is not None and choice.chosen.feature == own.feature:
             chosen = choice.chosen
         steps.append(
             Step(
@@ -97,7 +93,6 @@ def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
                 chosen,
             )
         )
-        own = candidate_of(tree, node, problem)
         answers = own.branches(problem, instances.rows)
         children = divide_by(
             problem, instances, answers, shares_of(own, instances, answers), surrogates_of(tree, node, problem),

@@ -7,10 +7,10 @@ import pickle
 
 import numpy as np
 import pytest
+from same_trees import trees_equal
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.tree.check import trees_equal
 
 
 def own_gini(counts: np.ndarray) -> np.ndarray:

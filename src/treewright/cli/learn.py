@@ -1,0 +1,285 @@
+"""What is to be learned from, and with what. In: a request, a file. Out: a ``Task`` that makes estimators.
+
+Callers: cli.fit, cli.compare.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from treewright.cli.declared import Declared, parse_settings, parse_value
+from treewright.cli.delimited import ReadOptions
+from treewright.cli.files import Table, pick, read_table
+from treewright.cli.holdout import Task
+from treewright.cli.prunings import check_pruning, pruning_of
+from treewright.cli.targets import rows_with_target
+from treewright.cli.terminal import UsageRefusal, printable
+from treewright.exceptions import ColumnError, DataError
+
+__all__ = [
+    "ALGORITHMS",
+    "FitRequest",
+    "Learnable",
+    "check_request",
+    "estimator_class",
+    "read_request",
+    "remedies_as_options",
+    "task_of",
+]
+
+# Algorithm -> estimator for classes, estimator for numbers (None where it has none).
+ALGORITHMS: dict[str, tuple[str, str | None]] = {
+    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "id3": ("ID3Classifier", None),
+    "c45": ("C45Classifier", None),
+    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+}
+
+_MOST_CLASSES = 20
+
+# What an estimator's error advises in Python -> the same on the command line.
+_REMEDIES = (
+    (re.compile(r"nominal=\[(.*?)\]"), r"--nominal \1"),
+    (re.compile(r"C4\.5 \(C45Classifier\)"), "--algorithm c45"),
+)
+
+
+@dataclass(frozen=True)
+class FitRequest:
+    """Everything that was asked for on the command line; see ``treewright fit --help``."""
+
+    data: Path
+    target: str
+    algorithm: str = "cart"
+    task: str = "auto"
+    settings: tuple[str, ...] = ()
+    declared: Declared = field(default_factory=Declared)
+    drop: tuple[str, ...] = ()
+    skip_missing_target: bool = False
+    weight: str | None = None
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    unseen: str = "missing"
+    test_size: float = 0.25
+    n_folds: int | None = None
+    seed: int = 0
+    out: Path | None = None
+    svg: Path | None = None
+    force: bool = False
+    jobs: int | None = None
+    trace: bool = False
+    prune: str | None = None
+
+
+@dataclass(frozen=True)
+class Learnable:
+    """A table that was read to be learned from.
+
+    Attributes
+    ----------
+    table : Table
+    features : polars.DataFrame
+    target : polars.Series
+    weights : float64[n] or None
+    is_classification : bool
+    remark : str
+        Where the choice between classes and numbers may surprise; else empty.
+    """
+
+    table: Table
+    features: pl.DataFrame
+    target: pl.Series
+    weights: np.ndarray | None
+    is_classification: bool
+    remark: str
+
+
+def read_request(request: FitRequest) -> Learnable:
+    """Read the file of a request.
+
+    Raises
+    ------
+    TreewrightError
+        The file or a column was refused.
+    """
+    required = [request.target, *([request.weight] if request.weight else [])]
+    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
+    table = _with_target(request, table)
+    target = table.frame[request.target]
+    is_classification, remark = _is_classification(request.task, target)
+    features = pick(table.frame, [name for name in table.frame.columns if name not in required])
+    if not features.width:
+        raise DataError(f"{request.data}: no column is left to learn from beside the target")
+    return Learnable(table, features, target, _weights_of(table, request.weight), is_classification, remark)
+
+
+def task_of(request: FitRequest, data: Learnable) -> Task:
+    """What is learned, and the estimator that the request asks for.
+
+    Raises
+    ------
+    UsageRefusal
+        The algorithm, its parameters or the pruning do not fit the target.
+    """
+    return Task(
+        data.features, data.target, data.weights, data.is_classification, request.seed,
+        _maker(request, data.table, data.is_classification),
+    )  # fmt: skip
+
+
+@contextmanager
+def remedies_as_options() -> Iterator[None]:
+    """Errors about columns name options instead of parameters."""
+    try:
+        yield
+    except ColumnError as error:
+        text = str(error)
+        for in_python, on_command_line in _REMEDIES:
+            text = in_python.sub(on_command_line, text)
+        if text == str(error):
+            raise
+        raise ColumnError(text) from None
+
+
+def check_request(request: FitRequest) -> None:
+    """What can be wrong before any file is read."""
+    if request.algorithm not in ALGORITHMS:
+        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join(ALGORITHMS)}")
+    if not 0 <= request.test_size < 1:
+        raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
+    if request.n_folds is not None and request.n_folds < 2:
+        raise UsageRefusal(f"--cv {request.n_folds}: give 2 folds or more")
+    if request.prune is not None:
+        check_pruning(request.prune)
+        if request.trace:
+            raise UsageRefusal("--trace tells how the tree grew, which --prune then changes: leave one of them out")
+    if request.target in request.drop or request.target == request.weight:
+        raise UsageRefusal(f"column {request.target!r} cannot be the target and be dropped or weigh rows")
+    if request.out is not None and request.svg is not None and request.out == request.svg:
+        raise UsageRefusal(f"--out and --svg name the same file {request.out}")
+    gone = sorted(set(request.drop) & {*request.declared.cell_types, request.weight})
+    if gone:
+        raise UsageRefusal(f"column {gone[0]!r} is dropped and used: keep one")
+    if request.target in {*request.declared.ordinal, *request.declared.levels}:
+        raise UsageRefusal(
+            f"the target {request.target!r} cannot be ordinal or have declared levels: "
+            "use --task to choose how it is learned"
+        )
+    # Under "auto" the estimator is known only when the target is; a name that neither has is wrong already now.
+    if request.task == "regression":
+        known = estimator_class(request, False)().get_params()
+    else:
+        known = estimator_class(request, True)().get_params()
+        if request.task == "auto" and ALGORITHMS[request.algorithm][1]:
+            known |= estimator_class(request, False)().get_params()
+    parse_settings(request.settings, known)
+
+
+def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
+    """The sort of task, and a remark where the rule may surprise.
+
+    Text and booleans are classes, numbers with a fraction are numbers; whole numbers are classes when there are at most
+    20 different ones.
+    """
+    numeric = target.dtype.is_numeric()
+    if task != "auto":
+        if task == "regression" and not numeric:
+            raise DataError(f"target {target.name!r} holds {target.dtype}, not numbers: use --task classification")
+        return task == "classification", ""
+    if not numeric:
+        return True, ""
+    if not target.dtype.is_integer():
+        return False, ""
+    n_different = target.drop_nulls().n_unique()
+    if n_different <= _MOST_CLASSES:
+        remark = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
+        return True, f"target {printable(target.name)}: {remark}"
+    return False, ""
+
+
+def _with_target(request: FitRequest, table: Table) -> Table:
+    """The rows that have a target: all of them, unless the user said to skip the others."""
+    kept = rows_with_target(table.path, table.frame[request.target], table.place, skip=request.skip_missing_target)
+    if kept is None:
+        return table
+    return Table(table.path, table.frame.filter(kept), None if table.lines is None else table.lines[kept.to_numpy()])
+
+
+def _weights_of(table: Table, name: str | None) -> np.ndarray | None:
+    """The weight column as numbers, or None."""
+    if name is None:
+        return None
+    weights = table.frame[name]
+    if not weights.dtype.is_numeric():
+        raise DataError(f"{table.path}: weight column {name!r} holds {weights.dtype}, not numbers")
+    wrong = ~(weights.cast(pl.Float64).is_finite() & (weights >= 0)).fill_null(value=False)
+    if wrong.any():
+        first = int(wrong.arg_max() or 0)
+        raise DataError(
+            f"{table.path}: weight column {name!r} is missing, negative or infinite in {int(wrong.sum())} rows "
+            f"(first: {table.place(first)}): weights are numbers >= 0"
+        )
+    return weights.cast(pl.Float64).to_numpy()
+
+
+def estimator_class(request: FitRequest, is_classification: bool) -> Any:
+    """The estimator of the algorithm."""
+    import treewright
+
+    name = ALGORITHMS[request.algorithm][0 if is_classification else 1]
+    if name is None:
+        able = ", ".join(algorithm for algorithm, (_, regressor) in ALGORITHMS.items() if regressor)
+        raise UsageRefusal(
+            f"--algorithm {request.algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
+            f"use one of {able}, or --task classification"
+        )
+    return getattr(treewright, name)
+
+
+def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callable[[], Any]:
+    """Gives fresh estimators with the parameters asked for."""
+    made = estimator_class(request, is_classification)
+    settings: dict[str, Any] = dict(parse_settings(request.settings, made().get_params()))
+    not_features = {request.target, request.weight}
+    declared = request.declared
+    features = [name for name in table.frame.columns if name not in not_features]
+    nominal = declared.nominal_of(features, lambda name, words: _levels(table.frame[name], words))
+    numeric = [name for name in declared.numeric if name not in not_features]
+    ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
+    own = {
+        "unseen": request.unseen,
+        "n_jobs": request.jobs,
+        "random_state": request.seed,
+        "grow_trace": settings.pop("grow_trace", False) or request.trace,
+    }
+    own = {name: value for name, value in own.items() if name in made().get_params()}
+
+    wrap = pruning_of(request.prune, request.seed)
+
+    def make() -> Any:
+        columns = {"nominal": nominal, "ordinal": ordinal or None, "numeric": numeric or None}
+        return wrap(made(**settings, **own, **columns))
+
+    return make
+
+
+def _levels(column: pl.Series, words: list[str]) -> list[Any]:
+    """Declared levels as values of the column (Parquet columns may hold numbers or booleans)."""
+    fitting: type | tuple[type, ...] = ()
+    if column.dtype.is_numeric():
+        fitting = (int, float)
+    elif column.dtype == pl.Boolean:
+        fitting = bool
+    values = [parse_value(word) for word in words]
+    # A word of another type stays a word; the error of the column's own cells names it.
+    return [
+        value if isinstance(value, fitting) and isinstance(value, bool) == (fitting is bool) else word
+        for value, word in zip(values, words, strict=True)
+    ]

@@ -1,0 +1,46 @@
+"""Names that are imported when they are first used. In: where they live. Out: a package's ``__getattr__``, ``__dir__``.
+
+Callers: treewright, treewright.model_selection.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], also: tuple[str, ...] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package that imports nothing by itself.
+
+    Parameters
+    ----------
+    package : str
+        Its full name.
+    homes : mapping of str to str
+        Per name the module that holds it. A module of that very name inside the package is meant itself.
+    also : tuple of str
+        Names that the package holds already, for ``dir``.
+
+    Examples
+    --------
+    >>> get, names = lazy_names("treewright", {"load": "treewright.model"})
+    >>> get("load").__name__, names()
+    ('load', ['load'])
+    """
+
+    def get(name: str) -> Any:
+        if name not in homes:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(homes[name])
+        value = module if homes[name] == f"{package}.{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*homes, *also})
+
+    return get, names

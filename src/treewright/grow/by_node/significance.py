@@ -1,0 +1,229 @@
+"""Whether a node's test says more than chance. In: a node, its test, the columns looked at. Out: ``Chance``.
+
+Callers: grow.by_node.grower, explain.audit_search.
+
+The target is tested against the branches (Pearson's chi-squared for classes, F of a one-way analysis of variance for
+numbers). The test was the best of many, so p is multiplied by the number of tests that were possible (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.core.jit import kernel
+from treewright.grow.by_node.c45 import C45Policy, C45Search
+from treewright.grow.by_node.candidates import Candidate
+from treewright.grow.by_node.chaid_significance import F_TEST, PEARSON, log_multiplier, test_groups
+from treewright.grow.by_node.instances import Instances
+from treewright.grow.by_node.policy import GainPolicy, Policy
+from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, OWN_BRANCH
+from treewright.grow.by_node.search import Search
+
+LOG_OF_2 = math.log(2.0)
+LARGEST_WEIGHT = 1e12  # as degrees of freedom: beyond it the tail of F loses its digits
+
+
+@dataclass(frozen=True)
+class Chance:
+    """How likely it is to find such a test where the target depends on no column.
+
+    Attributes
+    ----------
+    limit : float, above 0 and at most 1
+        The largest adjusted p-value that is significant.
+    log_p : float, at most 0
+        Logarithm of the p-value of the test alone.
+    log_n_tests : float, 0 or more
+        Logarithm of the number of tests that were possible; nan where they were not counted, because the p-value alone
+        is above the limit.
+
+    Examples
+    --------
+    >>> chance = Chance(0.05, math.log(0.001), math.log(20))
+    >>> chance.is_significant, round(chance.adjusted_p_value, 6)
+    (True, 0.02)
+    """
+
+    limit: float
+    log_p: float
+    log_n_tests: float = math.nan
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of the test alone, 0 to 1."""
+        return math.exp(self.log_p)
+
+    @property
+    def adjusted_p_value(self) -> float:
+        """The p-value times the number of tests, 0 to 1; nan where they were not counted."""
+        return math.exp(min(self.log_p + self.log_n_tests, 0.0)) if self.log_n_tests >= 0.0 else math.nan
+
+    @property
+    def is_significant(self) -> bool:
+        """Whether the adjusted p-value is within the limit."""
+        return min(self.log_p + self.log_n_tests, 0.0) <= math.log(self.limit) if self.log_n_tests >= 0.0 else False
+
+
+def chance_of(
+    policy: Policy, instances: Instances, candidate: Candidate, limit: float, columns: Sequence[int] | None = None
+) -> Chance:
+    """Judge the test that a policy chose at a node.
+
+    Parameters
+    ----------
+    policy : GainPolicy or C45Policy
+        Whose search found the test.
+    instances : Instances
+        The node's.
+    candidate : Candidate
+    limit : float, above 0 and at most 1
+    columns : sequence of int, optional
+        The columns that were looked at; all by default.
+
+    Returns
+    -------
+    Chance
+
+    Raises
+    ------
+    TypeError
+        The policy has no search by impurity: it judges by a test of its own.
+    """
+    if not isinstance(policy, GainPolicy | C45Policy):
+        raise TypeError(f"{type(policy).__name__} judges by a test of its own")
+    search = policy.search
+    log_p = log_p_of(search.problem, instances, candidate)
+    # Most nodes of noise end here: their possible tests are not counted.
+    if log_p > math.log(limit):
+        return Chance(limit, log_p)
+    return Chance(limit, log_p, log_count_of_tests(search, instances, candidate.n_branches, columns))
+
+
+def log_p_of(problem: Problem, instances: Instances, candidate: Candidate) -> float:
+    """Logarithm of the p-value of "the target does not depend on the branch".
+
+    Of several outputs the least one, times their number. Weights count as numbers of rows, parts of rows as parts; for
+    numbers more than 1e12 count as 1e12. 0 where the test has no degrees of freedom.
+    """
+    table = candidate.table(problem, instances)
+    weights = problem.weight_of(table)
+    # Statistics hold weights in units of the problem; the tests take them for numbers of rows.
+    unit = problem.weight_unit
+    if not problem.is_classes:
+        unit = min(unit, LARGEST_WEIGHT / float(weights.sum()))
+    groups = np.ascontiguousarray(table[weights > 0.0] * unit)
+    least = float(least_log_p(groups, problem.outputs, PEARSON if problem.is_classes else F_TEST))
+    log_p = least + math.log(problem.n_outputs)
+    return min(log_p, 0.0) if log_p == log_p else 0.0  # nan: sums beyond float64 say nothing
+
+
+@kernel
+def least_log_p(groups: np.ndarray, outputs: np.ndarray, test: int) -> float:
+    """Least logarithm of a p-value among the outputs.
+
+    Parameters
+    ----------
+    groups : float64[k, n_stats], IN
+        Statistics of the branches that hold rows.
+    outputs : int64[n_outputs + 1], IN
+        Where each output's statistics begin.
+    test : int
+        As in ``chaid_significance``.
+    """
+    least = 0.0
+    for output in range(outputs.shape[0] - 1):
+        part = np.ascontiguousarray(groups[:, outputs[output] : outputs[output + 1]])
+        _, _, _, log_p = test_groups(part, groups.shape[0], test)
+        if not log_p >= least:
+            least = log_p
+    return least
+
+
+@kernel
+def log_divisions(n_levels: int, n_groups: int) -> float:
+    """Logarithm of the number of ways to divide levels into groups, as CHAID's multiplier (Kass 1980, section 3)."""
+    return log_multiplier(n_levels, n_groups, False, False, False)
+
+
+def log_count_of_tests(
+    search: Search, instances: Instances, n_branches: int, columns: Sequence[int] | None = None
+) -> float:
+    """Logarithm of the number of tests that were possible at a node, at least 0.
+
+    Parameters
+    ----------
+    search : Search
+    instances : Instances
+    n_branches : int
+        Branches of the test that was chosen; only C4.5's groups of levels ask for it.
+    columns : sequence of int, optional
+        The columns that were looked at; all by default.
+
+    Notes
+    -----
+    Summed over the columns, for c different values in the node: c - 1 cuts; 2^(c-1) - 1 pairs of sets of levels; c
+    levels against the rest (1 of two levels); 1 for a branch per level; for C4.5's groups as many as there are ways to
+    make as many groups as the chosen test has branches. Missing rows that may join either side double that and add
+    "present against missing"; as a branch of their own they only add it.
+    """
+    problem = search.problem
+    asked = np.ones(len(problem.schema), bool)
+    if columns is not None:
+        asked[:] = False
+        asked[columns] = True
+    n_missing = len(instances) - instances.n_present
+    modes = search.modes(n_missing, search.missing_tables(instances))
+    logs = []
+    for place, gone in enumerate((n_missing > 0).tolist()):
+        if asked[problem.ordered_columns[place]]:
+            c = different_values(problem, instances, place)
+            logs.append(_with_missing(log_of(c - 1), c, int(modes[place]), gone))
+    if asked[problem.level_columns].any():
+        tables, counts = search.level_tables(instances)
+        ends = problem.level_starts[1:] - 1
+        modes = search.modes(counts[ends], tables[ends])
+        for place, feature in enumerate(problem.level_columns.tolist()):
+            if asked[feature]:
+                levels = problem.levels_of(place)
+                c = int(np.count_nonzero(counts[levels]))
+                logs.append(_of_levels(search, c, n_branches, int(modes[place]), bool(counts[levels.stop])))
+    return max(float(np.logaddexp.reduce(logs)), 0.0) if logs else 0.0
+
+
+def different_values(problem: Problem, instances: Instances, place: int) -> int:
+    """How many different values of an ordered column a node holds."""
+    order = instances.orders[place, : int(instances.n_present[place])]
+    values = problem.values[problem.ordered_columns[place], instances.rows[order]]
+    return int(np.count_nonzero(values[1:] != values[:-1])) + (len(values) > 0)
+
+
+def _of_levels(search: Search, c: int, n_branches: int, mode: int, has_missing: bool) -> float:
+    """Logarithm of the number of tests of a column of which a node holds ``c`` levels."""
+    splits = search.rules.nominal_splits
+    if isinstance(search, C45Search) and search.grouping:
+        return float(log_divisions(c, min(max(n_branches, 2), c))) if c > 1 else -math.inf
+    if splits == "multiway":
+        if has_missing and mode == OWN_BRANCH:
+            return log_of(min(c, 1))
+        # Missing rows that join a branch were tried in each.
+        return log_of((c if has_missing and mode == BOTH_SIDES else 1) if c > 1 else 0)
+    if splits == "one_vs_rest":
+        return _with_missing(log_of(c if c > 2 else c - 1), c, mode, has_missing)
+    return _with_missing(float(log_divisions(c, 2)) if c > 1 else -math.inf, c, mode, has_missing)
+
+
+def _with_missing(log_ways: float, c: int, mode: int, has_missing: bool) -> float:
+    """Logarithm of the number of tests with two sides, from that of the ways to divide the ``c`` values present."""
+    if not has_missing or mode == LEAVE_OUT or c == 0:
+        return log_ways
+    return float(np.logaddexp(log_ways + (LOG_OF_2 if mode == BOTH_SIDES else 0.0), 0.0))
+
+
+def log_of(n: int) -> float:
+    """Logarithm of a count; -inf for none."""
+    return math.log(n) if n > 0 else -math.inf

@@ -1,0 +1,366 @@
+"""Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, a curve of them.
+
+Callers: users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import has_fit_parameter
+
+from treewright.data.memory import check_fits
+from treewright.data.target import Labels, encode_labels, encode_numbers
+from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection.decomposition import BiasVarianceCurve, Decomposition
+from treewright.model_selection.loss_parts import NAMES, Parts, squared_parts, together, zero_one_parts
+from treewright.model_selection.rows import count_rows
+from treewright.model_selection.training_sets import Draw, Experiment, check_seed, predictions, source_of
+from treewright.model_selection.whole import whole_number
+
+__all__ = ["BiasVarianceCurve", "Decomposition", "bias_variance", "bias_variance_curve"]
+
+Loss = Literal["squared", "zero_one"]
+LOSSES = ("squared", "zero_one")
+COPIES = 5  # arrays of rounds x rows that the arithmetic holds at once
+
+
+def bias_variance(
+    est: Any,
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    true_values: Any = None,
+    n_rounds: int = 200,
+    draw: Draw | None = None,
+    loss: Loss | None = None,
+    sample_weight: Any = None,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+) -> Decomposition:
+    """Take the expected loss of an estimator apart: bias, variance, noise.
+
+    The estimator is fitted on many training sets, and all of them predict the same test rows.
+
+    Parameters
+    ----------
+    est : estimator
+        Unfitted, of this library or of scikit-learn; it is copied for every round and stays as it is. ``random_state``
+        parameters in it that are None get a seed of the round; one that is set is the same in every round.
+    X, y : table of n rows with its target, or None
+        Every round fits on a bootstrap sample of them: n rows drawn with replacement. Such a sample holds 63 % of the
+        rows, so bias and variance are those of a somewhat smaller training set. None with ``draw``.
+    X_test, y_test : table of m rows with its target
+        Rows that are not among those of X: on its own training rows an estimator has no honest loss. Without noise of
+        interest (a grid of points, say) pass the true values as ``y_test``.
+    true_values : m numbers or labels, optional
+        Squared loss: h(x) = E[y | x] at the test rows. Zero-one loss: the optimal label, the most probable one. They
+        tell bias and noise apart. Without them, as for all data that were not simulated, the two come as one number:
+        bias cannot be computed without the true distribution.
+    n_rounds : int >= 2, default 200
+    draw : function, optional
+        Takes a ``numpy.random.Generator`` and returns a fresh training set (X, y) of a known distribution.
+    loss : {"squared", "zero_one"}, optional
+        The default is the squared loss for a regressor, zero-one for a classifier; neither takes the other's.
+    sample_weight : n numbers >= 0, optional
+        Handed to ``fit`` with the rows of X that a round drew; rows of weight 0 are never drawn. Test rows
+        all count the same.
+    random_state : int >= 0 or None, default 0
+        Seed. The result depends neither on ``n_jobs`` nor on who was first.
+    n_jobs : int or None
+        Threads; None or -1 means every processor available. ``draw`` may be called by several of them at a time.
+
+    Returns
+    -------
+    Decomposition
+        ``print`` shows it as a table.
+
+    Raises
+    ------
+    ParameterError
+        ``est`` cannot be fitted anew (a ``Model``, a class), does not take ``sample_weight``, or the loss does not suit
+        it; a number is out of range; both X, y and ``draw`` are given, or neither.
+    DataError
+        Lengths differ, there are no rows, a target is missing or not finite, or a prediction is.
+    TooLargeError
+        Rounds x test rows would not fit in memory.
+
+    Notes
+    -----
+    Squared loss (Geman, Bienenstock and Doursat 1992; Bishop 2006, section 3.2): variance is divided by the number of
+    rounds less one, and what chance adds to the bias (variance / rounds) is taken off. Both estimates are unbiased
+    therefore, and the parts still sum up to the loss exactly.
+
+    Zero-one loss (Domingos 2000): bias is 0 or 1 at each row, variance helps where the bias is 1. There is no
+    correction for finitely many rounds: the most frequent prediction is taken as it is. The sum holds for any number of
+    classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treewright as tw
+    >>> def wave(rng):
+    ...     x = rng.uniform(size=50)
+    ...     return x.reshape(-1, 1), np.sin(2 * np.pi * x) + rng.normal(scale=0.3, size=50)
+    >>> x = np.linspace(0.05, 0.95, 19)
+    >>> h = np.sin(2 * np.pi * x)
+    >>> y = h + np.random.default_rng(1).normal(scale=0.3, size=19)
+    >>> tree = tw.DecisionTreeRegressor()
+    >>> X = x.reshape(-1, 1)
+    >>> parts = tw.model_selection.bias_variance(tree, None, None, X, y, true_values=h, draw=wave, n_rounds=50)
+    >>> parts.variance > 10 * parts.bias_squared
+    True
+    >>> abs(parts.bias_squared + parts.variance + parts.noise + parts.cross - parts.loss) < 1e-12
+    True
+    """
+    kind = _loss_of(est, loss)
+    n_rounds, seed = whole_number("n_rounds", n_rounds, 2), check_seed(random_state)
+    source = source_of(X, y, draw, sample_weight)
+    if sample_weight is not None and not has_fit_parameter(est, "sample_weight"):
+        raise ParameterError(f"{type(est).__name__}.fit takes no sample_weight: leave it out, or repeat rows instead")
+    m = count_rows(X_test)
+    if m == 0:
+        raise DataError("X_test has 0 rows; at least 1 is needed")
+    experiment = Experiment(est, source, X_test, n_rounds, seed, n_jobs)
+    if kind == "squared":
+        parts = _squared(experiment, _numbers(y_test, m, "y_test"), _numbers_or_none(true_values, m))
+    else:
+        parts = _zero_one(experiment, _labels(y_test, m, "y_test"), _labels_or_none(true_values, m))
+    return _decomposition(kind, n_rounds, m, parts)
+
+
+def bias_variance_curve(
+    make: Callable[[Any], Any],
+    values: Iterable[Any],
+    X: Any,
+    y: Any,
+    X_test: Any,
+    y_test: Any,
+    *,
+    name: str = "value",
+    **options: Any,
+) -> BiasVarianceCurve:
+    """The decomposition along a parameter: the penalty of a regression, the depth of a tree.
+
+    Parameters
+    ----------
+    make : function
+        Takes a value and returns an unfitted estimator.
+    values : iterable of k finite numbers
+        Every one is fitted on the same training sets.
+    X, y, X_test, y_test
+        As for ``bias_variance``.
+    name : str, default "value"
+        What the parameter is called, in tables and figures.
+    **options
+        As for ``bias_variance``. ``random_state=None`` is not allowed here: the training sets must be the same.
+
+    Returns
+    -------
+    BiasVarianceCurve
+        ``print`` shows it as a table, ``plot()`` draws it.
+
+    Raises
+    ------
+    ParameterError
+        ``make`` is no function, there is no value, or a value is not a finite number.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> curve = tw.model_selection.bias_variance_curve(
+    ...     lambda depth: tw.DecisionTreeRegressor(max_depth=depth), [1, 4, 8],
+    ...     X[:300], y[:300], X[300:], y[300:], name="max_depth", n_rounds=20)
+    >>> bool(curve.variance[0] < curve.variance[1] < curve.variance[2])
+    True
+    """
+    if not callable(make):
+        raise ParameterError(f"make={make!r}: give a function from a value to an unfitted estimator")
+    if options.get("random_state", 0) is None:
+        raise ParameterError("random_state=None: a curve needs the same training sets at every value, give a number")
+    held = [value.item() if isinstance(value, np.generic) else value for value in values]
+    for value in held:
+        if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
+            raise ParameterError(f"values holds {value!r}: give finite numbers")
+    if not held:
+        raise ParameterError("values is empty: give at least one number")
+    each = tuple(bias_variance(make(value), X, y, X_test, y_test, **options) for value in held)
+    columns = {part: np.array([getattr(one, part) for one in each]) for part in (*NAMES, "expected_loss")}
+    return BiasVarianceCurve(name=name, values=np.array(held, np.float64), decompositions=each, **columns)
+
+
+def _loss_of(est: Any, loss: Any) -> Loss:
+    """The loss, by what the estimator is."""
+    if isinstance(est, type):
+        raise ParameterError(f"pass an estimator, {est.__name__}(...), not the class")
+    if not all(hasattr(est, name) for name in ("fit", "predict", "get_params")):
+        raise ParameterError(
+            f"a {type(est).__name__} cannot be fitted anew: pass an unfitted estimator (fit, predict, get_params)"
+        )
+    if loss is not None and loss not in LOSSES:
+        raise ParameterError(f"loss={loss!r}: choose 'squared' or 'zero_one', or None for the estimator's own")
+    own: Loss | None = "zero_one" if is_classifier(est) else "squared" if is_regressor(est) else None
+    if own is None and loss is None:
+        raise ParameterError(f"{type(est).__name__} is neither classifier nor regressor: give loss=")
+    if loss is not None and own is not None and loss != own:
+        what = "classifier" if own == "zero_one" else "regressor"
+        raise ParameterError(f"loss={loss!r} does not suit a {what}: {type(est).__name__} takes {own!r}")
+    return loss or own  # type: ignore[return-value]
+
+
+def _squared(experiment: Experiment, y: np.ndarray, truth: np.ndarray | None) -> Parts:
+    """Parts of the squared loss, all outputs together."""
+    _refuse_other_outputs(y, truth)
+    _refuse_too_large(experiment.n_rounds, y)
+
+    def as_numbers(number: int, said: Any) -> np.ndarray:
+        values = np.asarray(said, np.float64).reshape(len(said), -1)
+        _refuse_other_shape(number, values.shape, y.shape)
+        if not np.isfinite(values).all():
+            row = int(np.argmax(~np.isfinite(values).all(axis=1)))
+            raise DataError(f"round {number} predicts {values[row].tolist()} at test row {row}: not a finite number")
+        return values
+
+    said = np.stack(predictions(experiment, as_numbers))
+    with np.errstate(over="ignore", invalid="ignore"):
+        outputs = [
+            squared_parts(said[:, :, at], y[:, at], None if truth is None else truth[:, at]) for at in range(y.shape[1])
+        ]
+        parts = together(outputs)
+    if not np.isfinite(parts.rows["loss"]).all():
+        raise DataError("squared distances between y_test and predictions are beyond float64: divide y by its largest")
+    return parts
+
+
+def _zero_one(experiment: Experiment, y: Labels, truth: Labels | None) -> Parts:
+    """Parts of the zero-one loss, all outputs together."""
+    _refuse_other_outputs(y.codes, None if truth is None else truth.codes)
+    _refuse_too_large(experiment.n_rounds, y.codes)
+
+    def as_labels(number: int, said: Any) -> Labels:
+        labels = encode_labels(said)
+        _refuse_other_shape(number, labels.codes.shape, y.codes.shape)
+        return labels
+
+    said = predictions(experiment, as_labels)
+    outputs, mains = [], []
+    for at in range(y.codes.shape[1]):
+        every = [y, *([] if truth is None else [truth]), *said]
+        codes, labels = _common_codes([each.codes[:, at] for each in every], [each.classes[at] for each in every])
+        n_first = len(every) - experiment.n_rounds
+        parts = zero_one_parts(np.stack(codes[n_first:]), codes[0], None if truth is None else codes[1], len(labels))
+        outputs.append(parts)
+        mains.append(_labels_of(labels, parts.main))
+    main = mains[0] if len(mains) == 1 else np.stack(mains, axis=1)
+    return together(outputs)._replace(main=main)
+
+
+def _common_codes(codes: list[np.ndarray], classes: list[np.ndarray]) -> tuple[list[np.ndarray], list[Any]]:
+    """The codes of several targets in one list of labels, sorted.
+
+    A training set may lack a class, and then its codes are others.
+    """
+    distinct = dict.fromkeys(label for labels in classes for label in labels.tolist())
+    try:
+        ordered = sorted(distinct)
+    except TypeError:
+        kinds = ", ".join(sorted({type(label).__name__ for label in distinct}))
+        raise DataError(
+            f"labels of y_test, true_values and predictions are of types that do not compare: {kinds}"
+        ) from None
+    code_of = {label: code for code, label in enumerate(ordered)}
+    places = [np.array([code_of[label] for label in labels.tolist()], np.int64) for labels in classes]
+    return [place[own] for place, own in zip(places, codes, strict=True)], ordered
+
+
+def _labels_of(labels: list[Any], codes: np.ndarray) -> np.ndarray:
+    """Labels of codes, in a dtype that holds them all."""
+    held = encode_labels(labels).classes[0]
+    return held[codes]
+
+
+def _decomposition(kind: Loss, n_rounds: int, m: int, parts: Parts) -> Decomposition:
+    """Means and standard errors of the parts."""
+    means = {name: float(column.mean()) for name, column in parts.rows.items()}
+    over_rows = {
+        name: float(column.std(ddof=1) / np.sqrt(m)) if m > 1 else float("nan") for name, column in parts.rows.items()
+    }
+    over_rounds = {name: float(column.std(ddof=1) / np.sqrt(n_rounds)) for name, column in parts.rounds.items()}
+    known = not np.isnan(means["noise"])
+    over_rounds |= {
+        name: 0.0 if name == "noise" and known else float("nan") for name in NAMES if name not in over_rounds
+    }
+    for column in (*parts.rows.values(), parts.main):
+        column.flags.writeable = False
+    return Decomposition(
+        loss_name=kind,
+        n_rounds=n_rounds,
+        n_test=m,
+        unbiased_variance=means.get("unbiased_variance", float("nan")),
+        biased_variance=means.get("biased_variance", float("nan")),
+        row_errors=over_rows,
+        round_errors=over_rounds,
+        rows=parts.rows,
+        main=parts.main,
+        **{name: means[name] for name in NAMES},
+    )
+
+
+def _numbers(values: Any, m: int, what: str) -> np.ndarray:
+    """A target of numbers, float64[m, n_outputs]."""
+    numbers = _named(encode_numbers, values, what).values
+    if len(numbers) != m:
+        raise DataError(f"X_test has {m} rows and {what} has {len(numbers)}")
+    return numbers
+
+
+def _labels(values: Any, m: int, what: str) -> Labels:
+    """A target of labels."""
+    labels = _named(encode_labels, values, what)
+    if len(labels.codes) != m:
+        raise DataError(f"X_test has {m} rows and {what} has {len(labels.codes)}")
+    return labels
+
+
+def _numbers_or_none(values: Any, m: int) -> np.ndarray | None:
+    return None if values is None else _numbers(values, m, "true_values")
+
+
+def _labels_or_none(values: Any, m: int) -> Labels | None:
+    return None if values is None else _labels(values, m, "true_values")
+
+
+def _named(encode: Callable[[Any], Any], values: Any, what: str) -> Any:
+    """Encode a target; an error says which one it was."""
+    try:
+        return encode(values)
+    except DataError as error:
+        raise type(error)(f"{what}: {error}") from None
+
+
+def _refuse_too_large(n_rounds: int, target: np.ndarray) -> None:
+    """Refuse more rounds and rows than fit in memory."""
+    check_fits(COPIES * n_rounds * target.size * 8, f"{n_rounds} rounds of {len(target)} test rows", "lower n_rounds")
+
+
+def _refuse_other_outputs(y: np.ndarray, truth: np.ndarray | None) -> None:
+    """Refuse true values of other outputs than the target's."""
+    if truth is not None and truth.shape[1] != y.shape[1]:
+        raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}")
+
+
+def _refuse_other_shape(number: int, said: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+    """Refuse predictions that do not fit the test target."""
+    if said != wanted:
+        raise DataError(
+            f"round {number} predicts {said[0]} rows and {said[1]} outputs, "
+            f"y_test has {wanted[0]} rows and {wanted[1]} outputs"
+        )

@@ -1,0 +1,217 @@
+"""What a bias-variance decomposition says. In: numbers. Out: ``Decomposition``, ``BiasVarianceCurve``.
+
+Callers: model_selection.decompose, users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treewright.model_selection.loss_parts import NAMES
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LABELS = {
+    "loss": "loss",
+    "bias_squared": "bias squared",
+    "variance": "variance",
+    "noise": "noise",
+    "cross": "cross",
+    "bias_and_noise": "bias squared + noise",
+}
+TOGETHER = "bias and noise are one number: only true_values= could tell them apart"
+ZERO_ONE_LABELS = {**LABELS, "bias_squared": "bias", "variance": "net variance", "bias_and_noise": "bias + noise"}
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """Where an estimator's expected loss comes from.
+
+    ``loss = bias_squared + variance + noise + cross`` and ``loss = bias_and_noise + variance``, up to rounding. Every
+    part is the mean of ``rows`` over the test rows; several outputs are averaged.
+
+    Attributes
+    ----------
+    loss_name : {"squared", "zero_one"}
+    n_rounds, n_test : int
+    loss : float
+        Of the rounds' predictions at the test rows, on average.
+    bias_squared : float
+        How far the main prediction is from the true value. Squared loss: of the mean of all rounds, less what chance
+        adds to it with finitely many rounds, so that it may fall just below 0. Zero-one loss: the share of test rows
+        whose most frequent prediction is not the optimal label. nan without true values.
+    variance : float
+        What the choice of the training set adds. Zero-one loss: the net variance,
+        ``unbiased_variance - biased_variance``.
+    noise : float
+        Squared loss: mean squared distance of ``y_test`` from the true values. Zero-one loss: share of test rows whose
+        label is not the optimal one. nan without true values.
+    cross : float
+        Squared loss: ``2 (h - mean prediction) (y - h)``, what this test set happens to add; 0 on average over test
+        sets. Zero-one loss: what the noise does not cost, because a wrong prediction may meet a wrong label (<= 0). nan
+        without true values.
+    bias_and_noise : float
+        The two (and cross) in one: all that can be told without true values.
+    unbiased_variance, biased_variance : float
+        Zero-one loss: variance that harms, where the main prediction is optimal, and that helps, where it is not. nan
+        for squared loss.
+    row_errors : dict from str to float
+        Standard error of each part over the test rows: what another sample of test rows would change. nan with one row.
+    round_errors : dict from str to float
+        Standard error of each part over the rounds: what more rounds would settle. 0.0 for ``noise``; nan for the
+        bias of the zero-one loss, which jumps.
+    rows : dict from str to float64[n_test]
+        Each part at each test row.
+    main : ndarray[n_test], or ndarray[n_test, n_outputs]
+        The mean or the most frequent prediction.
+    """
+
+    loss_name: Literal["squared", "zero_one"]
+    n_rounds: int
+    n_test: int
+    loss: float
+    bias_squared: float
+    variance: float
+    noise: float
+    cross: float
+    bias_and_noise: float
+    unbiased_variance: float
+    biased_variance: float
+    row_errors: Mapping[str, float]
+    round_errors: Mapping[str, float]
+    rows: Mapping[str, np.ndarray]
+    main: np.ndarray
+
+    @property
+    def knows_truth(self) -> bool:
+        """Whether true values were given, so that bias and noise are apart."""
+        return not np.isnan(self.noise)
+
+    @property
+    def expected_loss(self) -> float:
+        """What the loss is on average over test sets at these rows.
+
+        Squared loss with true values: ``bias_squared + variance + noise``. Else ``loss``.
+        """
+        if self.loss_name == "squared" and self.knows_truth:
+            return self.bias_squared + self.variance + self.noise
+        return self.loss
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame: one row a part."""
+        return {
+            "part": list(NAMES),
+            "value": [getattr(self, name) for name in NAMES],
+            "row_error": [self.row_errors[name] for name in NAMES],
+            "round_error": [self.round_errors[name] for name in NAMES],
+        }
+
+    def __str__(self) -> str:
+        labels = LABELS if self.loss_name == "squared" else ZERO_ONE_LABELS
+        parts = ["bias_squared", "variance", "noise", "cross"] if self.knows_truth else ["bias_and_noise", "variance"]
+        title = "Squared" if self.loss_name == "squared" else "Zero-one"
+        lines = [
+            f"{title} loss: {self.n_rounds} training sets, {self.n_test} test rows",
+            f"{'':22}{'value':>12}{'+- rows':>12}{'+- rounds':>12}",
+        ]
+        for name in [*parts, "loss"]:
+            numbers = (getattr(self, name), self.row_errors[name], self.round_errors[name])
+            shown = "".join(f"{'-' if np.isnan(number) else format(number, '.4g'):>12}" for number in numbers)
+            lines.append(f"{('= ' if name == 'loss' else '  ') + labels[name]:22}{shown}")
+        if not self.knows_truth:
+            lines.append(TOGETHER)
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class BiasVarianceCurve:
+    """The decomposition along a parameter; every value was fitted on the same training sets.
+
+    Attributes
+    ----------
+    name : str
+        What the parameter is called.
+    values : float64[k]
+    loss, expected_loss, bias_squared, variance, noise, cross, bias_and_noise : float64[k]
+        As in ``Decomposition``.
+    decompositions : tuple of Decomposition
+    """
+
+    name: str
+    values: np.ndarray
+    loss: np.ndarray
+    expected_loss: np.ndarray
+    bias_squared: np.ndarray
+    variance: np.ndarray
+    noise: np.ndarray
+    cross: np.ndarray
+    bias_and_noise: np.ndarray
+    decompositions: tuple[Decomposition, ...]
+
+    @property
+    def best(self) -> float:
+        """The value with the least expected loss, the first of equals."""
+        return float(self.values[np.argmin(self.expected_loss)])
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Columns for a data frame: one row a value."""
+        names = ("loss", "expected_loss", "bias_squared", "variance", "noise", "cross", "bias_and_noise")
+        return {self.name: self.values.tolist()} | {name: getattr(self, name).tolist() for name in names}
+
+    def __str__(self) -> str:
+        first = self.decompositions[0]
+        labels = LABELS if first.loss_name == "squared" else ZERO_ONE_LABELS
+        parts = ["bias_squared", "variance", "noise"] if first.knows_truth else ["bias_and_noise", "variance"]
+        columns = [*parts, "expected_loss"]
+        width = max(12, len(self.name) + 2)
+        heads = [labels.get(name, "expected loss") for name in columns]
+        widths = [max(14, len(head) + 2) for head in heads]
+        title = "Squared" if first.loss_name == "squared" else "Zero-one"
+        lines = [f"{title} loss along {self.name}: {first.n_rounds} training sets, {first.n_test} test rows"]
+        lines.append(f"{self.name:>{width}}" + "".join(f"{head:>{w}}" for head, w in zip(heads, widths, strict=True)))
+        for at, value in enumerate(self.values):
+            numbers = [f"{getattr(self, name)[at]:>{w}.4g}" for name, w in zip(columns, widths, strict=True)]
+            mark = "  <- least" if value == self.best else ""
+            lines.append(f"{value:>{width}.4g}" + "".join(numbers) + mark)
+        if not first.knows_truth:
+            lines.append(TOGETHER)
+        return "\n".join(lines)
+
+    def plot(self, *, log_x: bool | None = None, **options: Any) -> Figure:
+        """Draw the parts over the parameter (needs matplotlib).
+
+        Parameters
+        ----------
+        log_x : bool, optional
+            Whether the axis of the parameter is logarithmic; None: where all values are positive and span a factor of
+            100.
+        **options
+            As ``treewright.plot.figures.curves.bias_variance`` takes them.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            With true values the expected loss is the sum of the parts, and the loss at these test rows is drawn beside
+            it. Without them the curve of the bias holds the noise.
+        """
+        from treewright.plot.figures import curves
+
+        if log_x is None:
+            log_x = bool(self.values.min() > 0 and self.values.max() >= 100 * self.values.min())
+        known = self.decompositions[0].knows_truth
+        return curves.bias_variance(
+            x=self.values,
+            bias_squared=self.bias_squared if known else self.bias_and_noise,
+            variance=self.variance,
+            noise=self.noise if known else None,
+            loss=self.expected_loss,
+            test_error=self.loss if known and self.decompositions[0].loss_name == "squared" else None,
+            xlabel=self.name,
+            log_x=log_x,
+            **options,
+        )

@@ -1,0 +1,373 @@
+"""How an estimator does on rows it did not see. In: an estimator, a table, a target. Out: ``Scores``.
+
+Callers: users, cli, model_selection.comparison, model_selection.tuning.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from treewright.data.cells import shown
+from treewright.data.target import label_codes
+from treewright.exceptions import DataError, DataWarning, ParameterError
+from treewright.model_selection.folds import Split, splits_of
+from treewright.model_selection.parallel import answers
+from treewright.model_selection.rows import take_rows
+from treewright.model_selection.scores import Scores, pooled_scores
+from treewright.model_selection.scoring import Scorer, scorers_of
+from treewright.model_selection.task import Task, size_of, task_of
+from treewright.model_selection.whole import is_whole
+
+
+def holdout(
+    est: Any,
+    X: Any,
+    y: Any,
+    *,
+    test_size: float = 0.25,
+    sample_weight: Any = None,
+    scoring: Any = None,
+    random_state: Any = 0,
+    stratify: bool = True,
+    keep_estimators: bool = False,
+) -> Scores:
+    """Fit on one part of the rows, score on the other.
+
+    Parameters
+    ----------
+    est : estimator
+        Any of this library or of scikit-learn; a copy is fitted.
+    X, y : table of n rows and its target
+    test_size : float in (0, 1), or int
+        Share of the rows that are kept aside (rounded up), or how many.
+    sample_weight : n numbers >= 0, optional
+        For fitting and for scoring.
+    scoring : None, str, callable, list or dict
+        None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
+    random_state : int, RandomState or None
+        Seed of the shuffle.
+    stratify : bool
+        Give both parts the same share of each class, where there is one target of classes.
+    keep_estimators : bool
+        Keep the fitted copy.
+
+    Returns
+    -------
+    Scores
+        With one fold.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is outside its range.
+    DataError
+        Too few rows for two parts, or a class too small for both.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> print(tw.model_selection.holdout(tw.DecisionTreeClassifier(max_depth=2), *load_iris(return_X_y=True)))
+    DecisionTreeClassifier, 38 of 150 rows held out
+               test  training
+    accuracy  0.947     0.964
+    <BLANKLINE>
+    all 38 predictions: accuracy 0.947, 95 % interval 0.827 to 0.985 (Wilson)
+    """
+    task = task_of(est, X, y, sample_weight)
+    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    split = _two_parts(task, test_size, random_state, stratify=stratify)
+    found = evaluate_folds(est, task, [split], scorers, n_jobs=1, keep=keep_estimators)
+    return scores_of(est, "holdout", task, found)
+
+
+def cross_validate(
+    est: Any,
+    X: Any,
+    y: Any,
+    *,
+    cv: Any = 10,
+    sample_weight: Any = None,
+    scoring: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    groups: Any = None,
+    keep_estimators: bool = False,
+) -> Scores:
+    """Fit as many times as there are folds, each time scoring on the fold left out.
+
+    Parameters
+    ----------
+    est : estimator
+        Any of this library or of scikit-learn; copies are fitted.
+    X, y : table of n rows and its target
+    cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
+        An int shuffles with ``random_state``, and spreads each class evenly where there is one target of classes.
+    sample_weight : n numbers >= 0, optional
+        For fitting and for scoring.
+    scoring : None, str, callable, list or dict
+        None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Folds side by side; None is every processor. The result does not depend on it.
+    groups : n group labels, optional
+        For a splitter that keeps groups together.
+    keep_estimators : bool
+        Keep the fitted copies.
+
+    Returns
+    -------
+    Scores
+
+    Raises
+    ------
+    ParameterError
+        A parameter is outside its range.
+    DataError
+        The folds cannot be made of these rows (see ``folds.splits_of``), or a fold's rows all weigh 0.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> scores = tw.model_selection.cross_validate(tw.DecisionTreeClassifier(), *load_iris(return_X_y=True))
+    >>> round(scores.mean, 3), round(scores.standard_error, 3), len(scores.predictions)
+    (0.94, 0.018, 150)
+    """
+    task = task_of(est, X, y, sample_weight)
+    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    splits = splits_of(cv, task.y, is_classification=task.is_classification, random_state=random_state, groups=groups)
+    found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators)
+    return scores_of(est, "cross_validate", task, found)
+
+
+def leave_one_out(
+    est: Any,
+    X: Any,
+    y: Any,
+    *,
+    sample_weight: Any = None,
+    scoring: Any = None,
+    n_jobs: int | None = None,
+    keep_estimators: bool = False,
+) -> Scores:
+    """Predict every row by a fit on all the others: n fits.
+
+    Parameters
+    ----------
+    est, X, y, sample_weight, n_jobs, keep_estimators
+        As for ``cross_validate``. A row of weight 0 is not predicted.
+    scoring : None, str, callable, list or dict
+        None is the accuracy, or minus the squared error: R2 of a single row is not defined (``Scores.pooled`` has
+        that of all).
+
+    Returns
+    -------
+    Scores
+        A fold per row; without scores on training rows.
+
+    Raises
+    ------
+    ParameterError
+        A parameter is outside its range.
+    DataError
+        There is only one row.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> scores = tw.model_selection.leave_one_out(tw.DecisionTreeRegressor(), [[1], [2], [8], [9]], [5, 5, 7, 7])
+    >>> scores.predictions.tolist()
+    [5.0, 5.0, 7.0, 7.0]
+    """
+    task = task_of(est, X, y, sample_weight)
+    if scoring is None and not task.is_classification:
+        scoring = "neg_mean_squared_error"
+    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    counting = np.arange(task.n) if task.weights is None else np.flatnonzero(task.weights > 0)
+    if len(counting) < 2:
+        raise DataError(f"{len(counting)} row(s) with weight: at least 2 are needed to leave one out")
+    found = evaluate_folds(
+        est, task, _EachLeftOut(task.n, counting), scorers, n_jobs=n_jobs, keep=keep_estimators, on_training_rows=False
+    )
+    return scores_of(est, "leave_one_out", task, found)
+
+
+class _EachLeftOut(Sequence[Split]):
+    """A fold per row, made when it is asked for: all at once they would hold n x n positions."""
+
+    def __init__(self, n: int, rows: np.ndarray) -> None:
+        self.n, self.rows = n, rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        row = self.rows[at]
+        return np.delete(np.arange(self.n), row), np.array([row])
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """What one fold said.
+
+    Attributes
+    ----------
+    n_train : int
+        Rows that were learned from.
+    test : int64[]
+        Rows that were not.
+    test_scores : dict from str to float
+    train_scores : dict from str to float, or None
+    predictions : ndarray of the test rows
+    n_leaves, depth : float
+        nan for what is no tree.
+    estimator : fitted estimator, or None
+    """
+
+    n_train: int
+    test: np.ndarray
+    test_scores: Mapping[str, float]
+    train_scores: Mapping[str, float] | None
+    predictions: np.ndarray
+    n_leaves: float
+    depth: float
+    estimator: Any
+
+
+def evaluate_folds(
+    estimator: Any,
+    task: Task,
+    splits: Sequence[Split],
+    scorers: Mapping[str, Scorer],
+    *,
+    n_jobs: int | None,
+    keep: bool = False,
+    on_training_rows: bool = True,
+) -> list[Fold]:
+    """Fit and score every fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Copies are fitted.
+    task : Task
+    splits : sequence of (int64[n_train], int64[n_test])
+    scorers : dict from str to function
+    n_jobs : int or None
+    keep : bool
+        Keep the fitted copies.
+    on_training_rows : bool
+        Score the training rows as well.
+
+    Raises
+    ------
+    DataError
+        The test rows of a fold all weigh 0.
+    """
+    for at, (_, test) in enumerate(splits):
+        weights = task.weights_at(test)
+        if weights is not None and not weights.any():
+            raise DataError(f"fold {at}: its {len(test)} test row(s) all weigh 0: there is nothing to score")
+
+    def work(at: int) -> Fold:
+        train, test = splits[at]
+        fitted = task.fit(estimator, train, f"the training rows of fold {at} of {len(splits)}")
+        try:
+            table = take_rows(task.X, test)
+            scores = _scores(scorers, fitted, task, table, test)
+            predictions = np.asarray(fitted.predict(table))
+            on_train = None
+            if on_training_rows:
+                on_train = _scores(scorers, fitted, task, take_rows(task.X, train), train)
+        except Exception as error:
+            error.add_note(f"while scoring {type(estimator).__name__} in fold {at} of {len(splits)}")
+            raise
+        return Fold(len(train), test, scores, on_train, predictions, *size_of(fitted), fitted if keep else None)
+
+    return answers(work, len(splits), n_jobs)
+
+
+def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) -> Scores:
+    """What the folds say together."""
+    names = list(folds[0].test_scores)
+    test = {name: np.array([fold.test_scores[name] for fold in folds]) for name in names}
+    train = None
+    if all(fold.train_scores is not None for fold in folds):
+        train = {name: np.array([(fold.train_scores or {})[name] for fold in folds]) for name in names}
+    warn_of_nan(test)
+    rows = predictions = pooled = None
+    tested = np.concatenate([fold.test for fold in folds])
+    if np.bincount(tested).max() == 1:
+        order = np.argsort(tested, kind="stable")
+        rows, predictions = tested[order], np.concatenate([fold.predictions for fold in folds])[order]
+        pooled = pooled_scores(task, rows, predictions)
+    kept = tuple(fold.estimator for fold in folds)
+    return Scores(
+        estimator=type(estimator).__name__,
+        method=method,
+        n_rows=task.n,
+        test=test,
+        train=train,
+        n_train=np.array([fold.n_train for fold in folds]),
+        n_test=np.array([len(fold.test) for fold in folds]),
+        n_leaves=np.array([fold.n_leaves for fold in folds]),
+        depth=np.array([fold.depth for fold in folds]),
+        rows=rows,
+        predictions=predictions,
+        pooled=pooled,
+        estimators=None if None in kept else kept,
+    )
+
+
+def warn_of_nan(test: Mapping[str, np.ndarray]) -> None:
+    """Say which scores are not defined in some fold: their mean is not defined either."""
+    for name, scores in test.items():
+        undefined = np.flatnonzero(np.isnan(scores))
+        if len(undefined):
+            warnings.warn(
+                f"the score {name!r} is nan in {len(undefined)} of {len(scores)} folds (first fold {undefined[0]}), so "
+                f"its mean is nan too: give larger folds, or another score",
+                DataWarning,
+                stacklevel=4,
+            )
+
+
+def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:
+    """Every score on some rows."""
+    return {name: scorer(fitted, table, task.truth[rows], task.weights_at(rows)) for name, scorer in scorers.items()}
+
+
+def _two_parts(task: Task, test_size: Any, random_state: Any, *, stratify: bool) -> Split:
+    """Rows to learn from and rows kept aside, both ascending."""
+    n = task.n
+    if is_whole(test_size) and test_size >= 1:
+        n_test = int(test_size)
+    elif isinstance(test_size, float | np.floating) and 0 < test_size < 1:
+        n_test = math.ceil(float(test_size) * n)
+    else:
+        raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of rows >= 1")
+    if not 0 < n_test < n:
+        raise DataError(f"{n} row(s) are too few to keep {n_test} aside: give more rows or a smaller test_size")
+    codes = None
+    if stratify and task.is_classification and task.truth.ndim == 1:
+        codes, labels = label_codes(task.truth)
+        counts = np.bincount(codes)
+        rarest = int(np.argmin(counts))
+        if counts[rarest] < 2:
+            label = shown(labels[rarest : rarest + 1].tolist()[0])
+            raise DataError(f"class {label} has 1 row, too few for two parts: give more rows, or stratify=False")
+        if min(n_test, n - n_test) < len(labels):
+            raise DataError(
+                f"{n - n_test} and {n_test} rows cannot both hold all {len(labels)} classes: give another test_size, "
+                f"or stratify=False"
+            )
+    train, test = train_test_split(np.arange(n), test_size=n_test, random_state=random_state, stratify=codes)
+    return np.sort(train), np.sort(test)

@@ -1,0 +1,274 @@
+"""Information criteria of fitted models. In: an estimator, rows. Out: ``LogLikelihood``, AIC, BIC. Callers: users.
+
+A criterion weighs how well a model fits its own training rows against how many numbers were fitted to them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+from sklearn.utils.validation import check_is_fitted
+
+from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.exceptions import DataError, ParameterError
+from treewright.model import Model
+from treewright.model_selection.parameter_counts import count_parameters, is_median
+from treewright.model_selection.rows import count_rows
+
+ROUNDING = 64 * np.finfo(np.float64).eps  # residuals of this size, as a part of y, are an exact fit
+
+
+@dataclass(frozen=True)
+class LogLikelihood:
+    """How probable rows are under a fitted model.
+
+    Attributes
+    ----------
+    value : float
+        The natural logarithm of the likelihood; -inf where a class was thought impossible and came.
+    n_parameters : float
+        k, the numbers that were fitted.
+    n_samples : float
+        n, the sum of the weights (a row of weight 2 is two rows); without weights the rows.
+    """
+
+    value: float
+    n_parameters: float
+    n_samples: float
+
+    @property
+    def aic(self) -> float:
+        """``2 k - 2 ln L`` (Akaike 1974); less is better."""
+        return 2.0 * self.n_parameters - 2.0 * self.value
+
+    @property
+    def bic(self) -> float:
+        """``k ln n - 2 ln L`` (Schwarz 1978); less is better."""
+        return self.n_parameters * math.log(self.n_samples) - 2.0 * self.value
+
+
+def log_likelihood(
+    est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: float | None = None
+) -> LogLikelihood:
+    """The logarithm of the likelihood of rows under a fitted model, with the number of its parameters.
+
+    Parameters
+    ----------
+    est : fitted estimator or Model
+        Of this library or of scikit-learn: a regressor (``predict``) or a classifier (``predict_proba``).
+    X, y : table of n rows with its target
+        AIC and BIC are defined on the rows of the fit.
+    sample_weight : n numbers >= 0, optional
+        Those of the fit, counted as so many rows each.
+    n_parameters : float >= 0, optional
+        k, where it is known better than by counting; needed where it cannot be counted (forests, nearest neighbours,
+        shrunk coefficients: their effective degrees of freedom). For a regressor it includes the variance.
+
+    Returns
+    -------
+    LogLikelihood
+
+    Raises
+    ------
+    ParameterError
+        The model fits the rows exactly, so that the likelihood of a density has no bound; the parameters cannot be
+        counted; ``est`` is neither classifier nor regressor, or gives no probabilities.
+    DataError
+        Rows, target or weights were refused, or a label is none of the model's classes.
+    sklearn.exceptions.NotFittedError
+        ``est`` was not fitted.
+
+    Notes
+    -----
+    *Classes*: ln L is the sum of w ln(share of the row's class in its leaf), outputs added up. On the rows of the fit
+    these shares are the most likely ones. On other rows a class that the leaf lacks makes ln L -inf, and AIC and BIC
+    inf.
+
+    *Numbers*: errors are normal, with one variance per output that is fitted to these rows, RSS / n:
+    ln L = -n/2 (ln(2 pi RSS / n) + 1). Leaves that hold medians (``criterion="absolute_error"``) are the most likely
+    ones under Laplace errors, with scale b = mean of ``|y - f|``: ln L = -n (ln 2b + 1).
+
+    *Counted* for a tree: leaves times the sum over outputs of (classes - 1), or leaves times outputs plus a variance
+    per output. Leaves that no training row reached repeat their parent and are not counted. *Not counted*: the
+    questions. Which column is asked about and where it is cut was searched for in the same rows, so k is too low for
+    a tree and both criteria, AIC above all, leave trees too large; cross-validation counts the search.
+
+    *Counted* for linear regression: coefficients (as many as the rank of X), intercepts, variances; for the lasso the
+    coefficients that are not 0 (Zou, Hastie and Tibshirani 2007); for logistic regression without penalty
+    (classes - 1) x (columns + 1). scikit-learn's trees and dummies are counted like ours. What comes before the last
+    step of a pipeline is not counted.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.DecisionTreeClassifier(max_depth=1).fit([[1], [2], [3], [4]], ["a", "a", "a", "b"], [1, 1, 1, 1])
+    >>> print(tw.model_selection.log_likelihood(est.prune("leaves", max_leaves=1), [[1], [2], [3], [4]], list("aaab")))
+    LogLikelihood(value=-2.249..., n_parameters=1, n_samples=4.0)
+    """
+    is_classification = _task(est)
+    n = count_rows(y)
+    if count_rows(X) != n:
+        check_lengths(count_rows(X), y)
+    weights = check_weights(sample_weight, n) if n else None
+    held = np.ones(n) if weights is None else weights
+    value = _of_classes(est, X, y, held) if is_classification else _of_numbers(est, X, y, held)
+    k = count_parameters(est, is_classification) if n_parameters is None else _stated(n_parameters)
+    return LogLikelihood(value, k, float(held.sum()))
+
+
+def aic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: float | None = None) -> float:
+    """Akaike's information criterion, 2 k - 2 ln L; less is better.
+
+    Parameters
+    ----------
+    est, X, y, sample_weight, n_parameters
+        As for ``log_likelihood``, which says what is counted.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError, DataError
+        As ``log_likelihood``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> rows = [[1], [2], [3], [4]]
+    >>> est = tw.DecisionTreeClassifier(max_depth=1).fit(rows, ["a", "a", "b", "b"])
+    >>> tw.model_selection.aic(est, rows, ["a", "a", "b", "b"])
+    4.0
+    """
+    return log_likelihood(est, X, y, sample_weight=sample_weight, n_parameters=n_parameters).aic
+
+
+def bic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: float | None = None) -> float:
+    """The Bayesian information criterion, k ln n - 2 ln L; less is better.
+
+    Parameters
+    ----------
+    est, X, y, sample_weight, n_parameters
+        As for ``log_likelihood``, which says what is counted.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ParameterError, DataError
+        As ``log_likelihood``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> rows = [[1], [2], [3], [4]]
+    >>> est = tw.DecisionTreeClassifier(max_depth=1).fit(rows, ["a", "a", "b", "b"])
+    >>> round(tw.model_selection.bic(est, rows, ["a", "a", "b", "b"]), 4)
+    2.7726
+    """
+    return log_likelihood(est, X, y, sample_weight=sample_weight, n_parameters=n_parameters).bic
+
+
+def _task(est: Any) -> bool:
+    """Whether the fitted model predicts classes.
+
+    Raises
+    ------
+    ParameterError
+        It has no likelihood.
+    """
+    if isinstance(est, Model):
+        return est.task == "classification"
+    if isinstance(est, type):
+        raise ParameterError(f"pass a fitted estimator, not the class {est.__name__}")
+    if hasattr(est, "predict") and hasattr(est, "fit"):
+        if is_classifier(est):
+            check_is_fitted(est)
+            if not hasattr(est, "predict_proba"):
+                raise ParameterError(
+                    f"{type(est).__name__} gives no probabilities (predict_proba), so there is no likelihood: "
+                    f"wrap it in CalibratedClassifierCV, or compare by cross_validate"
+                )
+            return True
+        if is_regressor(est):
+            check_is_fitted(est)
+            return False
+    raise ParameterError(
+        f"a {type(est).__name__} is neither a classifier nor a regressor, so there is no likelihood: "
+        f"pass a fitted estimator or a Model"
+    )
+
+
+def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
+    """Sum of w ln(share of the row's class), over rows and outputs."""
+    labels = encode_labels(y)
+    check_lengths(len(weights), labels)
+    several = labels.codes.shape[1] > 1
+    classes = est.classes if isinstance(est, Model) else est.classes_ if several else (est.classes_,)
+    if not isinstance(classes, list | tuple):
+        raise DataError(f"y has {labels.codes.shape[1]} outputs, the model has 1")
+    codes = recode(labels, tuple(np.asarray(known) for known in classes))
+    said = est.predict_proba(X)
+    counted = weights > 0
+    total = 0.0
+    for output, shares in enumerate(said if isinstance(said, list) else [said]):
+        of_class = np.asarray(shares)[np.arange(len(codes)), codes[:, output]][counted]
+        if (of_class <= 0).any():
+            return -math.inf
+        total += float(weights[counted] @ np.log(of_class))
+    return total
+
+
+def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
+    """Largest ln L over the spread of the errors, outputs added up.
+
+    Raises
+    ------
+    ParameterError
+        The fit is exact.
+    """
+    target = encode_numbers(y).values
+    said = np.asarray(est.predict(X), np.float64).reshape(len(target), -1)
+    if said.shape != target.shape:
+        raise DataError(f"y has {target.shape[1]} outputs, the model has {said.shape[1]}")
+    n, total = float(weights.sum()), 0.0
+    medians = is_median(est)
+    for output in range(target.shape[1]):
+        counted = weights > 0
+        largest = float(np.abs(target[counted, output]).max())
+        unit = largest or 1.0  # in units of the largest value no square overflows
+        away = np.abs(target[counted, output] / unit - said[counted, output] / unit)
+        spread = float(weights[counted] @ away) / n if medians else math.sqrt(float(weights[counted] @ away**2) / n)
+        if not math.isfinite(spread):
+            raise DataError(f"the model predicts numbers that are not finite (output {output}): there is no likelihood")
+        if spread <= ROUNDING:
+            raise ParameterError(
+                f"the model fits the rows exactly (output {output}): errors of 0 have a likelihood without bound. "
+                "Prune the tree, or let it grow with larger leaves, before you compare"
+            )
+        if medians:
+            total -= n * (math.log(2 * spread) + math.log(unit) + 1)
+        else:
+            total -= n / 2 * (math.log(2 * math.pi) + 2 * math.log(spread) + 2 * math.log(unit) + 1)
+    return total
+
+
+def _stated(n_parameters: Any) -> float:
+    """A number of parameters that the user gives.
+
+    Raises
+    ------
+    ParameterError
+    """
+    is_number = isinstance(n_parameters, Real) and not isinstance(n_parameters, bool)
+    if not is_number or not 0 <= float(n_parameters) < math.inf:
+        raise ParameterError(f"n_parameters={n_parameters!r}: give a finite number >= 0")
+    return float(n_parameters)

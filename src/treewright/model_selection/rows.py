@@ -1,0 +1,112 @@
+"""Rows of any table by position. In: a table as the estimators take it, positions. Out: a table of the same sort.
+
+Callers: model_selection.
+
+A sort of table that scikit-learn can index is left to it; the others (a dict of columns, frames that only narwhals
+knows, sparse formats without an index) are handled here.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import _safe_indexing
+
+from treewright.data.frame import known_frame
+from treewright.exceptions import DataError
+
+INDEXED_FORMATS = ("csr", "csc", "lil")
+
+
+def count_rows(table: Any) -> int:
+    """How many rows a table, a column or a target has.
+
+    Parameters
+    ----------
+    table : array, sparse matrix, data frame, series, dict of columns, or list
+        What the estimators take for X, y or sample_weight.
+
+    Raises
+    ------
+    DataError
+        It has no rows to count (None, a number, a lazy frame), or the columns of a dict differ in length.
+
+    Examples
+    --------
+    >>> count_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Oslo"]})
+    3
+    """
+    if isinstance(table, dict) and not issparse(table):  # a sparse dict of keys is a dict as well
+        lengths = {name: count_rows(column) for name, column in table.items()}
+        first = next(iter(lengths), None)
+        for name, length in lengths.items():
+            if length != lengths[first]:
+                raise DataError(
+                    f"column {name!r} has {length} rows, column {first!r} has {lengths[first]}: "
+                    f"all columns of a table must have the same length"
+                )
+        return lengths[first] if lengths else 0
+    if hasattr(table, "collect_schema") and not hasattr(table, "__len__"):
+        refuse_lazy(table)
+    shape = getattr(table, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    if not isinstance(table, str | bytes) and shape is None:
+        if hasattr(table, "__len__"):
+            return len(table)
+        if hasattr(table, "__array__") and np.ndim(table):
+            return len(np.asarray(table))
+    raise DataError(f"a {type(table).__name__} has no rows: pass an array, a dict of columns, a list or a data frame")
+
+
+def take_rows(table: Any, positions: np.ndarray) -> Any:
+    """Some rows, in the order of the positions; a position may be given twice.
+
+    Parameters
+    ----------
+    table : array, sparse matrix, data frame, series, dict of columns, or list
+    positions : int64[m], 0 to n - 1
+        Always positions, never labels of an index.
+
+    Returns
+    -------
+    table of m rows
+        Of the same type; an object that is only known by ``__array__`` becomes an array, a sparse matrix of a format
+        that has no index CSR, a tuple or range a list.
+
+    Examples
+    --------
+    >>> take_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Rome"]}, np.array([2, 0]))
+    {'age': [20, 31], 'city': ['Rome', 'Oslo']}
+    """
+    if isinstance(table, dict) and not issparse(table):
+        return {name: take_rows(column, positions) for name, column in table.items()}
+    if isinstance(table, list | tuple | range):
+        return [table[at] for at in positions.tolist()]
+    if isinstance(table, np.ndarray) or hasattr(table, "iloc"):
+        return _safe_indexing(table, positions)
+    if issparse(table):
+        return (table if table.format in INDEXED_FORMATS else table.tocsr())[positions]
+    frame = known_frame(table)
+    if frame is not table:
+        if not hasattr(frame, "to_dict") and not hasattr(frame, "to_list"):
+            refuse_lazy(table)
+        return frame[positions].to_native()
+    if hasattr(table, "shape") and hasattr(table, "__getitem__"):
+        return _safe_indexing(table, positions)
+    if hasattr(table, "__array__"):
+        return np.asarray(table)[positions]
+    return _safe_indexing(table, positions)
+
+
+def refuse_lazy(table: Any) -> NoReturn:
+    """Raise the refusal of a frame that has not read its rows yet.
+
+    Raises
+    ------
+    DataError
+    """
+    kind = f"{type(table).__module__}.{type(table).__name__}"
+    raise DataError(f"the table is lazy ({kind}): call collect() on it first")

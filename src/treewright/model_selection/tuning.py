@@ -1,0 +1,336 @@
+"""The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``. Callers: users, cli.
+
+Candidates are those of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``; they are fitted and scored by the
+loop of ``cross_validate``, so every table of the estimators will do, weights count in the scores too, and the leaves of
+each candidate are known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from treewright.exceptions import DataError, ParameterError
+from treewright.explain.table import TextColumn
+from treewright.model_selection.candidates import is_listed, sampled, whole_grid, with_parameters
+from treewright.model_selection.evaluate import Fold, evaluate_folds, warn_of_nan
+from treewright.model_selection.folds import Split, splits_of
+from treewright.model_selection.scores import side_by_side, standard_error
+from treewright.model_selection.scoring import Scorer, one_scorer
+from treewright.model_selection.subsets import nested_orders
+from treewright.model_selection.task import Task, task_of
+from treewright.model_selection.whole import whole_number
+from treewright.tree.words import shorten
+
+Method = Literal["grid", "random", "halving"]
+Rule = Literal["best", "1se"]
+DEFAULT_CANDIDATES = 20
+MOST_SHOWN = 20
+LONGEST_SETTING = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One setting of the parameters.
+
+    Attributes
+    ----------
+    parameters : dict
+    mean, standard_error : float
+        Of the score over the folds. Greater is better.
+    train_mean : float
+        Mean score of the rows that were learned from.
+    n_leaves, depth : float
+        Means over the folds; nan for what is no tree.
+    n_train : int
+        Training rows of a fold (the fewest); under ``halving`` fewer than all for those that were dropped.
+    scores : float64[k]
+    """
+
+    parameters: Mapping[str, Any]
+    mean: float
+    standard_error: float
+    train_mean: float
+    n_leaves: float
+    depth: float
+    n_train: int
+    scores: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning(Sequence[Candidate]):
+    """Candidates with their cross-validated scores; a sequence of ``Candidate``.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        In the order tried; under ``halving`` with what the last round they were in said.
+    chosen : int
+        Position of the chosen one.
+    method : {"grid", "random", "halving"}
+    rule : {"best", "1se"}
+    score : str
+    n_rows, n_folds : int
+    estimator : estimator
+        Fitted on all rows with the chosen parameters.
+    """
+
+    candidates: tuple[Candidate, ...]
+    chosen: int
+    method: Method
+    rule: Rule
+    score: str
+    n_rows: int
+    n_folds: int
+    estimator: Any
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.candidates[at]
+
+    @property
+    def best(self) -> Candidate:
+        """The chosen candidate."""
+        return self.candidates[self.chosen]
+
+    @property
+    def best_parameters(self) -> dict[str, Any]:
+        """Its parameters."""
+        return dict(self.best.parameters)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per candidate; a parameter that a candidate does not set is None."""
+        names = list(dict.fromkeys(name for candidate in self for name in candidate.parameters))
+        columns: dict[str, list[Any]] = {
+            f"parameter_{name}": [candidate.parameters.get(name) for candidate in self] for name in names
+        }
+        for name in ("mean", "standard_error", "train_mean", "n_leaves", "depth", "n_train"):
+            columns[name] = [getattr(candidate, name) for candidate in self]
+        columns["chosen"] = [at == self.chosen for at in range(len(self))]
+        return columns
+
+    def __str__(self) -> str:
+        order = sorted(range(len(self)), key=lambda at: (at != self.chosen, -self[at].n_train, *_worse(self[at]), at))
+        shown = [self.candidates[at] for at in order[:MOST_SHOWN]]
+        settings = [", ".join(f"{name}={value!r}" for name, value in one.parameters.items()) for one in shown]
+        columns = [
+            TextColumn("", ["*", *[""] * (len(shown) - 1)], "left"),
+            TextColumn("parameters", [shorten(setting, LONGEST_SETTING) for setting in settings], "left"),
+            TextColumn("mean", [_written(one.mean) for one in shown], "point"),
+            TextColumn("s.e.", [_written(one.standard_error) for one in shown], "point"),
+        ]
+        if not all(math.isnan(one.n_leaves) for one in shown):
+            leaves = ["-" if math.isnan(one.n_leaves) else f"{one.n_leaves:.1f}" for one in shown]
+            columns.append(TextColumn("leaves", leaves, "point"))
+        if self.method == "halving":
+            columns.append(TextColumn("rows", [str(one.n_train) for one in shown], "right"))
+        chosen = "the best" if self.rule == "best" else "the simplest within one standard error of the best"
+        head = f"{shorten(self.score, LONGEST_SETTING)}, {self.n_folds} folds of {self.n_rows} rows"
+        lines = [f"{head}, {len(self)} candidates", f"* {chosen}"]
+        lines += side_by_side(columns)
+        if len(order) > MOST_SHOWN:
+            lines.append(f"and {len(order) - MOST_SHOWN} more: see to_dict()")
+        return "\n".join(lines)
+
+
+def tune(
+    est: Any,
+    X: Any,
+    y: Any,
+    grid: Any,
+    *,
+    method: Method = "grid",
+    rule: Rule = "best",
+    cv: Any = 5,
+    n_candidates: int = DEFAULT_CANDIDATES,
+    factor: int = 3,
+    sample_weight: Any = None,
+    scoring: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    groups: Any = None,
+) -> Tuning:
+    """Try parameters on the same folds, choose, and fit the chosen ones on all rows.
+
+    Parameters
+    ----------
+    est : estimator
+        Any of this library or of scikit-learn; copies are fitted.
+    X, y : table of n rows and its target
+    grid : dict from parameter to values, or list of such dicts
+        Values are a list; for ``random`` and ``halving`` also a distribution of scipy.stats (an object with ``rvs``).
+        Parameters of a part are written ``part__parameter``, as in scikit-learn.
+    method : {"grid", "random", "halving"}
+        All combinations; ``n_candidates`` drawn at random; or all (drawn, where a distribution is among the values) on
+        few training rows at first, of which the best ``1 / factor`` go on with ``factor`` times the rows, and so on.
+    rule : {"best", "1se"}
+        The greatest mean score (of equals the fewest leaves, then the first), or the fewest leaves within one standard
+        error of it.
+    cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
+    n_candidates : int >= 1
+        For drawing.
+    factor : int >= 2
+        For ``halving``.
+    sample_weight : n numbers >= 0, optional
+        For fitting and for scoring.
+    scoring : None, str or callable
+        None is the accuracy, or R2; one score only.
+    random_state : int, RandomState or None
+        Of folds, draws and the rows of ``halving``.
+    n_jobs : int, optional
+        Folds side by side; the result does not depend on it.
+    groups : n group labels, optional
+        For a splitter that keeps groups together.
+
+    Returns
+    -------
+    Tuning
+        ``print`` shows the best candidates, ``.estimator`` is fitted.
+
+    Raises
+    ------
+    ParameterError
+        The estimator has no such parameter, a value is outside its range, ``rule="1se"`` for what has no leaves.
+    DataError
+        The folds cannot be made of these rows, or the score of every candidate is nan.
+
+    Notes
+    -----
+    The score of the chosen candidate flatters it: it was the best of many. ``cross_validate`` on
+    ``GridSearchCV(est, grid)``, or rows kept aside, tell what it is worth.
+
+    Successive halving is Jamieson and Talwalkar 2016 (AISTATS 51, 240-248), with rows as the resource: the last round
+    has all training rows, the rounds before it 1 / factor, 1 / factor^2 ..., and every round scores on all test rows.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> tuned = tw.model_selection.tune(tw.DecisionTreeClassifier(), X, y, {"max_depth": [1, 2, 3, 4]}, rule="1se")
+    >>> tuned.best_parameters, tuned.estimator.get_depth()
+    ({'max_depth': 2}, 2)
+    """
+    if method not in get_args(Method):
+        raise ParameterError(f"method={method!r}: give one of {', '.join(map(repr, get_args(Method)))}")
+    if rule not in get_args(Rule):
+        raise ParameterError(f"rule={rule!r}: give one of {', '.join(map(repr, get_args(Rule)))}")
+    task = task_of(est, X, y, sample_weight)
+    score, scorer = one_scorer(scoring, is_classification=task.is_classification)
+    if method == "random" or (method == "halving" and not _all_listed(grid)):
+        settings = sampled(est, grid, n_candidates, random_state)
+    else:
+        settings = whole_grid(est, grid)
+    splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
+    trial = _Trial(est, task, score, scorer, n_jobs)
+    if method == "halving":
+        tried = _halving(trial, settings, splits, factor, random_state)
+    else:
+        tried = [trial.candidate(setting, splits) for setting in settings]
+    warn_of_nan({f"{score} with {candidate.parameters}": candidate.scores for candidate in tried})
+    full = max(candidate.n_train for candidate in tried)
+    chosen = _chosen(tried, [at for at, one in enumerate(tried) if one.n_train == full], rule)
+    everything = np.arange(task.n)
+    fitted = task.fit(with_parameters(est, tried[chosen].parameters), everything, "all rows")
+    return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """What every candidate is tried on."""
+
+    estimator: Any
+    task: Task
+    score: str
+    scorer: Scorer
+    n_jobs: int | None
+
+    def candidate(self, parameters: Mapping[str, Any], splits: Sequence[Split]) -> Candidate:
+        """Fit and score one setting on every fold."""
+        try:
+            estimator = with_parameters(self.estimator, parameters)
+            folds = evaluate_folds(estimator, self.task, splits, {self.score: self.scorer}, n_jobs=self.n_jobs)
+        except Exception as error:
+            error.add_note(f"while trying the parameters {dict(parameters)}")
+            raise
+        return self._summary(parameters, folds)
+
+    def _summary(self, parameters: Mapping[str, Any], folds: Sequence[Fold]) -> Candidate:
+        scores = np.array([fold.test_scores[self.score] for fold in folds])
+        return Candidate(
+            parameters=dict(parameters),
+            mean=float(scores.mean()),
+            standard_error=standard_error(scores),
+            train_mean=float(np.mean([(fold.train_scores or {})[self.score] for fold in folds])),
+            n_leaves=float(np.mean([fold.n_leaves for fold in folds])),
+            depth=float(np.mean([fold.depth for fold in folds])),
+            n_train=min(fold.n_train for fold in folds),
+            scores=scores,
+        )
+
+
+def _all_listed(grid: Any) -> bool:
+    """Whether the grid can be listed; what is no grid is refused by whoever lists it."""
+    try:
+        return is_listed(grid)
+    except (AttributeError, TypeError):
+        return True
+
+
+def _halving(
+    trial: _Trial, settings: Sequence[Mapping[str, Any]], splits: Sequence[Split], factor: Any, random_state: Any
+) -> list[Candidate]:
+    """Successive halving: rounds with ever more training rows for ever fewer candidates."""
+    factor = whole_number("factor", factor, 2)
+    orders = nested_orders(trial.task, splits, random_state)
+    alive = list(range(len(settings)))
+    last: dict[int, Candidate] = {}
+    # Until no more than factor candidates are left; no round has fewer than 2 training rows.
+    fewest = min(len(order) for order in orders)
+    n_rounds = 1
+    while factor**n_rounds <= len(settings) and fewest // factor**n_rounds >= 2:
+        n_rounds += 1
+    for left in range(n_rounds - 1, -1, -1):
+        # The last round has the very rows of the folds, in their order: its scores are those of a grid search.
+        part = [
+            (train if left == 0 else np.sort(order[: len(order) // factor**left]), test)
+            for (train, test), order in zip(splits, orders, strict=True)
+        ]
+        for at in alive:
+            last[at] = trial.candidate(settings[at], part)
+        if left:
+            alive = sorted(alive, key=lambda at: (*_worse(last[at]), at))[: math.ceil(len(alive) / factor)]
+    return [last[at] for at in range(len(settings))]
+
+
+def _worse(candidate: Candidate) -> tuple[bool, float, float]:
+    """Sorts the best first: greatest mean, then fewest leaves; nan last."""
+    leaves = math.inf if math.isnan(candidate.n_leaves) else candidate.n_leaves
+    return math.isnan(candidate.mean), -candidate.mean, leaves
+
+
+def _chosen(tried: Sequence[Candidate], allowed: Sequence[int], rule: Rule) -> int:
+    """Position of the candidate that the rule chooses."""
+    best = min(allowed, key=lambda at: (*_worse(tried[at]), at))
+    if math.isnan(tried[best].mean):
+        raise DataError("the score of every candidate is nan: give larger folds, or another score")
+    if rule == "best":
+        return best
+    if math.isnan(tried[best].n_leaves):
+        raise ParameterError("rule='1se' chooses the fewest leaves, and this estimator has none: use rule='best'")
+    if math.isnan(tried[best].standard_error):
+        raise ParameterError("rule='1se' needs at least 2 folds for a standard error: give a larger cv, or rule='best'")
+    limit = tried[best].mean - tried[best].standard_error
+    near = [at for at in allowed if tried[at].mean >= limit]
+    return min(near, key=lambda at: (tried[at].n_leaves, -tried[at].mean, at))
+
+
+def _written(value: float) -> str:
+    """A score with three decimals; - where there is none."""
+    return "-" if math.isnan(value) else f"{value:.3f}" if abs(value) < 1000 else f"{value:.6g}"

@@ -1,0 +1,243 @@
+"""How every figure looks. In: axes, texts, series. Out: the same, drawn in one manner. Callers: ``plot.figures``.
+
+Colours are those of ``plot.style``. Everything is set on the axes at hand, nothing in matplotlib's global settings:
+those belong to the user, and other threads read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+from treewright.plot.style import LIGHT, class_color, mixed
+from treewright.tree.words import escape_controls, shorten, written_amount
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TRAIN, TEST, CHOSEN, THIRD = LIGHT.muted, class_color(0), class_color(3), class_color(2)
+MARK_COLORS = tuple(class_color(at) for at in (3, 2, 5, 1, 7, 4))
+DOTTED: Any = (0, (1, 1.5))
+DASHED: Any = (0, (6, 2))
+DASH_DOT: Any = (0, (6, 2, 1, 2))
+MARK_DASHES = (DASHED, DOTTED, DASH_DOT)
+WIDE = (8.4, 4.6)  # inches: half the height of a slide, all of its width at 13 points
+PAD = 0.1  # inches around everything
+LABEL, TICK, SMALL = 13.0, 11.0, 10.5  # points
+LINE, DOT, BAND = 2.0, 5.0, 0.18
+MOST_DOTS = 40  # more steps than that are a line without dots
+MOST_LABEL = 48  # terminal cells of one name
+LOG_FROM = 20  # a range of sizes that spans this factor is drawn on a logarithmic axis
+
+FIRST_FONT = "DejaVu Sans"  # comes with matplotlib
+OTHER_FONTS = (
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans CJK TC", "Noto Sans CJK KR", "Hiragino Sans", "PingFang SC",
+    "Apple SD Gothic Neo", "Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "Noto Sans", "Noto Sans Devanagari",
+    "Noto Sans Thai", "Noto Sans Arabic", "Nirmala UI", "Arial Unicode MS", "WenQuanYi Micro Hei",
+    "Droid Sans Fallback", "Unifont",
+)  # fmt: skip
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure, Axes]:
+    """Return the axes to draw into and their figure.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        None: a figure of our own.
+    size : (float, float), inches
+
+    Raises
+    ------
+    ParameterError
+        ``ax`` is no axes.
+    MissingLibraryError
+        matplotlib is not installed.
+    """
+    from treewright.plot.figures.picture import Picture
+
+    if ax is None:
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
+        figure = Picture(figsize=size, dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)
+        return figure, figure.add_subplot()
+    from matplotlib.axes import Axes
+
+    if not isinstance(ax, Axes):
+        raise ParameterError(f"ax is a {type(ax).__name__}: give matplotlib axes, or None for a figure of its own")
+    return figure_of(ax), ax
+
+
+def figure_of(ax: Axes) -> Figure:
+    """Return the whole figure that axes lie in, also those of a part of a figure."""
+    figure: Any = ax.figure
+    while getattr(figure, "_parent", None) is not None:
+        figure = figure._parent
+    return figure
+
+
+def dress(ax: Axes, *, xlabel: str = "", ylabel: str = "", grid: str = "y") -> None:
+    """Give axes their labels, colours and sizes.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    xlabel, ylabel : str
+        Any text; never read as a formula.
+    grid : {"x", "y", "both", ""}
+    """
+    ax.set_facecolor(LIGHT.page)
+    ax.set_axisbelow(True)
+    ax.grid(visible=False, which="both")
+    if grid:
+        ax.grid(visible=True, axis=grid, color=LIGHT.line, linewidth=0.7, alpha=0.6, linestyle="-")  # type: ignore[arg-type]
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in {"left", "bottom"})
+        spine.set_color(LIGHT.line)
+        spine.set_linewidth(1.0)
+    ax.tick_params(
+        which="both", color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families(),
+        direction="out", top=False, right=False,
+    )  # fmt: skip
+    ax.set_xlabel(drawable(xlabel), **text_style(LABEL))
+    ax.set_ylabel(drawable(ylabel), **text_style(LABEL))
+
+
+def text_style(size: float, color: str = LIGHT.ink) -> dict[str, Any]:
+    """Return the arguments of a text."""
+    return {"fontsize": size, "color": color, "fontfamily": families()}
+
+
+def legend_beside(ax: Axes, handles: Sequence[Any], title: str = "") -> None:
+    """Put a legend to the right of the axes, where it hides no point; its texts are drawable already."""
+    legend = ax.legend(
+        handles=list(handles), loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False,
+        labelcolor=LIGHT.ink, prop={"family": families(), "size": TICK}, title=title or None,
+        title_fontproperties={"family": families(), "size": TICK}, alignment="left", handlelength=1.8, labelspacing=0.7,
+    )  # fmt: skip
+    legend.get_title().set_color(LIGHT.muted)
+
+
+def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> None:
+    """Make the ticks of the axis across plain numbers; its limits are set already.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    log : bool
+    whole : bool
+        Ticks at whole numbers only.
+    most : int
+        There is room for about so many ticks.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    if log:
+        low, high = ax.get_xlim()
+        decades = np.log10(high / low)
+        subs = (1.0, 2.0, 5.0) if 3 * decades <= most else (1.0, 3.0) if 2 * decades <= most else (1.0,)
+        ax.xaxis.set_major_locator(LogLocator(base=10.0, subs=subs, numticks=12))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
+    elif whole:
+        ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
+
+
+def tick_text(value: float) -> str:
+    """Return a number as a tick says it.
+
+    Examples
+    --------
+    >>> tick_text(20000.0), tick_text(0.002), tick_text(1e-7)
+    ('20,000', '0.002', '1e-07')
+    """
+    if value >= 10_000 and value == round(value) and value < 1e12:
+        return f"{value:,.0f}"
+    return written_amount(value, digits=3)
+
+
+def set_x(ax: Axes, x: np.ndarray, *, log: bool, whole: bool = False) -> None:
+    """Make the axis across linear or logarithmic, with room for these values and plain ticks."""
+    ax.set_xscale("log" if log else "linear")
+    ax.set_xlim(*x_limits(x, log=log))
+    plain_ticks(ax, log=log, whole=whole)
+
+
+def x_limits(x: np.ndarray, *, log: bool) -> tuple[float, float]:
+    """Return where an axis over these values begins and ends: a little beyond them, also where all are the same.
+
+    Parameters
+    ----------
+    x : float64[k], k >= 1, finite; > 0 where ``log``
+    log : bool
+    """
+    low, high = float(x.min()), float(x.max())
+    if log:
+        room = (high / low) ** 0.04 if high > low else 2.0
+        return low / room, high * room
+    room = 0.04 * (high - low) if high > low else max(1.0, abs(low)) * 0.5
+    return low - room, high + room
+
+
+def error_limits(ax: Axes, *parts: np.ndarray | None, axis: str = "y") -> None:
+    """Set the limits of an axis of errors: from 0 where the smallest is not far from it."""
+    held = np.concatenate([part[np.isfinite(part)] for part in parts if part is not None])
+    low, high = float(held.min()), float(held.max())
+    room = 0.07 * (high - low) or 0.1 * abs(high) or 0.1
+    # Half a room below 0 keeps the line of a tree without errors in view.
+    limits = (-room / 2 if 0 <= low < 0.4 * high else low - room, high + room)
+    (ax.set_ylim if axis == "y" else ax.set_xlim)(*limits)
+
+
+def drawable(text: str) -> str:
+    r"""Return a text that is drawn as it stands: no formula, no control character, no sign that no font here has.
+
+    A sign that no font has is written as its escape, so that two names stay two names.
+
+    Examples
+    --------
+    >>> print(drawable("price in $"))
+    price in \$
+    """
+    text = escape_controls(str(text))
+    if not text.isascii():
+        known = signs()
+        text = "".join(char if ord(char) in known else char.encode("unicode_escape").decode("ascii") for char in text)
+    return text.replace("$", r"\$")  # matplotlib takes the backslash away again
+
+
+def named(text: str, width: int = MOST_LABEL) -> str:
+    """Return a name from the data as a label: drawable, and cut where it is too long."""
+    return drawable(shorten(escape_controls(text), width))
+
+
+@cache
+def families() -> list[str]:
+    """Return the fonts that texts are drawn with: the first that has a sign draws it."""
+    from matplotlib.font_manager import fontManager
+
+    held = {font.name for font in fontManager.ttflist}
+    return [FIRST_FONT, *(name for name in OTHER_FONTS if name in held)]
+
+
+@cache
+def signs() -> frozenset[int]:
+    """Return the code points that one of the fonts can draw."""
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    found: set[int] = set()
+    for name in families():
+        found |= set(get_font(findfont(FontProperties(family=name))).get_charmap())
+    return frozenset(found)
+
+
+def tint(color: str, share: float) -> str:
+    """Return a colour laid thinly over the page."""
+    return mixed(LIGHT.page, color, share)

@@ -1,0 +1,73 @@
+"""Merging leaves that say the same. In: a tree. Out: ``Decision``. Caller: prune.door."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from treewright.predict.values import leaf_table
+from treewright.prune.decision import Action, Decision
+from treewright.tree.edit import collapse
+from treewright.tree.model import ModelData
+
+
+def merge_equal_leaves(model: ModelData) -> Decision:
+    """Merge sibling leaves that predict the same, from the leaves up, until none are left.
+
+    Parameters
+    ----------
+    model : ModelData
+
+    Returns
+    -------
+    Decision
+        Actions are ``merge``; the number of each is ``branches``, how many leaves became one.
+
+    Notes
+    -----
+    The same is the same class for every output, or an equal number. Class shares may differ: merged leaves have the
+    shares of all their rows.
+
+    The label, or number, of every row that ends in one leaf stays what it was. Therefore a merged node
+    takes over the number that its leaves held (its own mean may be another rounding of it), and leaves with classes are
+    merged only where the node itself names their class: where classes tie by all but a rounding it may name another.
+    Under ``missing="fractional"`` a row with missing cells averages the shares of several leaves, and those may change:
+    its label can, where the average is close.
+
+    A second merging finds nothing.
+
+    Examples
+    --------
+    Whether x is above 5 or not, the class is the same one; only its share differs:
+
+    >>> import treewright as tw
+    >>> est = tw.DecisionTreeClassifier().fit([[1], [1], [1], [9], [9]], ["a", "a", "b", "a", "a"])
+    >>> est.get_n_leaves(), est.prune("merge_equal_leaves").get_n_leaves()
+    (2, 1)
+    """
+    tree = model.trees[0]
+    is_classes = model.task == "classification"
+    said = leaf_table(model).codes if is_classes else tree.value + 0.0  # -0.0 says the same as 0.0
+    rows, own = np.unique(said, axis=0, return_inverse=True)
+    says, first_child, n_branches = own.tolist(), tree.first_child.tolist(), tree.n_branches.tolist()
+    nodes = []
+    # Children stand after their parents: backwards, says[child] is settled before its parent asks; -1 is not a leaf.
+    for node in range(tree.n_nodes - 1, -1, -1):
+        if not n_branches[node]:
+            continue
+        children = says[first_child[node] : first_child[node] + n_branches[node]]
+        common = children[0]
+        if common < 0 or children.count(common) < len(children) or (is_classes and says[node] != common):
+            says[node] = -1
+            continue
+        says[node] = common
+        nodes.append(node)
+    merged = np.array(nodes, np.int64)
+    if not is_classes and nodes:
+        value = tree.value.copy()
+        value[merged] = rows[np.array(says)[merged]]
+        tree = replace(tree, value=value)
+    numbers = {"branches": tree.n_branches[merged].astype(np.float64)}
+    action: Action = "merge"
+    return Decision(collapse(tree, merged), merged, numbers, (action,) * len(nodes))

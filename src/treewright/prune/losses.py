@@ -1,0 +1,249 @@
+"""What hold-out rows cost at every node they pass. In: a model, encoded rows. Out: ``Losses``. Callers: prune.
+
+A row costs every node on its way what it would cost if the node were a leaf. Rows are added up one after another, in
+the order they came in, on one thread: the same bytes whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, cast
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel, kernel
+from treewright.exceptions import DataError, ParameterError
+from treewright.grow.by_node.problem import unit_of
+from treewright.predict.branches import Branches, branches_of
+from treewright.predict.fractional import Spread, portions_of, rows_with_missing, spread_row
+from treewright.predict.route import leaf_of
+from treewright.predict.values import leaf_table
+from treewright.prune.criterion import criterion_of
+from treewright.prune.decision import Rows
+from treewright.tree.arrays import Tree
+from treewright.tree.model import ModelData
+
+Loss = Literal["misclassification", "squared_error", "absolute_error", "poisson"]
+
+MISCLASSIFICATION, SQUARED_ERROR, ABSOLUTE_ERROR, POISSON = range(4)
+_OF_NUMBERS = {"squared_error": SQUARED_ERROR, "absolute_error": ABSOLUTE_ERROR, "poisson": POISSON}
+_OF_CLASSES = {"misclassification": MISCLASSIFICATION}
+_EXACT = 2.0**53  # up to here sums of whole numbers are exact
+
+
+class Losses(NamedTuple):
+    """What rows cost, node by node.
+
+    Attributes
+    ----------
+    cost : float64[n_nodes]
+        Sum of weight times loss of the rows that pass the node, in ``unit``.
+    weight : float64[n_nodes]
+        Their weight, in ``weight_unit``.
+    unit, weight_unit : float > 0
+        Products with them are the real numbers; 1.0 unless several outputs are averaged or numbers are so large or so
+        small that sums of them would leave float64.
+    is_exact : bool
+        Whether the costs are whole numbers without any rounding.
+    """
+
+    cost: np.ndarray
+    weight: np.ndarray
+    unit: float
+    weight_unit: float
+    is_exact: bool
+
+
+class Answers(NamedTuple):
+    """What is compared: float64, class codes or numbers.
+
+    ``target`` [n, n_outputs] are the rows' own, ``said`` [n_nodes, n_outputs] what each node predicts, ``weights`` [n];
+    ``loss`` int is one of the constants of this module.
+    """
+
+    target: np.ndarray
+    said: np.ndarray
+    weights: np.ndarray
+    loss: int
+
+
+def loss_of(model: ModelData, loss: object = None) -> Loss:
+    """The loss that is meant.
+
+    Parameters
+    ----------
+    model : ModelData
+    loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
+        None: the misclassified share for classes; for numbers what the tree was grown to lower, else the squared error.
+
+    Raises
+    ------
+    ParameterError
+        There is no such loss, or it is one of the other task.
+    """
+    known, other = (_OF_CLASSES, _OF_NUMBERS) if model.task == "classification" else (_OF_NUMBERS, _OF_CLASSES)
+    if loss is None:
+        grown_by = criterion_of(model)
+        loss = grown_by if grown_by in known else next(iter(known))
+    if not isinstance(loss, str) or loss not in known:
+        why = f"is not one of {model.task}" if isinstance(loss, str) and loss in other else "is not a loss"
+        raise ParameterError(f"loss={loss!r} {why}: for {model.task} choose {', '.join(map(repr, known))}, or None")
+    return cast("Loss", loss)
+
+
+def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = None) -> Losses:
+    """What rows cost at every node they pass, as if it were a leaf.
+
+    Parameters
+    ----------
+    model : ModelData
+        Under ``missing="fractional"`` a row with missing cells counts at each node with its share there.
+    rows : Rows
+        Encoded as ``predict`` encodes them.
+    loss : Loss
+        As ``loss_of`` gives it; the mean over several outputs.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    Losses
+        Of a node as a leaf: the sum over the leaves of a subtree is what that subtree costs.
+
+    Raises
+    ------
+    DataError
+        Poisson's deviance of a target below 0.
+    ParameterError
+        Poisson's deviance where some node predicts a number that is not above 0.
+
+    Notes
+    -----
+    O(rows x depth). Poisson's deviance of y at a prediction m is 2 (y log(y / m) - y + m).
+    """
+    tree, table = model.trees[0], leaf_table(model)
+    is_classes = model.task == "classification"
+    target = np.array(rows.target, np.float64, order="C")
+    said = np.array(table.codes if is_classes else table.values, np.float64, order="C")
+    if loss == "poisson":
+        _check_counts(target, said)
+    unit = 1.0
+    if not is_classes:
+        unit = unit_of(np.concatenate([target.ravel(), said.ravel()]))
+        target, said = target / unit, said / unit
+    weights = np.ones(len(target)) if rows.weights is None else np.array(rows.weights, np.float64)
+    weight_unit = unit_of(weights)
+    answers = Answers(target, said, weights / weight_unit, (_OF_CLASSES | _OF_NUMBERS)[loss])
+    cost, passed = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
+    parent = np.array(tree.parent, np.int64)
+    leaves = np.array(leaf_of(tree, rows.matrix, n_jobs), np.int64)
+    parted = rows_with_missing(rows.matrix) if model.missing == "fractional" else np.empty(0, np.int64)
+    leaves[parted] = -1  # they are in several leaves, and are added after the others
+    add_along_paths(leaves, parent, answers, cost, passed)
+    if len(parted):
+        _add_parted(tree, rows.matrix, parted, answers, cost, passed)
+    whole = weight_unit == 1.0 and weights.sum() <= _EXACT and bool((weights == np.rint(weights)).all())
+    with np.errstate(over="ignore", under="ignore"):
+        real = weight_unit / target.shape[1] * unit * (unit if loss == "squared_error" else 1.0)
+    return Losses(cost, passed, float(real), weight_unit, is_classes and whole and not len(parted))
+
+
+def _check_counts(target: np.ndarray, said: np.ndarray) -> None:
+    """Refuse what has no Poisson deviance."""
+    negative = np.argwhere(target < 0)
+    if len(negative):
+        row, output = negative[0].tolist()
+        raise DataError(
+            f"y has {len(negative)} negative value(s) (first row {row}: {target[row, output]:g}), and Poisson's "
+            "deviance is of numbers >= 0: remove these rows, or choose loss='squared_error'"
+        )
+    odd = np.argwhere(said <= 0)
+    if len(odd):
+        node, output = odd[0].tolist()
+        raise ParameterError(
+            f"loss='poisson' needs predictions above 0, and node {node} predicts {said[node, output]:g}: choose "
+            "loss='squared_error'"
+        )
+
+
+def _add_parted(
+    tree: Tree, matrix: np.ndarray, parted: np.ndarray, answers: Answers, cost: np.ndarray, passed: np.ndarray
+) -> None:
+    """Add the rows that are in several leaves."""
+    spread = Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
+    cells = np.ascontiguousarray(matrix[parted], np.float64)
+    add_shares(cells, parted, branches_of(tree), portions_of(tree), spread, answers, cost, passed)
+
+
+@inner_kernel
+def _loss(answers: Answers, row: int, node: int) -> float:
+    """Loss of a row at a node, summed over the outputs."""
+    total = 0.0
+    for output in range(answers.target.shape[1]):
+        truth, said = answers.target[row, output], answers.said[node, output]
+        if answers.loss == MISCLASSIFICATION:
+            total += 0.0 if truth == said else 1.0
+        elif answers.loss == SQUARED_ERROR:
+            total += (truth - said) * (truth - said)
+        elif answers.loss == ABSOLUTE_ERROR:
+            total += abs(truth - said)
+        else:
+            # Rounding must not make a perfect prediction better than perfect.
+            part = truth * np.log(truth / said) if truth > 0.0 else 0.0
+            total += 2.0 * max(part - truth + said, 0.0)
+    return total
+
+
+@kernel
+def add_along_paths(
+    leaves: np.ndarray, parent: np.ndarray, answers: Answers, cost: np.ndarray, passed: np.ndarray
+) -> None:
+    """Add each row's loss to its leaf and to every node above.
+
+    Parameters
+    ----------
+    leaves : int64[n], IN
+        -1 leaves a row out.
+    parent : int64[n_nodes], IN
+    answers : Answers, IN
+    cost, passed : float64[n_nodes], added to
+        Weight times loss, and weight.
+    """
+    for row in range(len(leaves)):
+        node = leaves[row]
+        while node >= 0:
+            cost[node] += answers.weights[row] * _loss(answers, row, node)
+            passed[node] += answers.weights[row]
+            node = parent[node]
+
+
+@kernel
+def add_shares(
+    cells: np.ndarray,
+    rows: np.ndarray,
+    tables: Branches,
+    portions: np.ndarray,
+    spread: Spread,
+    answers: Answers,
+    cost: np.ndarray,
+    passed: np.ndarray,
+) -> None:
+    """Add the loss of rows that take several branches, at every node by their share there.
+
+    Parameters
+    ----------
+    cells : float64[k, p], IN
+        Encoded rows.
+    rows : int64[k], IN
+        Their positions in ``answers``.
+    tables, portions, spread
+        As in ``predict.fractional.spread_row``.
+    answers : Answers, IN
+    cost, passed : float64[n_nodes], added to
+    """
+    for at in range(len(rows)):
+        row = rows[at]
+        for place in range(spread_row(cells, at, tables, portions, spread)):
+            node = spread.nodes[place]
+            share = answers.weights[row] * spread.shares[place]
+            cost[node] += share * _loss(answers, row, node)
+            passed[node] += share

@@ -1,0 +1,151 @@
+"""Growing and cutting back as one estimator."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV, cross_val_score
+
+import treewright as tw
+from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection.pruned import rows_in_two
+
+PrunedTree = tw.model_selection.PrunedTree
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True)
+
+
+@pytest.mark.parametrize(
+    "pruning",
+    ["ccp_1se", "ccp_min", "reduced_error", "error_based", "pessimistic", "minimum_error", "significance",
+     "description_length", "merge_equal_leaves"],
+)  # fmt: skip
+def test_every_pruning_leaves_a_smaller_tree_that_predicts(cancer, pruning):
+    X, y = cancer
+    full = tw.DecisionTreeClassifier().fit(X, y)
+
+    est = PrunedTree(tw.DecisionTreeClassifier(), pruning).fit(X, y)
+
+    assert est.get_n_leaves() <= full.get_n_leaves()
+    assert est.score(X, y) > 0.9
+    assert est.model_.facts["pruning"][0]["leaves_before"] >= est.get_n_leaves()
+
+
+def test_a_method_by_name_prunes_as_prune_does(cancer):
+    X, y = cancer
+
+    est = PrunedTree(tw.DecisionTreeClassifier(), "leaves", options={"max_leaves": 5}).fit(X, y)
+
+    alone = tw.DecisionTreeClassifier().fit(X, y).prune("leaves", max_leaves=5)
+    assert est.show() == alone.show()
+
+
+def test_reduced_error_grows_on_one_part_and_prunes_with_the_other(cancer):
+    X, y = cancer
+    est = PrunedTree(tw.DecisionTreeClassifier(), "reduced_error", prune_size=0.25, random_state=4).fit(X, y)
+
+    grow, prune = rows_in_two(y, 0.25, 4, is_classification=True)
+    by_hand = tw.DecisionTreeClassifier().fit(X[grow], y[grow]).prune("reduced_error", X[prune], y[prune])
+
+    assert len(prune) == round(0.25 * len(y))
+    assert est.show() == by_hand.show()
+
+
+def test_the_estimators_own_pruning_is_switched_off(cancer):
+    X, y = cancer
+
+    for tree in (tw.DecisionTreeClassifier(ccp_alpha=0.1), tw.C45Classifier()):
+        est = PrunedTree(tree, "merge_equal_leaves").fit(X, y)
+        own = clone(tree).fit(X, y)
+        assert est.get_n_leaves() > own.get_n_leaves()
+
+
+def test_it_is_what_its_estimator_is():
+    assert is_classifier(PrunedTree(tw.C45Classifier()))
+    assert is_regressor(PrunedTree(tw.CHAIDRegressor()))
+
+
+def test_it_works_in_scikit_learns_searches_and_validations(cancer):
+    X, y = cancer
+    search = GridSearchCV(PrunedTree(tw.DecisionTreeClassifier()), {"pruning": ["ccp_1se", "pessimistic"]}, cv=3)
+
+    search.fit(X, y)
+
+    assert search.best_params_["pruning"] in ("ccp_1se", "pessimistic")
+    assert cross_val_score(PrunedTree(tw.DecisionTreeRegressor()), *load_diabetes(return_X_y=True), cv=3).mean() > 0.2
+
+
+def test_weights_reach_growth_and_pruning(cancer):
+    X, y = cancer
+    weights = np.where(y == 1, 1.0, 3.0)
+
+    for pruning in ("ccp_1se", "reduced_error", "error_based", "pessimistic"):
+        weighed = PrunedTree(tw.DecisionTreeClassifier(), pruning).fit(X, y, weights)
+        assert weighed.tree_.weight[0] > len(y) * 0.6
+        assert weighed.tree_.weight[0] != weighed.tree_.n_samples[0]
+
+
+def test_frames_and_dicts_of_columns_are_taken_as_the_estimator_takes_them():
+    X, y = load_iris(return_X_y=True)
+    columns = {f"x{i}": X[:, i] for i in range(4)}
+
+    shown = {PrunedTree(tw.DecisionTreeClassifier(), "reduced_error").fit(table, y).show()
+             for table in (columns, pl.DataFrame(columns))}  # fmt: skip
+
+    assert len(shown) == 1
+
+
+def test_it_answers_for_its_tree_and_is_pickled(cancer):
+    X, y = cancer
+    est = PrunedTree(tw.DecisionTreeClassifier(), "pessimistic").fit(X, y)
+
+    again = pickle.loads(pickle.dumps(est))
+
+    assert (again.predict_proba(X) == est.predict_proba(X)).all()
+    assert again.rules().to_dict() == est.rules().to_dict()
+    assert len(est.prune_log_) == est.model_.facts["pruning"][0]["cuts"]
+
+
+def test_before_fit_it_knows_nothing_of_a_tree():
+    with pytest.raises(AttributeError, match="has no attribute 'show'"):
+        PrunedTree(tw.DecisionTreeClassifier()).show()
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "told"),
+    [
+        ({"pruning": "ccp_1sd"}, ParameterError, "did you mean 'ccp_1se'"),
+        ({"pruning": "leaves"}, ParameterError, "leaves needs max_leaves="),
+        ({"pruning": "pessimistic", "options": {"z": 1}}, ParameterError, "has no option 'z'"),
+        ({"pruning": "reduced_error", "prune_size": 1.0}, ParameterError, "between 0 and 1"),
+        ({"pruning": "reduced_error", "prune_size": 1e-9}, DataError, "too few"),
+    ],
+)
+def test_what_cannot_be_done_is_refused(cancer, changed, error, told):
+    with pytest.raises(error, match=told):
+        PrunedTree(tw.DecisionTreeClassifier(), **changed).fit(*cancer)
+
+
+def test_rows_in_two_are_disjoint_whole_and_stratified():
+    y = np.array(["a"] * 80 + ["b"] * 20)
+
+    first, second = rows_in_two(y, 0.25, 0, is_classification=True)
+
+    assert sorted([*first, *second]) == list(range(100))
+    assert (y[second] == "b").sum() == 5
+
+
+@pytest.mark.filterwarnings("ignore:.*least populated class")
+def test_a_class_with_fewer_rows_than_folds_is_no_reason_to_give_no_tree(cancer):
+    X, y = cancer
+    y = np.where(np.arange(len(y)) == 7, 2, y)
+
+    assert PrunedTree(tw.DecisionTreeClassifier(), "ccp_1se").fit(X, y).get_n_leaves() >= 2

@@ -1,0 +1,194 @@
+"""The best parameters by cross-validation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import treewright as tw
+from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection import tune
+from treewright.model_selection.tuning import Candidate, _chosen
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = X[::3], Y[::3]
+GRID = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 8]}
+TREE = tw.DecisionTreeClassifier()
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+
+
+def test_scores_and_choice_of_a_grid_are_those_of_scikit_learns_search():
+    tuned = tune(TREE, X, Y, GRID)
+
+    search = GridSearchCV(TREE, GRID, cv=FOLDS, return_train_score=True).fit(X, Y)
+    assert [one.parameters for one in tuned] == search.cv_results_["params"]
+    assert [one.mean for one in tuned] == pytest.approx(search.cv_results_["mean_test_score"].tolist(), abs=1e-15)
+    assert [one.train_mean for one in tuned] == pytest.approx(search.cv_results_["mean_train_score"].tolist())
+    assert math.isclose(tuned.best.mean, search.best_score_)
+    assert tuned.estimator.predict_proba(X).tolist() == TREE.__class__(**tuned.best_parameters).fit(X, Y).predict_proba(
+        X
+    ).tolist()  # fmt: skip
+
+
+def test_candidates_at_random_are_those_of_scikit_learns_search():
+    grid = {"max_depth": [1, 2, 4], "ccp_alpha": stats.uniform(0, 0.05)}
+
+    tuned = tune(TREE, X, Y, grid, method="random", n_candidates=4, random_state=5, cv=FOLDS)
+
+    search = RandomizedSearchCV(TREE, grid, n_iter=4, cv=FOLDS, random_state=5).fit(X, Y)
+    assert [one.parameters for one in tuned] == search.cv_results_["params"]
+    assert [one.mean for one in tuned] == pytest.approx(search.cv_results_["mean_test_score"].tolist(), abs=1e-15)
+
+
+def test_no_more_is_drawn_than_the_grid_holds():
+    tuned = tune(TREE, X, Y, GRID, method="random", n_candidates=100)
+
+    assert sorted(str(one.parameters) for one in tuned) == sorted(
+        str({"min_samples_leaf": leaf, "max_depth": depth}) for leaf in (1, 8) for depth in (1, 2, 4)
+    )
+
+
+def test_the_one_se_rule_takes_the_fewest_leaves_within_one_standard_error():
+    tuned, best = (tune(TREE, X, Y, GRID, rule=rule) for rule in ("1se", "best"))
+
+    limit = best.best.mean - best.best.standard_error
+    near = [one for one in tuned if one.mean >= limit]
+    assert tuned.best.n_leaves == min(one.n_leaves for one in near)
+    assert best.best.mean == max(one.mean for one in tuned)
+    assert tuned.best.n_leaves < best.best.n_leaves
+
+
+def test_halving_gives_the_last_round_all_rows_and_scores_it_as_a_grid_does():
+    whole = {str(one.parameters): one.mean for one in tune(TREE, X, Y, {"max_depth": range(1, 10)})}
+
+    tuned = tune(TREE, X, Y, {"max_depth": range(1, 10)}, method="halving")
+
+    n_train = sorted(one.n_train for one in tuned)
+    full = max(n_train)
+    assert n_train == [full // 9] * 6 + [full // 3] * 2 + [full]
+    assert tuned.best.n_train == full
+    assert tuned.best.mean == whole[str(tuned.best_parameters)]
+
+
+def test_what_was_dropped_early_is_not_chosen_for_a_lucky_score_on_few_rows():
+    def tried(mean, n_leaves, n_train):
+        return Candidate({}, mean, 0.05, 1.0, n_leaves, 1.0, n_train, np.zeros(2))
+
+    candidates = [tried(0.99, 1.0, 10), tried(0.80, 9.0, 100), tried(0.78, 3.0, 100)]
+
+    assert _chosen(candidates, [1, 2], "best") == 1
+    assert _chosen(candidates, [1, 2], "1se") == 2
+
+
+def test_halving_draws_where_values_are_not_listed():
+    tuned = tune(TREE, X, Y, {"ccp_alpha": stats.uniform(0, 0.1)}, method="halving", n_candidates=4, factor=2)
+
+    assert max(one.n_train for one in tuned) == tuned.best.n_train == 152
+
+
+def test_a_dict_of_columns_and_weights_are_taken():
+    columns = {f"c{at}": X[:, at] for at in range(4)}
+    weights = np.where(Y == 1, 1.0, 3.0)
+
+    tuned = tune(TREE, columns, Y.tolist(), GRID, sample_weight=weights)
+
+    alone = tw.model_selection.cross_validate(
+        TREE.__class__(**tuned.best_parameters), columns, Y, cv=5, sample_weight=weights
+    )
+    assert tuned.best.mean == alone.mean
+    assert tuned.estimator.feature_names_in_.tolist() == list(columns)
+
+
+def test_a_list_of_grids_and_parameters_of_parts_are_taken():
+    parts = make_pipeline(StandardScaler(), tw.DecisionTreeClassifier())
+
+    tuned = tune(
+        parts, X, Y, [{"decisiontreeclassifier__max_depth": [1]}, {"standardscaler": ["passthrough"]}], cv=2
+    )  # fmt: skip
+
+    assert len(tuned) == 2
+    assert tuned.to_dict()["parameter_standardscaler"] == [None, "passthrough"]
+
+
+def test_the_result_does_not_depend_on_the_threads():
+    one, four = (tune(TREE, X, Y, GRID, method="halving", n_jobs=n_jobs).to_dict() for n_jobs in (1, 4))
+
+    assert one == four
+
+
+def test_the_given_estimator_stays_as_it_is():
+    est = tw.DecisionTreeClassifier()
+
+    tune(est, X, Y, {"max_depth": [1]}, cv=2)
+
+    assert est.max_depth is None
+    assert not hasattr(est, "model_")
+
+
+def test_scikit_learns_own_search_takes_our_estimators():
+    x, y = load_iris(return_X_y=True)
+
+    search = GridSearchCV(tw.DecisionTreeClassifier(), {"max_depth": [1, 2]}, cv=3, n_jobs=1).fit(x, y)
+
+    assert search.best_params_ == {"max_depth": 2}
+
+
+def test_what_is_printed_fits_into_80_columns_with_the_chosen_first():
+    tuned = tune(TREE, X, Y, {"max_depth": range(1, 30), "min_samples_leaf": [5]}, method="halving", cv=2)
+
+    lines = str(tuned).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[1] == "* the best"
+    assert lines[3].startswith("*")
+    assert lines[-1] == "and 9 more: see to_dict()"
+
+
+@pytest.mark.parametrize(
+    ("grid", "options", "message"),
+    [
+        ({"max_dept": [1]}, {}, r"no parameter 'max_dept' \(did you mean 'max_depth'\?\)"),
+        ({"max_depth": []}, {}, "list of values of 'max_depth' is empty"),
+        ({"max_depth": 3}, {}, "give a list, such as"),
+        ({"criterion": "gini"}, {}, "give a list, such as"),
+        ({}, {}, "give a dict"),
+        ([], {}, "give a dict"),
+        (None, {}, "give a dict"),
+        (3, {"method": "halving"}, "give a dict"),
+        ({"ccp_alpha": stats.uniform()}, {}, "'ccp_alpha' is a distribution"),
+        (GRID, {"method": "optuna"}, "method='optuna'"),
+        (GRID, {"rule": "least"}, "rule='least'"),
+        (GRID, {"method": "random", "n_candidates": 0}, "n_candidates=0"),
+        (GRID, {"method": "halving", "factor": 1}, "factor=1"),
+        (GRID, {"rule": "1se", "cv": [(range(100), range(100, 190))]}, "at least 2 folds"),
+        ({"max_depth": [0]}, {}, "max_depth"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused(grid, options, message):
+    with pytest.raises(ParameterError, match=message):
+        tune(TREE, X, Y, grid, **options)
+
+
+def test_the_parameters_that_fail_are_named():
+    with pytest.raises(ParameterError) as caught:
+        tune(TREE, X, Y, {"max_depth": [1, 0]}, cv=2)
+
+    assert caught.value.__notes__[-1] == "while trying the parameters {'max_depth': 0}"
+
+
+@pytest.mark.filterwarnings("ignore:.*is nan in")
+def test_without_any_score_nothing_is_chosen():
+    with pytest.raises(DataError, match="score of every candidate is nan"):
+        tune(TREE, X, Y, {"max_depth": [1, 2]}, scoring=lambda est, X, y: math.nan)
+
+
+def test_what_has_no_leaves_has_no_simplest():
+    with pytest.raises(ParameterError, match="this estimator has none"):
+        tune(Ridge(), X, X[:, 0], {"alpha": [1.0, 2.0]}, rule="1se", cv=2)

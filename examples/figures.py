@@ -25,7 +25,7 @@ def impurity():
     return tw.plot.impurity_functions()
 
 
-def penguins():
+def regions():
     """A tree of two columns over the rows it was grown on; one row without measurements is left out."""
     rows = pl.read_csv(HERE / "penguins.csv")
     X, species = rows.select("bill_length_mm", "flipper_length_mm"), rows["species"]
@@ -53,7 +53,7 @@ def depth():
     return tw.model_selection.error_curve(tw.DecisionTreeClassifier(random_state=0), X, y).plot()
 
 
-PICTURES = {"impurity": impurity, "penguins": penguins, "pruning-path": path, "pruners": pruners, "depth": depth}
+PICTURES = {"impurity": impurity, "regions": regions, "pruning-path": path, "pruners": pruners, "depth": depth}
 
 
 def main():

@@ -76,7 +76,7 @@ def _figures(tables: list[Table], fits) -> dict:
     version, runs = "", []
     for table in tables:
         asked = fits(table)
-        answer = _call(table, asked)
+        answer = ask(table, asked)
         version = answer["version"]
         for fit, made in zip(asked, answer["fits"], strict=True):
             print(f"  {table.name:<16} {fit['control']}", flush=True)
@@ -91,7 +91,7 @@ def _paths(tables: list[Table]) -> dict:
         fits: list[dict] = [{"method": _method(table), "control": GROWN_OUT, "path": True, "complete": True}]
         if _method(table) == "class":
             fits.append(fits[0] | {"split": "information"})
-        answer = _call(table, fits)
+        answer = ask(table, fits)
         version = answer["version"]
         print(f"  {table.name:<16} paths", flush=True)
         runs += [_described(table, fit) | made for fit, made in zip(fits, answer["fits"], strict=True)]
@@ -118,7 +118,8 @@ def _described(table: Table, fit: dict) -> dict:
     return about
 
 
-def _call(table: Table, fits: list[dict]) -> dict:
+def ask(table: Table, fits: list[dict], script: str = "rpart.R") -> dict:
+    """What a script of R answers about fits of a table."""
     columns = [
         {"name": name, "levels": table.levels(name) if name in table.nominal else None}
         for name in [*table.features, table.target]
@@ -127,6 +128,6 @@ def _call(table: Table, fits: list[dict]) -> dict:
         question, cells, answer = (Path(place) / name for name in ("asked.json", "table.csv", "answer.json"))
         question.write_text(json.dumps({"columns": columns, "fits": fits}), encoding="utf-8")
         sets.write_csv(table, cells)
-        command = ["Rscript", "--vanilla", str(HERE / "rpart.R"), str(question), str(cells), str(answer)]
+        command = ["Rscript", "--vanilla", str(HERE / script), str(question), str(cells), str(answer)]
         subprocess.run(command, check=True)
         return json.loads(answer.read_text(encoding="utf-8"))

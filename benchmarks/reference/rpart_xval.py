@@ -5,17 +5,14 @@ In: data sets. Out: rpart_xval.json (its shape: README.md).
 
 from __future__ import annotations
 
-import json
 import random
-import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import rpart
 import sets
 from tables import Table
 
-HERE = Path(__file__).resolve().parent
 GROWN_OUT = {
     "cp": 0, "minsplit": 2, "minbucket": 1, "maxdepth": 30, "maxsurrogate": 0, "usesurrogate": 0, "maxcompete": 0,
 }  # fmt: skip
@@ -46,7 +43,7 @@ def run(folder: Path | None) -> Iterator[tuple[str, dict]]:
         # What becomes of missing cells without surrogates is rpart's own.
         table = sets.without(table, *sets.with_missing(table))
         asked = fits_of(table, controls)
-        answer = _call(table, asked)
+        answer = rpart.ask(table, asked, "rpart_xval.R")
         version = answer["version"]
         for fit, made in zip(asked, answer["fits"], strict=True):
             print(f"  {table.name:<16} {len(made['cp'])} subtrees", flush=True)
@@ -66,17 +63,3 @@ def fits_of(table: Table, controls: tuple[dict, ...]) -> list[dict]:
     if table.name in WEIGHTED:
         fits.append(fits[-1] | {"weights": [1 + row % 3 for row in range(table.n_rows)]})
     return fits
-
-
-def _call(table: Table, fits: list[dict]) -> dict:
-    columns = [
-        {"name": name, "levels": table.levels(name) if name in table.nominal else None}
-        for name in [*table.features, table.target]
-    ]
-    with tempfile.TemporaryDirectory() as place:
-        question, cells, answer = (Path(place) / name for name in ("asked.json", "table.csv", "answer.json"))
-        question.write_text(json.dumps({"columns": columns, "fits": fits}), encoding="utf-8")
-        sets.write_csv(table, cells)
-        command = ["Rscript", "--vanilla", str(HERE / "rpart_xval.R"), str(question), str(cells), str(answer)]
-        subprocess.run(command, check=True)
-        return json.loads(answer.read_text(encoding="utf-8"))

@@ -3,14 +3,14 @@
 In: a folder with the data set `adult` (benchmarks/README.md), else a generated table. Out: a table, JSON.
 Callers: people, tests.
 
-With scikit-learn one asks `cost_complexity_pruning_path` for the prices and `cross_val_score` at every price: ten trees
-a price. There are thousands of prices, so some are timed, evenly spread over the path, and the mean is scaled up to all
-of them; the rows that say "scaled" were not measured as a whole. Beside it stands what a sensible user does: only the
-timed prices, measured as they are. Ours always gives all of them. Our whole path and a part of their prices run in
-turn, and the ratio is the median over the turns. scikit-learn takes no nominal columns: it gets them as the numbers of
-their levels, or one-hot; a missing cell is one more level. Ours is timed on the table as it is (it encodes it once a
-fold) and, like with like, on the numbers. Encoding for scikit-learn is not counted. On adult this takes some twenty
-minutes, nearly all of them scikit-learn's.
+With scikit-learn one asks `cost_complexity_pruning_path` for the prices and `cross_val_score` at every price: ten
+trees a price. There are thousands of prices, so some are timed, evenly spread over the path, and the mean is scaled
+up to all of them; the rows that say "scaled" were not measured as a whole. Beside it stands what a sensible user
+does: only the timed prices (their number times the mean of each turn's). Ours always gives all of them. Our whole
+path and a part of their prices run in turn, and the ratio is the median over the turns. scikit-learn takes no
+nominal columns: it gets them as the numbers of their levels, or one-hot; a missing cell is one more level. Ours is
+timed on the table as it is (it encodes it once a fold) and, like with like, on the numbers. Encoding for scikit-
+learn is not counted. On adult this takes some twenty minutes, nearly all of them scikit-learn's.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
-from treewright.data.target import check_lengths, check_weights, class_factors, encode_labels, encode_numbers, recode
+from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError, ParameterError
 from treewright.predict import values
 from treewright.predict.fractional import average_of_leaves
@@ -220,7 +221,8 @@ class Model(ModelData):
         method : str
             As for the estimators' ``prune``.
         X, y, sample_weight : optional
-            Rows, for the methods that need some: those of the fit for ``error_based``, others for ``reduced_error``.
+            Rows, for the methods that need some: those of the fit for ``error_based`` (not needed to make leaves only,
+            but for C4.5's trees), others for ``reduced_error``. A class weighs what it weighed at the fit.
         **options
             The method's own.
 
@@ -236,12 +238,25 @@ class Model(ModelData):
         DataError
             The rows were refused.
         """
+        return self.pruned(method, self.rows_to_prune(X, y, sample_weight), **options)
+
+    def rows_to_prune(self, X: Any, y: Any, sample_weight: Any, *, owner: str = "Model") -> Rows | None:
+        """Rows for ``pruned``, as ``encode_rows`` gives them; None where none are given.
+
+        Raises
+        ------
+        ParameterError
+            One of X and y is given without the other, or weights without them.
+        DataError
+            The rows were refused.
+        """
         if (X is None) != (y is None):
             raise ParameterError("prune takes X and y together, or neither")
-        if X is None and sample_weight is not None:
+        if X is not None:
+            return Rows(*self.encode_rows(X, y, sample_weight, owner=owner, routed=True))
+        if sample_weight is not None:
             raise ParameterError("prune takes sample_weight only with X and y")
-        rows = None if X is None else Rows(*self.encode_rows(X, y, sample_weight, routed=True))
-        return self.pruned(method, rows, **options)
+        return None
 
     def pruned(self, method: str, rows: Rows | None, **options: Any) -> Model:
         """As ``prune``, on rows that are encoded already."""
@@ -259,7 +274,8 @@ class Model(ModelData):
         Raises
         ------
         AttributeError
-            The model was not made by ``prune``, or was loaded from a file.
+            The model was not made by ``prune``, or was loaded from a file. A pickle keeps the log of the last
+            pruning, with the one tree as it was before it.
         """
         log: PruneLog | None = self.__dict__.get("_prune_log")
         if log is None:
@@ -269,7 +285,10 @@ class Model(ModelData):
     def encode_rows(
         self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model", routed: bool = False
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Rows, target and weights as numbers, the fit's class weights included; rows of weight 0 are left out.
+        """Rows, target and weights as numbers; rows of weight 0 are left out.
+
+        A row weighs its sample weight times what its class weighed at the fit, also under ``class_weight="balanced"``,
+        whatever the shares of the classes in these rows.
 
         Parameters
         ----------
@@ -291,6 +310,8 @@ class Model(ModelData):
         ------
         DataError
             Lengths differ, or a label is none of the model's classes.
+        ParameterError
+            Weights times class weights are beyond float64, or 0 for every row.
         """
         unseen = "missing" if self.unseen == "majority" and not routed else self.unseen
         matrix = encode(self.schema, X, unseen=unseen, owner=owner, missing=self.missing)
@@ -306,10 +327,7 @@ class Model(ModelData):
                 raise DataError(f"y has {target.shape[1]} outputs, the model has {self.n_outputs}")
         weights = check_weights(sample_weight, len(matrix))
         if self.task == "classification":
-            parameters = self.facts.get("parameters")
-            stated = parameters.get("class_weight") if isinstance(parameters, dict) else None
-            factors = class_factors(stated, target, self.classes)
-            weights = factors if weights is None else weights if factors is None else weights * factors
+            weights = weighed(weights, class_factors(self.facts, target, self.classes), target)
         if weights is not None and not weights.all():
             kept = weights > 0
             matrix, target, weights = matrix[kept], target[kept], weights[kept]
@@ -321,7 +339,7 @@ class Model(ModelData):
         Parameters
         ----------
         X, y, sample_weight
-            A table with its target; that of the fit, to see what the fit saw.
+            A table with its target; that of the fit, to see what the fit saw. A class weighs what it weighed there.
         node : int
             0 is the root.
         """

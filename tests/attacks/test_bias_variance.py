@@ -7,8 +7,8 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 import treewright as tw
-from treewright.exceptions import DataError, TooLargeError
-from treewright.model_selection import bias_variance
+from treewright.exceptions import DataError, ParameterError, TooLargeError
+from treewright.model_selection import bias_variance, bias_variance_curve
 
 X, Y = [[0.0], [1.0], [2.0], [3.0]], [0.0, 1.0, 2.0, 3.0]
 
@@ -85,12 +85,51 @@ def test_classes_that_are_not_whole_numbers_are_refused():
         bias_variance(Labels(np.array([1.0])), X, Y, [[1.0]], [0.5], n_rounds=2)
 
 
-def test_a_label_that_was_never_learned_is_simply_wrong():
+def test_a_label_that_no_training_set_can_hold_is_refused():
+    letters = ["a", "b", "a", "b"]
+    with pytest.raises(DataError, match="y_test holds the label 'new', which no row of y has that counts"):
+        bias_variance(tw.DecisionTreeClassifier(), X, letters, [[1.0], [2.0]], ["a", "new"], n_rounds=5)
+    with pytest.raises(DataError, match="the label 'b'"):
+        bias_variance(
+            tw.DecisionTreeClassifier(), X, letters, [[1.0]], ["b"], n_rounds=5, sample_weight=[1.0, 0.0, 1.0, 0.0]
+        )
+
+
+def test_a_label_that_drawn_training_sets_lack_is_simply_wrong():
+    def draw(rng):
+        return X, ["a", "b", "a", "b"]
+
     parts = bias_variance(
-        tw.DecisionTreeClassifier(), X, ["a", "b", "a", "b"], [[1.0], [2.0]], ["new", "new"], n_rounds=5
+        tw.DecisionTreeClassifier(), None, None, [[1.0], [2.0]], ["new", "new"], draw=draw, n_rounds=5
     )
 
     assert (parts.loss, parts.bias_and_noise, parts.variance) == (1.0, 1.0, 0.0)
+
+
+def test_squares_below_float64_are_refused_rather_than_taken_for_0():
+    y = np.array([1.0, 2.0, 4.0, 3.0]) * 1e-170
+    with pytest.raises(DataError, match="below float64: multiply y"):
+        bias_variance(tw.DecisionTreeRegressor(), X, y, X, y, n_rounds=10)
+
+
+@pytest.mark.parametrize("loss", [np.array(["log", "a"]), ["squared_error"], 5], ids=str)
+def test_a_loss_that_is_none_is_refused(loss):
+    with pytest.raises(ParameterError, match="loss="):
+        bias_variance(tw.DecisionTreeRegressor(), X, Y, X, Y, loss=loss)
+
+
+@pytest.mark.parametrize("values", [None, 5, "12"])
+def test_values_that_are_no_list_are_refused(values):
+    with pytest.raises(ParameterError, match="values="):
+        bias_variance_curve(lambda depth: tw.DecisionTreeRegressor(max_depth=depth), values, X, Y, X, Y)
+
+
+@pytest.mark.parametrize(
+    "make", [tw.DecisionTreeRegressor, lambda: 1, lambda value: 1], ids=["class", "none", "number"]
+)
+def test_a_function_that_makes_no_estimator_of_a_value_is_refused(make):
+    with pytest.raises(ParameterError, match=r"make\(1\) raised|cannot be fitted anew"):
+        bias_variance_curve(make, [1], X, Y, X, Y)
 
 
 def test_numbers_far_from_zero_keep_their_variance():

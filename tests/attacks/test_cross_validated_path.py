@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.exceptions import DataError, MissingValueError, TreewrightError, UnseenLevelError
+from treewright.exceptions import (
+    DataError,
+    DataWarning,
+    MissingValueError,
+    ParameterError,
+    TreewrightError,
+    UnseenLevelError,
+)
 from treewright.model_selection.path import pruning_path
 
 X = np.arange(12.0)[:, None]
 FOLDS = np.arange(12) % 3
 
 
-@pytest.mark.parametrize("unit", [1e150, 1e-150, 1e-300])
+@pytest.mark.parametrize("unit", [1e150, 1e-148])
 def test_numbers_of_any_size_are_judged_without_overflow(unit):
     y = np.array([1.0, 2, 1, 2, 8, 9, 8, 9, 4, 4, 5, 5])
-    plain = pruning_path(tw.DecisionTreeRegressor(), X, y, cv=FOLDS, loss="absolute")
-    path = pruning_path(tw.DecisionTreeRegressor(), X, y * unit, cv=FOLDS, loss="absolute")
+    plain = pruning_path(tw.DecisionTreeRegressor(), X, y, cv=FOLDS, loss="absolute_error")
+    path = pruning_path(tw.DecisionTreeRegressor(), X, y * unit, cv=FOLDS, loss="absolute_error")
 
     assert np.isfinite(path.cv_error).all()
     assert path.cv_error[-1] / unit == pytest.approx(plain.cv_error[-1])
@@ -28,7 +37,8 @@ def test_numbers_of_any_size_are_judged_without_overflow(unit):
 def test_weights_of_any_size(unit):
     y, weights = np.array([0, 1] * 6), np.array([1.0, 2.0, 4.0, 3.0] * 3)
     plain = pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=weights)
-    path = pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=weights * unit)
+    with pytest.warns(DataWarning, match="add up to") if unit < 1 else nullcontext():
+        path = pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=weights * unit)
 
     assert path.cv_error.tolist() == plain.cv_error.tolist()
     assert path.standard_error * np.sqrt(unit) == pytest.approx(plain.standard_error)
@@ -138,4 +148,47 @@ def test_labels_of_every_sort_are_kept_apart():
 def test_squares_beyond_float64_are_refused():
     y = np.array([1.0, 2, 1, 2, 8, 9, 8, 9, 4, 4, 5, 5]) * 1e160
     with pytest.raises(DataError, match="beyond float64"):
-        pruning_path(tw.DecisionTreeRegressor(criterion="absolute_error"), X, y, cv=FOLDS, loss="squared")
+        pruning_path(tw.DecisionTreeRegressor(criterion="absolute_error"), X, y, cv=FOLDS, loss="squared_error")
+
+
+@pytest.mark.parametrize("unit", [1e-170, 1e-300])
+@pytest.mark.parametrize("options", [{"cv": FOLDS}, {"cv": None}, {"cv": FOLDS, "loss": "absolute_error"}])
+def test_squares_below_float64_are_refused_rather_than_taken_for_0(unit, options):
+    y = np.array([1.0, 2, 1, 2, 8, 9, 8, 9, 4, 4, 5, 5]) * unit
+    with pytest.raises(TreewrightError, match=r"scale the target|multiply y"):
+        pruning_path(tw.DecisionTreeRegressor(), X, y, **options)
+
+
+@pytest.mark.parametrize("large", [1e200, 1.7e308])
+def test_rows_kept_aside_with_numbers_beyond_float64_are_refused_without_a_warning(large):
+    y = np.array([1.0, 2, 1, 2, 8, 9, 8, 9, 4, 4, 5, 5])
+    with pytest.raises(DataError, match="beyond float64"):
+        pruning_path(tw.DecisionTreeRegressor(), X, y, validation=(X[:2], [large, 1.0]))
+
+
+def test_the_smallest_of_weights_lose_no_digits():
+    y, tiny = np.array([0, 1, 0, 0, 1, 1] * 2), np.full(12, 5e-324)
+    plain = pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS)
+    with pytest.warns(DataWarning, match="add up to"):
+        path = pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=tiny)
+
+    assert path.cv_error[-1] == plain.cv_error[-1] > 0
+
+
+def test_weights_far_below_1_are_told_of_where_they_count_as_rows():
+    y = np.array([0, 1, 0, 0, 1, 1] * 2)
+    with pytest.warns(DataWarning, match="12 rows, and the standard error of pruning_path takes weights for numbers"):
+        pruning_path(tw.DecisionTreeClassifier(), X, y, cv=FOLDS, sample_weight=np.full(12, 1e-6))
+    with pytest.warns(DataWarning, match="add up to 2e-06 for 2 rows"):
+        pruning_path(tw.DecisionTreeClassifier(), X, y, cv=None, validation=(X[:2], y[:2], [1e-6, 1e-6]))
+
+
+def test_rows_kept_aside_of_one_class_cannot_judge():
+    with pytest.raises(DataError, match="are all of class 1"):
+        pruning_path(tw.DecisionTreeClassifier(), X, [0, 1] * 6, cv=None, validation=([[1.0]], [1]))
+
+
+@pytest.mark.parametrize("loss", [np.array(["log", "a"]), ["misclassification"], 5], ids=str)
+def test_a_loss_that_is_none_is_refused(loss):
+    with pytest.raises(ParameterError, match="loss="):
+        pruning_path(tw.DecisionTreeClassifier(), X, [0, 1] * 6, cv=2, loss=loss)

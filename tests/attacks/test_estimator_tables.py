@@ -67,6 +67,8 @@ UNNAMED = {
     "rows": lambda X, folder: X.tolist(),
     "csr": lambda X, folder: scipy.sparse.csr_matrix(X),
     "csc array": lambda X, folder: scipy.sparse.csc_array(X),
+    "dict of keys": lambda X, folder: scipy.sparse.dok_matrix(X),
+    "dict of keys array": lambda X, folder: scipy.sparse.dok_array(X),
 }
 NAMED = {
     "pandas": lambda X, folder: pd.DataFrame(X, columns=NAMES),

@@ -8,8 +8,10 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import polars as pl
 import pytest
+from sklearn.model_selection import KFold, train_test_split
 
 import treewright
 
@@ -247,3 +249,34 @@ def test_ctrl_c_is_one_line_exit_code_130_and_no_files(tmp_path, surroundings):
     assert err.splitlines()[-1] == "treewright: stopped by Ctrl-C; nothing was written"
     assert "Traceback" not in err
     assert [path.name for path in tmp_path.iterdir()] == ["t.csv"]
+
+
+@pytest.mark.parametrize("folds", [5, 100])
+def test_the_folds_are_those_of_cross_validate_and_without_heed_of_classes_where_one_is_rare(
+    command, penguins, tmp_path, folds
+):
+    rows = pl.read_csv(penguins).drop_nulls()
+    rows.write_csv(tmp_path / "t.csv")
+    cv = folds if folds == 5 else KFold(folds, shuffle=True, random_state=3)
+
+    said = command("fit", "t.csv", "--target", "species", "--cv", folds, "--seed", 3, folder=tmp_path)
+
+    scores = treewright.model_selection.cross_validate(
+        treewright.DecisionTreeClassifier(random_state=3), rows.drop("species"), rows["species"], cv=cv, random_state=3
+    )
+    accuracies = scores.test["accuracy"]
+    low, high = accuracies.min(), accuracies.max()
+    assert f"mean {accuracies.mean():.3f}, lowest {low:.3f}, highest {high:.3f}" in said.stdout
+
+
+def test_rows_held_out_are_the_second_of_two_parts(command, penguins, tmp_path):
+    rows = pl.read_csv(penguins).drop_nulls()
+    rows.write_csv(tmp_path / "t.csv")
+    learn, test = train_test_split(np.arange(333), test_size=84, random_state=4, stratify=rows["species"].to_numpy())
+
+    said = command("fit", "t.csv", "--target", "species", "--seed", 4, folder=tmp_path)
+
+    grow, rest = rows[np.sort(learn)], rows[test]
+    tree = treewright.DecisionTreeClassifier(random_state=4).fit(grow.drop("species"), grow["species"])
+    right = int((tree.predict(rest.drop("species")) == rest["species"].to_numpy()).sum())
+    assert f"({right} of 84 right" in said.stdout

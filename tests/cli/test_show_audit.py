@@ -71,7 +71,7 @@ def test_without_rows_it_says_how_to_pass_them(tmp_path):
 def test_rows_that_cannot_be_audited_are_refused(audited):
     est = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, pl.Series("y", ["a", "b"]))
 
-    with pytest.raises(DataError, match=r"missing in 1 of 2 rows \(first: row 1\): .* --skip-missing-target"):
+    with pytest.raises(DataError, match=r"missing in 1 of 2 rows \(first: line 3\): .* --skip-missing-target"):
         audited(est.model_, {"x": [1.0, 2.0], "y": ["a", None]})
     with pytest.raises(DataError, match="no rows"):
         audited(est.model_, pl.DataFrame({"x": [], "y": []}, schema={"x": pl.Float64, "y": pl.String}))

@@ -25,11 +25,22 @@ def curves(example):
 
 
 @pytest.mark.parametrize("which", ["ridge", "lasso", "tree"])
-def test_expected_loss_is_bias_squared_and_variance_and_noise(curves, which):
-    found = curves[which]
+def test_bias_squared_and_variance_and_noise_are_the_loss_on_fresh_data(curves, example, which):
+    make, values, _ = example.CURVES[which]
+    found, rng = curves[which], np.random.default_rng(7)
+    losses = np.empty((60, len(values)))
+    for losses_of_set in losses:
+        X, y = example.draw(rng)
+        x = rng.uniform(size=50)
+        fresh = example.truth(x) + rng.normal(scale=example.NOISE, size=50)
+        losses_of_set[:] = [np.mean((make(value).fit(X, y).predict(x[:, None]) - fresh) ** 2) for value in values]
 
-    np.testing.assert_allclose(found.expected_loss, found.bias_squared + found.variance + found.noise, rtol=1e-12)
-    np.testing.assert_allclose(found.loss, found.expected_loss + found.cross, rtol=1e-12)
+    together = found.bias_squared + found.variance + found.noise
+    for at, one in enumerate(found.decompositions):
+        own = losses[:, at].std(ddof=1) / np.sqrt(len(losses))
+        bound = np.sqrt(own**2 + one.row_errors["loss"] ** 2 + one.round_errors["loss"] ** 2)
+        assert together[at] == pytest.approx(losses[:, at].mean(), abs=4 * bound)
+        assert bound < 0.2 * together[at]
 
 
 def test_a_highly_regularised_regression_has_low_variance_and_high_bias(curves):

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+from plain_trees import shape_tree
 
-from treewright.tree.arrays import LEAF, MULTIWAY, Tree
+from treewright.tree.arrays import LEAF, MULTIWAY
 
 SAME = 1e-10  # links whose numbers differ by this part are equally weak: floats of one and the same fraction
 
@@ -119,25 +120,4 @@ def random_shape(rng, n_inner, most_branches):
         ends += range(len(branches), len(branches) + branches[node])
         first += [-1] * branches[node]
         branches += [0] * branches[node]
-    return tree_of(branches, first)
-
-
-def tree_of(branches, first_child):
-    """A tree of which only the shape is of interest."""
-    n = len(branches)
-    n_branches = np.array(branches, np.int32)
-    return Tree(
-        kind=np.where(n_branches > 0, MULTIWAY, LEAF).astype(np.uint8),
-        feature=np.where(n_branches > 0, 0, -1).astype(np.int32),
-        threshold=np.zeros(n),
-        first_child=np.array(first_child, np.int32),
-        n_branches=n_branches,
-        missing_branch=np.zeros(n, np.int32),
-        level_set=np.full(n, -1, np.int32),
-        n_samples=np.ones(n, np.int64),
-        weight=np.ones(n),
-        impurity=np.zeros(n),
-        value=np.zeros((n, 1)),
-        levels_left=np.zeros(0, np.uint64),
-        levels_seen=np.zeros(0, np.uint64),
-    )
+    return shape_tree(branches, first, kind=MULTIWAY)

@@ -1,6 +1,6 @@
 """Five pruners as they are written down, recursive and from the rows. In: a nested tree. Out: which nodes are cut.
 
-Caller: test_pruning_twins. Costs that differ by a billionth are equal, as for the pruners under test.
+Caller: test_pruning_twins. Costs that differ by a part in 10^12 are equal, as for the pruners under test.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import stats
+from scipy import special, stats
 
 Node = dict[str, Any]
 
@@ -39,7 +39,7 @@ def counts_of(node: Node, target: np.ndarray, output: int) -> list[float]:
 
 
 def at_most(one: float, other: float) -> bool:
-    return one <= other + 1e-9 * max(abs(one), abs(other))
+    return one <= other + 1e-12 * max(abs(one), abs(other))
 
 
 def least_cost(
@@ -63,7 +63,7 @@ def pessimistic(root: Node, target: np.ndarray, per_leaf: float, standard_errors
         if not node["rows"]:
             return 0.0
         counts = [counts_of(node, target, output) for output in range(n_outputs)]
-        return sum(sum(each) - max(each) for each in counts) / n_outputs + per_leaf
+        return sum(sum(each) - max(each) for each in counts) / n_outputs + per_leaf * min(weight_of(node), 1.0)
 
     def visit(node: Node) -> list[int]:
         if not node["children"]:
@@ -99,13 +99,15 @@ def minimum_error_of_numbers(root: Node, target: np.ndarray, m: float) -> list[i
         return first, sum(weight * target[row, output] ** 2 for row, weight in node["rows"])
 
     def static(node: Node) -> float:
+        # As many rows of the root's kind, where the tree's rows weigh 1 on average.
         n, n0, variance = weight_of(node), weight_of(root), 0.0
+        extra = m * n0 / len(root["rows"])
         if n == 0:
             return 0.0
         for output in range(target.shape[1]):
             (first, second), (first0, second0) = moments(node, output), moments(root, output)
-            mean = (first + m * first0 / n0) / (n + m)
-            variance += (second + m * second0 / n0) / (n + m) - mean**2
+            mean = (first + extra * first0 / n0) / (n + extra)
+            variance += (second + extra * second0 / n0) / (n + extra) - mean**2
         return n * variance / target.shape[1]
 
     return least_cost(root, static, lambda node: 0.0)[1]
@@ -122,16 +124,23 @@ def p_value_of_classes(node: Node, target: np.ndarray) -> float:
 
 
 def p_value_of_numbers(node: Node, target: np.ndarray) -> float:
-    groups = [
-        [target[row, 0] for row, weight in child["rows"] for _ in range(int(weight))]
-        for child in node["children"]
-        if child["rows"]
-    ]
-    if len(groups) < 2 or sum(map(len, groups)) == len(groups):
+    """Weighted least squares: does a mean for each branch fit better than a mean for all?"""
+    held = [child for child in node["children"] if child["rows"]]
+    n_rows = sum(len(child["rows"]) for child in held)
+    if len(held) < 2 or n_rows == len(held):
         return 1.0
-    if all(len(set(group)) == 1 for group in groups):
-        return 1.0 if len({group[0] for group in groups}) == 1 else 0.0
-    return float(stats.f_oneway(*groups).pvalue)
+    groups = [{target[row, 0] for row, _ in child["rows"]} for child in held]
+    if all(len(group) == 1 for group in groups):
+        return 1.0 if len(set.union(*groups)) == 1 else 0.0
+    root = np.sqrt([weight for child in held for _, weight in child["rows"]])
+    y = np.array([target[row, 0] for child in held for row, _ in child["rows"]])
+    of_branch = np.repeat(np.eye(len(held)), [len(child["rows"]) for child in held], axis=0)
+    misfits = [
+        float(((root * y - design @ np.linalg.lstsq(design, root * y, rcond=None)[0]) ** 2).sum())
+        for design in (root[:, None], root[:, None] * of_branch)
+    ]
+    dof = len(held) - 1, n_rows - len(held)
+    return float(stats.f.sf((misfits[0] - misfits[1]) / dof[0] / (misfits[1] / dof[1]), *dof))
 
 
 def adjusted(p_values: list[float], how: str | None) -> list[float]:
@@ -178,11 +187,11 @@ def ways_to_group(v: int, b: int) -> int:
     return b * ways_to_group(v - 1, b) + ways_to_group(v - 1, b - 1)
 
 
-def question_bits(node: Node, matrix: np.ndarray, n_levels: tuple[int, ...]) -> float:
+def question_bits(node: Node, matrix: np.ndarray, n_levels: tuple[int, ...], n_rows: float) -> float:
     column, kind, spec, _, _, _ = node["test"]
     held = {int(matrix[row, column]) for row, _ in node["rows"] if not math.isnan(matrix[row, column])}
     v = n_levels[column]
-    places = (min(len(node["rows"]), v) if v else len(node["rows"])) - 1
+    places = (min(n_rows, v) if v else n_rows) - 1
     if kind == 1:
         choices = max(places, 1)
     elif kind == 2:
@@ -192,7 +201,7 @@ def question_bits(node: Node, matrix: np.ndarray, n_levels: tuple[int, ...]) -> 
         choices = ways_to_group(len(held), groups)
     else:
         n_cuts = sum(cut < math.inf for cut in spec)
-        choices = max(math.comb(places, n_cuts), 1)
+        choices = float(special.binom(places, n_cuts)) if places > n_cuts > 1 else max(places, 1) if n_cuts == 1 else 1
     return math.log2(len(n_levels)) + math.log2(choices)
 
 
@@ -208,7 +217,7 @@ def description_of_classes(root: Node, target: np.ndarray, matrix: np.ndarray, n
             total += max(shares, min(n, 1) * math.log2(k))
         return total
 
-    return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels))[1]
+    return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels, weight_of(node)))[1]
 
 
 def squares_of(node: Node, target: np.ndarray) -> float:
@@ -221,15 +230,17 @@ def squares_of(node: Node, target: np.ndarray) -> float:
 def description_of_numbers(
     root: Node, target: np.ndarray, matrix: np.ndarray, n_levels: tuple[int, ...], noise: float | None
 ) -> tuple[list[int], float]:
+    average = weight_of(root) / len(root["rows"])
+
     def cut_for(variance: float) -> list[int]:
         def bits(node: Node) -> float:
-            n = weight_of(node)
+            n = len(node["rows"])
             if n == 0:
                 return 1.0
-            misfit = squares_of(node, target) / (2 * variance * math.log(2))
+            misfit = squares_of(node, target) / average / (2 * variance * math.log(2))
             return 1 + misfit + n / 2 * math.log2(2 * math.pi * variance) + 0.5 * math.log2(max(n, 1))
 
-        return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels))[1]
+        return least_cost(root, bits, lambda node: 1 + question_bits(node, matrix, n_levels, len(node["rows"])))[1]
 
     if noise is not None:
         return cut_for(noise**2), noise
@@ -237,14 +248,14 @@ def description_of_numbers(
     def spread(node: Node, cut: list[int]) -> tuple[float, int]:
         """Squares and leaves of a pruned tree."""
         if not node["children"] or node["at"] in cut:
-            return squares_of(node, target), 1
+            return squares_of(node, target) / average, 1
         below = [spread(child, cut) for child in node["children"]]
         return sum(squares for squares, _ in below), sum(leaves for _, leaves in below)
 
     variance, cut = math.inf, [root["at"]]
     while True:
         squares, n_leaves = spread(root, cut)
-        dof = weight_of(root) - n_leaves
+        dof = len(root["rows"]) - n_leaves
         if squares < 1e-20 or dof <= 0 or squares / dof >= variance * (1 - 1e-9):
             # No spread at all: any noise will do.
             return (cut_for(1.0), 1.0) if variance == math.inf else (cut, math.sqrt(variance))

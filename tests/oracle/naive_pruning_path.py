@@ -25,9 +25,9 @@ def losses_of(estimator, X, y, loss):
     said, y = estimator.predict(X), np.asarray(y)
     said, y = (cells.reshape(len(y), -1).tolist() for cells in (said, y))
     one = {
-        "misclassified": lambda a, b: float(a != b),
-        "squared": lambda a, b: (a - b) ** 2,
-        "absolute": lambda a, b: abs(a - b),
+        "misclassification": lambda a, b: float(a != b),
+        "squared_error": lambda a, b: (a - b) ** 2,
+        "absolute_error": lambda a, b: abs(a - b),
     }[loss]
     return [sum(one(a, b) for a, b in zip(p, t, strict=True)) / len(t) for p, t in zip(said, y, strict=True)]
 

@@ -64,7 +64,7 @@ class Stopping:
         return float(chi2.sf(float(statistic), dof)) if dof and statistic else 1.0
 
     def p_of_numbers(self, parts: list[list[Instance]], output: int) -> float:
-        """F of a one-way analysis of variance."""
+        """F of a one-way analysis of variance; rows are counted, or parts of them, whatever they weigh."""
         everyone = [one for part in parts for one in part]
         mean = self.costs.total(everyone, output) / weight_of(everyone)
         between = within = Fraction(0)
@@ -72,7 +72,8 @@ class Stopping:
             own = self.costs.total(part, output) / weight_of(part)
             between += weight_of(part) * (own - mean) ** 2
             within += sum(weight * (self.costs.y[row][output] - own) ** 2 for row, weight in part)
-        dof, left = len(parts) - 1, weight_of(everyone) - len(parts)
+        n_rows = sum((weight / self.table.weights[row] for row, weight in everyone), Fraction(0))
+        dof, left = len(parts) - 1, n_rows - len(parts)
         if left <= 0 or not between:
             return 1.0
         return float(f.sf(float(between / dof / (within / left)), dof, float(left))) if within else 0.0

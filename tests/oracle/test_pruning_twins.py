@@ -76,7 +76,8 @@ def test_minimum_error_of_numbers_cuts_as_its_twin(n_outputs):
 def test_significance_cuts_as_its_twin(task, n_outputs, adjust):
     gone = []
     for seed in SEEDS[:40]:
-        drawn = draw(seed, task, n_outputs=n_outputs)
+        weights = (1.0, 2.0) if task == "classification" else (0.5, 1.0, 3.0)
+        drawn = draw(seed, task, n_outputs=n_outputs, weights=weights)
         p_value = naive.p_value_of_classes if task == "classification" else naive.p_value_of_numbers
         limit = [0.05, 0.3, 0.001][seed % 3]
         cut = naive.significance(drawn.root, partial(p_value, target=drawn.target), limit, adjust)

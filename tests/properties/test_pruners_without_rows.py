@@ -203,3 +203,18 @@ def test_chaid_grows_only_what_is_significant(grower, seed):
     est = grower(alpha=0.3).fit(table, y, sample_weight=weights)
 
     assert est.prune("significance", max_p_value=0.3).get_n_leaves() == est.get_n_leaves()
+
+
+@pytest.mark.parametrize("method", ["pessimistic", "minimum_error", "significance", "description_length"])
+def test_a_weight_of_two_is_a_row_twice(method):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 4, (60, 2)).astype(float)
+    y = np.where(rng.random(60) < 0.3, rng.integers(0, 2, 60), X[:, 0] > 1).astype(int)
+    whole = tw.DecisionTreeClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    twice = whole.prune(method)
+    weighted = tw.DecisionTreeClassifier().fit(X, y, sample_weight=np.full(60, 2.0)).prune(method)
+
+    assert twice.get_n_leaves() < whole.get_n_leaves()
+    assert twice.tree_.value.tolist() == weighted.tree_.value.tolist()
+    for name, column in twice.prune_log_.numbers.items():
+        assert column.tolist() == weighted.prune_log_.numbers[name].tolist()

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from plain_trees import shape_tree
 from reference_sets import find
 
 import treewright as tw
 from treewright.prune.path import path_of, path_of_costs
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
 
 # rpart merges complexities that are equal to the last bit; sums of squares that are equal on paper are not.
 EQUAL = 1e-10
@@ -70,22 +70,9 @@ def path_of_rparts_tree(run):
     risk = dict(zip(numbers, run["dev"], strict=True))
     order = sorted(risk)
     place = {number: at for at, number in enumerate(order)}
-    n, inner = len(order), np.array([2 * number in place for number in order])
-    shape = Tree(
-        kind=np.where(inner, THRESHOLD, LEAF).astype(np.uint8),
-        feature=np.where(inner, 0, -1).astype(np.int32),
-        threshold=np.zeros(n),
-        first_child=np.array([place.get(2 * number, -1) for number in order], np.int32),
-        n_branches=np.where(inner, 2, 0).astype(np.int32),
-        missing_branch=np.zeros(n, np.int32),
-        level_set=np.full(n, -1, np.int32),
-        n_samples=np.ones(n, np.int64),
-        weight=np.ones(n),
-        impurity=np.zeros(n),
-        value=np.zeros((n, 1)),
-        levels_left=np.zeros(0, np.uint64),
-        levels_seen=np.zeros(0, np.uint64),
-    )
+    inner = np.array([2 * number in place for number in order])
+    first_child = [place.get(2 * number, -1) for number in order]
+    shape = shape_tree(np.where(inner, 2, 0), first_child)
     return _of_path(path_of_costs(shape, np.array([risk[number] for number in order])))
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
@@ -156,25 +157,7 @@ def chain_model() -> Callable[[int], ModelData]:
     """A regression tree as deep as it has splits: branch 0 is always a leaf with one row."""
 
     def build(depth: int) -> ModelData:
-        node = np.arange(2 * depth + 1)
-        is_inner = (node % 2 == 0) & (node < 2 * depth)
-        n_samples = np.where(node % 2 == 0, depth + 1 - node // 2, 1)
-        tree = Tree(
-            kind=np.where(is_inner, THRESHOLD, LEAF).astype(np.uint8),
-            feature=np.where(is_inner, 0, -1).astype(np.int32),
-            threshold=np.where(is_inner, node / 2, 0.0),
-            first_child=np.where(is_inner, node + 1, -1).astype(np.int32),
-            n_branches=np.where(is_inner, 2, 0).astype(np.int32),
-            missing_branch=np.zeros(len(node), np.int32),
-            level_set=np.full(len(node), -1, np.int32),
-            n_samples=n_samples.astype(np.int64),
-            weight=n_samples.astype(np.float64),
-            impurity=np.zeros(len(node)),
-            value=node[:, None].astype(np.float64),
-            levels_left=np.zeros(0, np.uint64),
-            levels_seen=np.zeros(0, np.uint64),
-        )
-        return ModelData("regression", Schema((Column("x", "numeric"),)), (tree,))
+        return ModelData("regression", Schema((Column("x", "numeric"),)), (chain_tree(depth),))
 
     return build
 

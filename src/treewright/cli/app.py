@@ -5,7 +5,9 @@ Nothing heavy is imported here, so that ``--help`` answers at once: each command
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -24,6 +26,7 @@ from treewright.cli.options import (
     Nominal,
     Numeric,
     Ordinal,
+    PruneSettings,
     Seed,
     Separator,
     Settings,
@@ -36,10 +39,12 @@ from treewright.cli.options import (
     UnseenName,
     Weight,
 )  # fmt: skip
-from treewright.cli.terminal import note, refusals
+from treewright.cli.terminal import UsageRefusal, note, refusals
 from treewright.version import __version__
 
 __all__ = ["app", "main"]
+
+_STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(
     name="treewright",
@@ -110,9 +115,10 @@ def fit(
         typer.Option(
             "--prune",
             metavar="HOW",
-            help="Cut the grown tree back: ccp-1se, ccp-min, reduced-error, error-based, significance, mdl, ...",
+            help="Cut the grown tree back: ccp-1se, ccp-min, leaves, reduced-error, error-based, mdl, ...",
         ),
     ] = None,
+    prune_settings: PruneSettings = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
     ] = False,
@@ -123,7 +129,11 @@ def fit(
         from treewright.cli.delimited import ReadOptions
         from treewright.cli.fit import run_fit
         from treewright.cli.learn import FitRequest
+        from treewright.cli.prunings import asked_pruning, option_words
 
+        if prune is None and prune_settings:
+            raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
+        pruned = {} if prune is None else option_words(prune_settings or (), "--prune-set")
         run_fit(
             FitRequest(
                 data=data,
@@ -145,7 +155,7 @@ def fit(
                 force=force,
                 jobs=jobs,
                 trace=trace,
-                prune=prune,
+                prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
             )
         )
 
@@ -299,16 +309,33 @@ def main() -> None:
             stream.reconfigure(errors="replace")  # a terminal without box characters gets question marks, not an error
     try:
         app()
-    except KeyboardInterrupt:
-        _stopped()
-    except SystemExit as leaving:
-        # Typer turns a Ctrl-C that comes before the command's own work into an exit without a word.
-        if isinstance(getattr(leaving.__context__, "__cause__", None), KeyboardInterrupt):
-            _stopped()
-        raise
+    except BaseException as error:
+        causes = _causes(error)
+        if not isinstance(causes[-1], KeyboardInterrupt):
+            raise
+        # An exit of the command's own has said so; one that Typer makes out of Ctrl-C names it as its cause.
+        if not any(isinstance(cause, typer.Exit) and cause.__cause__ is None for cause in causes):
+            note("stopped by Ctrl-C; nothing was written")
+        _leave()
 
 
-def _stopped() -> NoReturn:
-    """Say that Ctrl-C was heard, and leave."""
-    note("stopped by Ctrl-C; nothing was written")
-    sys.exit(130)
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and what it came of, down to Ctrl-C: Typer makes an exit of it, a broken import an error."""
+    causes = [error]
+    while not isinstance(causes[-1], KeyboardInterrupt):
+        before = causes[-1].__cause__ or causes[-1].__context__
+        if before is None:
+            break
+        causes.append(before)
+    return causes
+
+
+def _leave() -> NoReturn:
+    """Leave at once, even where a thread still compiles: what it makes is of no use without us."""
+    threads = sys.modules.get("treewright.core.threads")
+    if threads is not None and threads.is_busy():
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(_STOPPED)
+    sys.exit(_STOPPED)

@@ -21,6 +21,7 @@ from treewright.cli.options import (
     Nominal,
     Numeric,
     Ordinal,
+    PruneSettings,
     Seed,
     Separator,
     Settings,
@@ -68,6 +69,7 @@ def prune(
     target: Annotated[
         str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
     ] = None,
+    weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
@@ -87,8 +89,19 @@ def prune(
     with refusals(data):
         from treewright.cli.declared import one_separator, split_tokens
         from treewright.cli.delimited import ReadOptions
-        from treewright.cli.prune import PruneRequest, run_prune
+        from treewright.cli.prune import PruneRequest, check_words, run_prune
 
+        check_words(
+            data,
+            {
+                "--target": target,
+                "--weight": weight,
+                "--skip-missing-target": skip_missing_target or None,
+                "--missing-tokens": missing_tokens,
+                "--separator": separator,
+                "--encoding": encoding,
+            },
+        )
         run_prune(
             PruneRequest(
                 model=model,
@@ -96,6 +109,7 @@ def prune(
                 data=data,
                 settings=tuple(settings or ()),
                 target=target,
+                weight=weight,
                 skip_missing_target=skip_missing_target,
                 reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
                 out=out,
@@ -118,6 +132,7 @@ def compare(
     ] = None,
     task: TaskChoice = TaskName.auto,
     settings: Settings = None,
+    prune_settings: PruneSettings = None,
     cv: Annotated[int, typer.Option("--cv", metavar="FOLDS", help="Folds of the cross-validation.")] = 10,
     repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Times it is done, on other folds.")] = 1,
     scoring: Annotated[
@@ -148,6 +163,7 @@ def compare(
         from treewright.cli.declared import declare, one_separator, split_tokens
         from treewright.cli.delimited import ReadOptions
         from treewright.cli.learn import FitRequest
+        from treewright.cli.prunings import option_words
 
         shared = FitRequest(
             data=data,
@@ -164,5 +180,17 @@ def compare(
             force=force,
             jobs=jobs,
         )
-        words = tuple(part.strip() for word in candidate or () for part in word.split(",") if part.strip())
-        run_compare(CompareRequest(shared, words, n_folds=cv, repeats=repeats, scoring=scoring, out=out))
+        # A word without any candidate stays as it is, to be refused: an empty one is a mistake, not "by default".
+        named = [[part.strip() for part in word.split(",") if part.strip()] or [word] for word in candidate or ()]
+        words = tuple(part for parts in named for part in parts)
+        run_compare(
+            CompareRequest(
+                shared,
+                words,
+                prune_options=option_words(prune_settings or (), "--prune-set"),
+                n_folds=cv,
+                repeats=repeats,
+                scoring=scoring,
+                out=out,
+            )
+        )

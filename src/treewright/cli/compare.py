@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from treewright.cli.declared import Value
 from treewright.cli.learn import (
     ALGORITHMS,
     FitRequest,
     Learnable,
+    as_options,
     check_request,
     estimator_class,
     read_request,
     remedies_as_options,
     task_of,
 )
-from treewright.cli.outputs import check_output, csv_of, write_text
-from treewright.cli.prunings import check_pruning
-from treewright.cli.terminal import UsageRefusal, printable, progress, say
+from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
+from treewright.cli.prunings import asked_pruning, options_of_pruning, pruning_named
+from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
+from treewright.data.matching import did_you_mean
+from treewright.exceptions import DataError
+
+if TYPE_CHECKING:
+    import numpy as np
 
 __all__ = ["CompareRequest", "run_compare"]
 
@@ -32,12 +41,15 @@ class CompareRequest:
         What the candidates have in common.
     candidates : tuple of str
         ``ALGORITHM`` or ``ALGORITHM+PRUNING``; empty for those that fit the target.
-    repeats : int
+    prune_options : mapping from name to value
+        Options of the prunings.
+    n_folds, repeats : int
     scoring : str or None
     """
 
     fit: FitRequest
     candidates: tuple[str, ...] = ()
+    prune_options: Mapping[str, Value] = field(default_factory=dict)
     n_folds: int = 10
     repeats: int = 1
     scoring: str | None = None
@@ -54,7 +66,7 @@ def run_compare(request: CompareRequest) -> None:
     UsageRefusal
         A candidate or an option makes no sense.
     """
-    requests = {word: _request_of(request.fit, word) for word in request.candidates}
+    requests = _requests_of(request, request.candidates)
     if request.n_folds < 2 or request.repeats < 1:
         raise UsageRefusal(f"--cv {request.n_folds} --repeats {request.repeats}: give 2 folds and 1 repeat, or more")
     check_output(request.out, request.fit.force)
@@ -62,35 +74,121 @@ def run_compare(request: CompareRequest) -> None:
     for each in requests.values():
         check_request(replace(each, settings=()))
     data = read_request(shared)
-    requests = requests or {word: _request_of(request.fit, word) for word in _usual(data)}
+    requests = requests or _requests_of(request, _usual(data))
     from treewright.model_selection import compare
 
+    target = data.target.to_numpy()
+    folds = _folds(request, target, data.is_classification)
     with progress(), remedies_as_options():
-        makers = {word: task_of(each, data).make() for word, each in _with_settings(requests, data).items()}
+        settled, idle = _with_settings(requests, data)
+        makers = {word: task_of(each, data).make() for word, each in settled.items()}
         table = compare(
-            makers, data.features, data.target.to_numpy(), cv=request.n_folds, repeats=request.repeats,
+            makers, data.features, target, **folds,
             sample_weight=data.weights, scoring=request.scoring, random_state=request.fit.seed,
+            n_jobs=request.fit.jobs, errors="show",
         )  # fmt: skip
-    if data.remark:
-        say(data.remark)
-    say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
-    say()
-    say(str(table))
+    table = replace(
+        table, rows=tuple(replace(row, refusal=row.refusal and as_options(row.refusal)) for row in table.rows)
+    )
+    if "repeats" not in folds:
+        table = replace(table, repeats=request.repeats)  # a splitter repeats by itself
+        note(f"a class has fewer than {request.n_folds} rows: the folds take no heed of classes")
+    for line in (*idle, *_idle_options(requests, request.prune_options)):
+        note(line)
+    written = []
     if request.out is not None:
-        write_text(request.out, csv_of(table.to_dict()), request.fit.force)
-        say(f"wrote {printable(request.out)} (table)")
+        write_text(request.out, _csv_of_table(table.to_dict()), request.fit.force)
+        written.append(f"wrote {printable(request.out)} (table)")
+    with results_after(written):
+        if data.remark:
+            say(data.remark)
+        say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
+        say()
+        say(printable_lines(str(table)))
 
 
-def _request_of(shared: FitRequest, word: str) -> FitRequest:
-    """The request of one candidate."""
-    algorithm, plus, pruning = word.partition("+")
+def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:
+    """The folds, as ``compare`` takes them: without heed of classes where one has too few rows, as under ``fit --cv``.
+
+    Raises
+    ------
+    DataError
+        Fewer rows than folds.
+    """
+    from sklearn.model_selection import RepeatedKFold
+
+    from treewright.model_selection.folds import folds_within
+
+    n = len(target)
+    if n < 2:
+        raise DataError("1 row cannot be learned from and predicted by turns: give more rows")
+    if n < request.n_folds:
+        raise DataError(f"{n} rows are too few for {request.n_folds} folds: give --cv {n} or less")
+    cv = folds_within(
+        request.n_folds, target, is_classification=is_classification, random_state=request.fit.seed
+    )  # fmt: skip
+    if cv == request.n_folds:
+        return {"cv": cv, "repeats": request.repeats}
+    if request.repeats > 1:
+        cv = RepeatedKFold(n_splits=request.n_folds, n_repeats=request.repeats, random_state=request.fit.seed)
+    return {"cv": cv}
+
+
+def _csv_of_table(columns: Mapping[str, list[Any]]) -> str:
+    """The table as CSV; a refusal tells of the data, and must not run in a spreadsheet."""
+    refusals = guarded_labels([text or "" for text in columns["refusal"]])
+    return csv_of({**columns, "refusal": refusals})
+
+
+def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, FitRequest]:
+    """The request of each candidate, by its word; options go to those whose pruning has them."""
+    requests: dict[str, FitRequest] = {}
+    known: set[str] = set()
+    for word in words:
+        name, algorithm, pruning = _parts_of(word)
+        if name in requests:
+            raise UsageRefusal(f"--candidate {word!r}: given twice")
+        if pruning is None:
+            requests[name] = replace(request.fit, algorithm=algorithm)
+            continue
+        known |= set(options_of_pruning(pruning))
+        own = {key: value for key, value in request.prune_options.items() if key in options_of_pruning(pruning)}
+        asked = asked_pruning(f"--candidate {word!r}", pruning, own)
+        requests[name] = replace(request.fit, algorithm=algorithm, prune=asked)
+    for key in request.prune_options if words else ():
+        if key not in known:
+            has = f"; there are: {', '.join(sorted(known))}" if known else ": add one, such as cart+leaves"
+            guess = did_you_mean(key, sorted(known))
+            raise UsageRefusal(f"--prune-set {key!r}: no candidate's pruning has it{guess}{has}")
+    return requests
+
+
+def _parts_of(word: str) -> tuple[str, str, str | None]:
+    """Name, algorithm and pruning of a candidate.
+
+    Raises
+    ------
+    UsageRefusal
+    """
+    algorithm, plus, pruning = (part.strip() for part in word.partition("+"))
     if algorithm not in ALGORITHMS:
         raise UsageRefusal(
             f"--candidate {word!r}: write ALGORITHM or ALGORITHM+PRUNING; there are: {', '.join(ALGORITHMS)}"
         )
-    if plus:
-        check_pruning(pruning)
-    return replace(shared, algorithm=algorithm, prune=pruning if plus else None)
+    if not plus:
+        return algorithm, algorithm, None
+    pruning = pruning_named(pruning, f"--candidate {word!r}, pruning {pruning!r}")
+    return f"{algorithm}+{pruning}", algorithm, pruning
+
+
+def _idle_options(requests: Mapping[str, FitRequest], options: Mapping[str, Value]) -> list[str]:
+    """A line about each option of a pruning that not all prunings take."""
+    told = []
+    for name in options:
+        without = [word for word, each in requests.items() if each.prune and name not in each.prune.options]
+        if without:
+            told.append(f"--prune-set {name} is no option of {', '.join(without)}")
+    return told
 
 
 def _usual(data: Learnable) -> tuple[str, ...]:
@@ -100,18 +198,31 @@ def _usual(data: Learnable) -> tuple[str, ...]:
     return ("cart", "cart+ccp-1se", "cart+ccp-min", "cart+reduced-error", "cart+pessimistic", "c45", "chaid")
 
 
-def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> dict[str, FitRequest]:
-    """Each candidate with those of the settings that are parameters of its algorithm."""
+def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[dict[str, FitRequest], list[str]]:
+    """Each candidate with those of the settings that it takes, and a line about each that not all take.
+
+    A parameter that prunes is none of a candidate that is pruned in another way.
+    """
+    from treewright.model_selection.candidates import OWN_PRUNING
+
     known = {
         word: estimator_class(request, data.is_classification)().get_params() for word, request in requests.items()
     }
-    settled = {}
-    for word, request in requests.items():
-        own = tuple(each for each in request.settings if each.partition("=")[0].strip() in known[word])
-        settled[word] = replace(request, settings=own)
+    taken: dict[str, list[str]] = {word: [] for word in requests}
+    told = []
     for each in next(iter(requests.values())).settings:
         name = each.partition("=")[0].strip()
-        if not any(name in names for names in known.values()):
-            # The refusal of a parameter that nobody has is that of a single fit.
-            settled[next(iter(settled))] = replace(next(iter(settled.values())), settings=(each,))
-    return settled
+        having = [word for word in requests if name in known[word]]
+        pruned_otherwise = [word for word in having if requests[word].prune and name in OWN_PRUNING]
+        if having and having == pruned_otherwise:
+            raise UsageRefusal(
+                f"--set {name} prunes by itself, as {', '.join(having)} does otherwise: leave it out, or add a "
+                "candidate that is not pruned otherwise"
+            )
+        # The refusal of a parameter that nobody has is that of a single fit.
+        takers = [word for word in having if word not in pruned_otherwise] or list(requests)[:1]
+        for word in takers:
+            taken[word].append(each)
+        if len(takers) < len(requests):
+            told.append(f"--set {each} is not taken by {', '.join(word for word in requests if word not in takers)}")
+    return {word: replace(request, settings=tuple(taken[word])) for word, request in requests.items()}, told

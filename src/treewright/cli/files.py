@@ -42,7 +42,19 @@ class Table:
 
     def place(self, row: int) -> str:
         """Where a row stands, for messages: ``line 7``, or ``row 5`` in Parquet (counted from 0)."""
-        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+        return place(self.lines, row)
+
+
+def place(lines: np.ndarray | None, row: int) -> str:
+    """Where a row stands in its file.
+
+    Parameters
+    ----------
+    lines : int64[n_rows] or None
+        The line of each row; None in a Parquet file, whose rows are counted from 0.
+    row : int
+    """
+    return f"row {row}" if lines is None else f"line {lines[row]}"
 
 
 def is_parquet(path: Path) -> bool:

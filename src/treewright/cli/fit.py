@@ -15,7 +15,7 @@ from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.scores import LabelScore, NumberScore, label_counts
-from treewright.cli.terminal import note, printable, progress, say
+from treewright.cli.terminal import note, printable, progress, results_after, say
 
 __all__ = ["run_fit"]
 
@@ -38,23 +38,27 @@ def run_fit(request: FitRequest) -> None:
     with progress(), remedies_as_options():
         folds = cross_validate(task, request.n_folds) if request.n_folds else None
         held_out = fit_and_hold_out(task, 0.0 if folds else request.test_size)
-    _say_what_is_in_it(request, task, held_out.estimator)
-    if data.remark:
-        say(data.remark)
-    _say_split(request, held_out)
-    if request.prune:
-        say(f"pruned by {request.prune}: {_tree_words(held_out.estimator)}")
-    say()
-    say(held_out.estimator.show().rstrip("\n"))
-    say()
-    if request.trace:
-        say(str(held_out.estimator.trace_).rstrip("\n"))
+    # Files first: whoever reads the results may go away before they end.
+    written = _write(request, held_out.estimator)
+    with results_after(written):
+        _say_what_is_in_it(request, task, held_out.estimator)
+        if data.remark:
+            say(data.remark)
+        _say_split(request, held_out)
+        if request.prune:
+            say(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
         say()
-    if folds is not None:
-        _say_cross_validated(*folds)
-    elif held_out.score is not None and held_out.baseline is not None:
-        _say_score("held-out", held_out.score, held_out.baseline)
-    _write(request, held_out.estimator)
+        say(held_out.estimator.show().rstrip("\n"))
+        say()
+        if request.trace:
+            say(str(held_out.estimator.trace_).rstrip("\n"))
+            say()
+        if folds is not None:
+            _say_cross_validated(*folds)
+        elif held_out.score is not None and held_out.baseline is not None:
+            _say_score("held-out", held_out.score, held_out.baseline)
+    if request.out is None:
+        note("the model was not kept; --out model.tw saves it")
 
 
 def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:
@@ -114,14 +118,14 @@ def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score]) -
     say(f"(the score is that of {len(per_fold)} fits, each on the other folds; the tree above is fitted on every row)")
 
 
-def _write(request: FitRequest, estimator: Any) -> None:
-    """Save what was asked for."""
+def _write(request: FitRequest, estimator: Any) -> list[str]:
+    """Save what was asked for; a line about each file."""
+    written = []
     if request.out is not None:
         check_output(request.out, request.force)
         estimator.save(request.out)
-        say(f"wrote {printable(request.out)} (model)")
+        written.append(f"wrote {printable(request.out)} (model)")
     if request.svg is not None:
         write_text(request.svg, estimator.plot().text, request.force)
-        say(f"wrote {printable(request.svg)} (picture)")
-    if request.out is None:
-        note("the model was not kept; --out model.tw saves it")
+        written.append(f"wrote {printable(request.svg)} (picture)")
+    return written

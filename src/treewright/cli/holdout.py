@@ -1,20 +1,23 @@
 """Rows kept aside. In: a table. Out: a fitted estimator and how it did on rows unseen. Callers: cli.fit.
 
-Splits are scikit-learn's, seeded, and for classes stratified where every class has rows enough; so the same command
-gives the same score on every machine.
+Splits are those of ``model_selection``, seeded, and for classes stratified where every class has rows enough; so the
+same command gives the same score on every machine.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from treewright.cli.scores import LabelScore, NumberScore, label_counts
 from treewright.exceptions import DataError
+
+if TYPE_CHECKING:
+    from treewright.model_selection.folds import Split
 
 __all__ = ["HeldOut", "Score", "Task", "cross_validate", "fit_and_hold_out"]
 
@@ -49,10 +52,6 @@ class Task:
             return self.make().fit(self.features, self.target, sample_weight=self.weights)
         weights = None if self.weights is None else self.weights[rows]
         return self.make().fit(self.features[rows], self.target[rows], sample_weight=weights)
-
-    def codes(self) -> np.ndarray:
-        """int64[n]: the target as class numbers."""
-        return self.target.rank("dense").to_numpy().astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -93,20 +92,10 @@ def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
     n = len(task.target)
     if test_size == 0:
         return HeldOut(task.fit(None), n)
-    from sklearn.model_selection import train_test_split
-
     n_test = int(np.ceil(test_size * n))
     if n_test < 1 or n - n_test < 1:
         raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
-    codes = task.codes() if task.is_classification else None
-    stratified = False
-    if codes is not None:
-        smallest, n_classes = np.unique(codes, return_counts=True)[1].min(), len(np.unique(codes))
-        stratified = bool(smallest >= 2 and min(n_test, n - n_test) >= n_classes)
-    learn, test = train_test_split(
-        np.arange(n), test_size=n_test, random_state=task.seed, stratify=codes if stratified else None
-    )
-    learn.sort()
+    (learn, test), stratified = _two_parts(task, n_test)
     estimator = task.fit(learn)
     score, baseline = _fresh(task), _fresh(task)
     _add(task, estimator, learn, test, score, baseline)
@@ -145,17 +134,26 @@ def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]
     return score, baseline, per_fold
 
 
-def _folds(task: Task, n_folds: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows to learn from and to score on, fold by fold."""
-    from sklearn.model_selection import KFold, StratifiedKFold
+def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:
+    """Rows to learn from and to score on, and whether both have the same share of each class."""
+    from treewright.model_selection.folds import two_parts
 
-    n = len(task.target)
+    target = task.target.to_numpy()
     if task.is_classification:
-        codes = task.codes()
-        if np.unique(codes, return_counts=True)[1].min() >= n_folds:
-            yield from StratifiedKFold(n_folds, shuffle=True, random_state=task.seed).split(np.zeros(n), codes)
-            return
-    yield from KFold(n_folds, shuffle=True, random_state=task.seed).split(np.zeros(n))
+        try:
+            return two_parts(target, n_test, task.seed, by_class="always"), True
+        except DataError:  # neither part is empty: a class has too few rows for both
+            pass
+    return two_parts(target, n_test, task.seed, by_class="never"), False
+
+
+def _folds(task: Task, n_folds: int) -> list[Split]:
+    """Rows to learn from and to score on, fold by fold."""
+    from treewright.model_selection.folds import folds_within, splits_of
+
+    target, sort = task.target.to_numpy(), {"is_classification": task.is_classification}
+    cv = folds_within(n_folds, target, random_state=task.seed, **sort)
+    return splits_of(cv, target, random_state=task.seed, **sort)
 
 
 def _fresh(task: Task) -> Score:

@@ -19,15 +19,17 @@ from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
 from treewright.cli.holdout import Task
-from treewright.cli.prunings import check_pruning, pruning_of
+from treewright.cli.labelled import checked_weights
+from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
 from treewright.cli.targets import rows_with_target
 from treewright.cli.terminal import UsageRefusal, printable
-from treewright.exceptions import ColumnError, DataError
+from treewright.exceptions import DataError, ParameterError
 
 __all__ = [
     "ALGORITHMS",
     "FitRequest",
     "Learnable",
+    "as_options",
     "check_request",
     "estimator_class",
     "read_request",
@@ -49,6 +51,13 @@ _MOST_CLASSES = 20
 _REMEDIES = (
     (re.compile(r"nominal=\[(.*?)\]"), r"--nominal \1"),
     (re.compile(r"C4\.5 \(C45Classifier\)"), "--algorithm c45"),
+    (re.compile(r"scoring='(\w+)'"), r"--scoring \1"),
+    (
+        re.compile(r"sklearn\.metrics\.get_scorer_names\(\) lists them"),
+        "they are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2",
+    ),
+    # The rows to prune with are drawn by the command, not by the user.
+    (re.compile(r"Draw the rows so that .*"), "Give more rows, another --seed, or --prune-set prune_size=0.5"),
 )
 
 
@@ -75,7 +84,7 @@ class FitRequest:
     force: bool = False
     jobs: int | None = None
     trace: bool = False
-    prune: str | None = None
+    prune: Pruning | None = None
 
 
 @dataclass(frozen=True)
@@ -136,16 +145,21 @@ def task_of(request: FitRequest, data: Learnable) -> Task:
 
 @contextmanager
 def remedies_as_options() -> Iterator[None]:
-    """Errors about columns name options instead of parameters."""
+    """Errors about the table, columns, scores and prunings name options instead of parameters."""
     try:
         yield
-    except ColumnError as error:
-        text = str(error)
-        for in_python, on_command_line in _REMEDIES:
-            text = in_python.sub(on_command_line, text)
+    except (ParameterError, DataError) as error:
+        text = as_options(str(error))
         if text == str(error):
             raise
-        raise ColumnError(text) from None
+        raise type(error)(text) from None
+
+
+def as_options(text: str) -> str:
+    """A refusal that names options of the command line where it named parameters."""
+    for in_python, on_command_line in _REMEDIES:
+        text = in_python.sub(on_command_line, text)
+    return in_words(text)
 
 
 def check_request(request: FitRequest) -> None:
@@ -156,10 +170,6 @@ def check_request(request: FitRequest) -> None:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
     if request.n_folds is not None and request.n_folds < 2:
         raise UsageRefusal(f"--cv {request.n_folds}: give 2 folds or more")
-    if request.prune is not None:
-        check_pruning(request.prune)
-        if request.trace:
-            raise UsageRefusal("--trace tells how the tree grew, which --prune then changes: leave one of them out")
     if request.target in request.drop or request.target == request.weight:
         raise UsageRefusal(f"column {request.target!r} cannot be the target and be dropped or weigh rows")
     if request.out is not None and request.svg is not None and request.out == request.svg:
@@ -179,7 +189,19 @@ def check_request(request: FitRequest) -> None:
         known = estimator_class(request, True)().get_params()
         if request.task == "auto" and ALGORITHMS[request.algorithm][1]:
             known |= estimator_class(request, False)().get_params()
-    parse_settings(request.settings, known)
+    settings = parse_settings(request.settings, known)
+    if request.prune is None:
+        return
+    from treewright.model_selection.candidates import OWN_PRUNING
+
+    if request.trace or settings.get("grow_trace"):
+        word = "--trace" if request.trace else "--set grow_trace"
+        raise UsageRefusal(
+            f"{word} tells how the tree grew, which {request.prune.named} then changes: leave one of them out"
+        )
+    for name, off in OWN_PRUNING.items():
+        if settings.get(name, off) != off:
+            raise UsageRefusal(f"--set {name} prunes by itself, as {request.prune.named} does: leave one of them out")
 
 
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
@@ -216,17 +238,7 @@ def _weights_of(table: Table, name: str | None) -> np.ndarray | None:
     """The weight column as numbers, or None."""
     if name is None:
         return None
-    weights = table.frame[name]
-    if not weights.dtype.is_numeric():
-        raise DataError(f"{table.path}: weight column {name!r} holds {weights.dtype}, not numbers")
-    wrong = ~(weights.cast(pl.Float64).is_finite() & (weights >= 0)).fill_null(value=False)
-    if wrong.any():
-        first = int(wrong.arg_max() or 0)
-        raise DataError(
-            f"{table.path}: weight column {name!r} is missing, negative or infinite in {int(wrong.sum())} rows "
-            f"(first: {table.place(first)}): weights are numbers >= 0"
-        )
-    return weights.cast(pl.Float64).to_numpy()
+    return checked_weights(table.path, table.frame[name], table.place)
 
 
 def estimator_class(request: FitRequest, is_classification: bool) -> Any:
@@ -247,6 +259,7 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
     """Gives fresh estimators with the parameters asked for."""
     made = estimator_class(request, is_classification)
     settings: dict[str, Any] = dict(parse_settings(request.settings, made().get_params()))
+    made(**settings)._validate_params()
     not_features = {request.target, request.weight}
     declared = request.declared
     features = [name for name in table.frame.columns if name not in not_features]
@@ -261,13 +274,24 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
     }
     own = {name: value for name, value in own.items() if name in made().get_params()}
 
-    wrap = pruning_of(request.prune, request.seed)
+    columns = {"nominal": nominal, "ordinal": ordinal or None, "numeric": numeric or None}
+    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
 
     def make() -> Any:
-        columns = {"nominal": nominal, "ordinal": ordinal or None, "numeric": numeric or None}
-        return wrap(made(**settings, **own, **columns))
+        estimator = made(**settings, **own, **columns)
+        return estimator if wrap is None else wrap(estimator)
 
     return make
+
+
+def _wrap_of(request: FitRequest, pruning: Pruning, is_classification: bool) -> Callable[[Any], Any]:
+    """What makes of an estimator one that prunes as well."""
+    if not is_classification:
+        refuse_for_numbers(
+            pruning.named, pruning.word, f"target {request.target} holds numbers",
+            "ccp-1se, minimum-error or significance, or --task classification",
+        )  # fmt: skip
+    return pruning.wrap(request.seed)
 
 
 def _levels(column: pl.Series, words: list[str]) -> list[Any]:

@@ -40,11 +40,14 @@ class ModelRows:
     target : polars.Series or None
         The true values, where they were asked for.
     n_rows : int
+    lines : int64[n_rows] or None
+        Where each row stands in the file; None in a Parquet file, which has no lines.
     """
 
     features: Any
     target: pl.Series | None
     n_rows: int
+    lines: np.ndarray | None = None
 
 
 def rows_for(
@@ -74,9 +77,9 @@ def rows_for(
         raise InputFileError(f"column {target[0]!r} is one that the model asks about: name another with --target")
     if target is not None:
         wanted[target[0]] = target[1]
-    for frame in _typed_blocks(path, options, wanted):
+    for frame, lines in _typed_blocks(path, options, wanted):
         truth = frame[target[0]] if target is not None else None
-        yield ModelRows(_as_at_fit(model, frame), truth, frame.height)
+        yield ModelRows(_as_at_fit(model, frame), truth, frame.height, lines)
 
 
 def cell_type(column: Column) -> CellType:
@@ -86,12 +89,14 @@ def cell_type(column: Column) -> CellType:
     return "boolean" if column.family == "boolean" else "text"
 
 
-def _typed_blocks(path: Path, options: ReadOptions, wanted: dict[str, CellType]) -> Iterator[pl.DataFrame]:
-    """Blocks of the wanted columns."""
+def _typed_blocks(
+    path: Path, options: ReadOptions, wanted: dict[str, CellType]
+) -> Iterator[tuple[pl.DataFrame, np.ndarray | None]]:
+    """Blocks of the wanted columns, with the lines that they stand in."""
     if is_parquet(path):
         require_columns(path, parquet_columns(path), list(wanted))
         for frame in parquet_blocks(path, list(wanted)):
-            yield without_missing_tokens(frame, options.missing_tokens)
+            yield without_missing_tokens(frame, options.missing_tokens), None
         return
     header, blocks = open_delimited(path, options)
     require_columns(path, header.names, list(wanted))
@@ -99,10 +104,11 @@ def _typed_blocks(path: Path, options: ReadOptions, wanted: dict[str, CellType])
     is_empty = True
     for block in blocks:
         is_empty = False
-        yield _typed(TextColumns(path, pick(block.frame, list(wanted)), block.lines, decimal_comma), wanted)
+        text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, decimal_comma)
+        yield _typed(text, wanted), block.lines
     if is_empty:
         nothing: np.ndarray = pl.Series([], dtype=pl.Int64).to_numpy()
-        yield _typed(TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma), wanted)
+        yield _typed(TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma), wanted), nothing
 
 
 def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:

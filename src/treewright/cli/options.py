@@ -67,6 +67,12 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A parameter, such as max_depth=4; may be repeated."),
 ]
+PruneSettings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--prune-set", metavar="NAME=VALUE", help="An option of the pruning, such as max_leaves=8; may be repeated."
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="For the split and for ties in the tree.")]
 Jobs = Annotated[
     int | None,

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.cli.declared import parse_value
 from treewright.cli.delimited import ReadOptions
-from treewright.cli.labelled import labelled_rows, target_name
-from treewright.cli.outputs import check_output, csv_of, write_text
-from treewright.cli.prunings import method_named
+from treewright.cli.labelled import target_name, weighted_rows
+from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
+from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
 from treewright.cli.scores import LabelScore, NumberScore, label_series
-from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
-from treewright.prune.methods import METHODS
+from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
+from treewright.exceptions import DataError, ParameterError
+from treewright.prune.door import request_of
+from treewright.prune.methods import METHODS, Method
 
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["PruneRequest", "run_prune"]
+__all__ = ["PruneRequest", "check_words", "run_prune"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +36,30 @@ class PruneRequest:
     data: Path | None = None
     settings: tuple[str, ...] = ()
     target: str | None = None
+    weight: str | None = None
     skip_missing_target: bool = False
     reading: ReadOptions = field(default_factory=ReadOptions)
     out: Path | None = None
     log: Path | None = None
     force: bool = False
+
+
+def check_words(data: Path | None, for_data: Mapping[str, object]) -> None:
+    """Refuse options about rows where no rows are given.
+
+    Parameters
+    ----------
+    data : Path or None
+    for_data : mapping from option to its value
+        None where it was not given.
+
+    Raises
+    ------
+    UsageRefusal
+    """
+    idle = [option for option, value in for_data.items() if value is not None]
+    if data is None and idle:
+        raise UsageRefusal(f"{idle[0]} is about rows: give them as DATA, after MODEL")
 
 
 def run_prune(request: PruneRequest) -> None:
@@ -52,57 +75,75 @@ def run_prune(request: PruneRequest) -> None:
     import treewright
 
     method = METHODS[method_named(request.method)]
-    options = _options(request.settings, method.options())
-    if method.needs != "none" and request.data is None:
-        what = {"training": "the rows of the fit", "holdout": "rows that the tree was not grown on"}[method.needs]
-        raise UsageRefusal(f"--method {request.method} needs {what}: give them as DATA, after MODEL")
-    if request.out is not None and request.out == request.log:
-        raise UsageRefusal(f"--out and --log name the same file {request.out}")
+    options = option_words(request.settings, "--set")
+    check_options(options, method.options(), "--set", method.name.replace("_", "-"))
     check_output(request.out, request.force)
     check_output(request.log, request.force)
+    if request.out is not None and request.log is not None and request.out.resolve() == request.log.resolve():
+        raise UsageRefusal(f"--out and --log name the same file {request.out}")
     model = treewright.load(request.model)
+    _check_method(request, method, model, options)
     rows: tuple[Any, ...] = ()
     if request.data is not None:
         name = target_name(model, request.model, request.target, "prune")
         with progress():
-            rows = labelled_rows(model, request.data, request.reading, name, skip=request.skip_missing_target)
-    with progress():
+            rows = weighted_rows(
+                model, request.data, request.reading, name, request.weight, skip=request.skip_missing_target
+            )
+    with progress(), _methods_as_words():
         pruned = model.prune(method.name, *(rows if method.needs != "none" else ()), **options)
-    say(printable_lines(str(pruned.prune_log)))
-    if rows:
-        say()
-        for what, each in (("before", model), ("after", pruned)):
-            say(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
-        if method.needs == "holdout":
-            note("the rows above have chosen what was cut: judge the tree on others")
-    if request.log is not None:
-        write_text(request.log, csv_of(pruned.prune_log.to_dict()), request.force)
-        say(f"wrote {printable(request.log)} (log)")
+    with results_after(_write(request, pruned)):
+        say(printable_lines(str(pruned.prune_log)).replace("; to_dict() has them all", "; --log has them all"))
+        if rows:
+            say()
+            for what, each in (("before", model), ("after", pruned)):
+                say(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
+            if method.needs == "holdout":
+                note("the rows above have chosen what was cut: judge the tree on others")
     if request.out is None:
         note("the pruned model was not kept; --out pruned.tw saves it")
-        return
-    check_output(request.out, request.force)
-    pruned.save(request.out)
-    say(f"wrote {printable(request.out)} (model)")
 
 
-def printable_lines(text: str) -> str:
-    """Lines whose control characters are shown, not obeyed."""
-    return "\n".join(printable(line) for line in text.split("\n"))
+def _check_method(request: PruneRequest, method: Method, model: Model, options: dict[str, Any]) -> None:
+    """Refuse a method that the model or the lack of rows rules out, before rows are read."""
+    if model.task == "regression":
+        refuse_for_numbers(
+            f"--method {request.method}", method.name, f"{request.model} predicts numbers",
+            "cost-complexity, minimum-error or significance, or reduced-error with rows kept aside",
+        )  # fmt: skip
+    with _methods_as_words():
+        _, _, needs_rows = request_of(model, method.name, options)
+    if needs_rows and request.data is None:
+        what = {"training": "the rows of the fit", "holdout": "rows that the tree was not grown on"}[method.needs]
+        raise UsageRefusal(f"--method {request.method} needs {what}: give them as DATA, after MODEL")
 
 
-def _options(words: tuple[str, ...], known: dict[str, Any]) -> dict[str, Any]:
-    """Options of a method from ``name=value`` words."""
-    options: dict[str, Any] = {}
-    has = f"there are: {', '.join(known)}" if known else "this method has none"
-    for word in words:
-        name, equals, text = (part.strip() for part in word.partition("="))
-        if not equals or name not in known:
-            raise UsageRefusal(f"--set {word!r}: write it as option=value; {has}")
-        if name in options:
-            raise UsageRefusal(f"--set {name}: given twice")
-        options[name] = parse_value(text)
-    return options
+def _write(request: PruneRequest, pruned: Model) -> list[str]:
+    """Save what was asked for; a line about each file."""
+    written = []
+    if request.log is not None:
+        write_text(request.log, _csv_of_log(pruned.prune_log.to_dict()), request.force)
+        written.append(f"wrote {printable(request.log)} (log)")
+    if request.out is not None:
+        check_output(request.out, request.force)
+        pruned.save(request.out)
+        written.append(f"wrote {printable(request.out)} (model)")
+    return written
+
+
+@contextmanager
+def _methods_as_words() -> Iterator[None]:
+    """Refusals name methods as ``--method`` does, and no functions of Python."""
+    try:
+        yield
+    except (ParameterError, DataError) as error:
+        text = re.sub(r", as train_test_split\(.*?\) does", "", str(error))
+        raise type(error)(in_words(text, "cost-complexity", "--set")) from None
+
+
+def _csv_of_log(columns: Mapping[str, list[Any]]) -> str:
+    """The cuts as CSV; names of columns and levels are the data's, and must not run in a spreadsheet."""
+    return csv_of({name: guarded_labels(cells) if name == "test" else cells for name, cells in columns.items()})
 
 
 def _score(model: Model, rows: tuple[Any, ...]) -> LabelScore | NumberScore:

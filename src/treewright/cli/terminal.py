@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn, TextIO
@@ -18,7 +18,7 @@ import typer
 
 from treewright.exceptions import ParameterError, TreewrightError
 
-__all__ = ["UsageRefusal", "note", "printable", "progress", "refusals", "say"]
+__all__ = ["UsageRefusal", "note", "printable", "printable_lines", "progress", "refusals", "results_after", "say"]
 
 
 class UsageRefusal(TreewrightError):  # noqa: N818 - it is the command's refusal, not the library's error
@@ -44,6 +44,11 @@ def printable(text: object) -> str:
     'two\\nlines'
     """
     return "".join(mark if mark.isprintable() else repr(mark)[1:-1] for mark in str(text))
+
+
+def printable_lines(text: str) -> str:
+    """Lines whose control characters are shown, not obeyed."""
+    return "\n".join(printable(line) for line in text.split("\n"))
 
 
 @contextmanager
@@ -112,6 +117,23 @@ def progress() -> Iterator[None]:
 
         with listen(show):
             yield
+
+
+@contextmanager
+def results_after(written: Sequence[str]) -> Iterator[None]:
+    """Print results when the files are there already: whoever reads may go away before the end.
+
+    Parameters
+    ----------
+    written : sequence of str
+        A line about each file; they come last.
+    """
+    try:
+        yield
+        for line in written:
+            say(line)
+    except KeyboardInterrupt:
+        _leave(130, f"stopped by Ctrl-C; {', '.join(written) or 'nothing was written'}")
 
 
 def _names_a_file(error: TreewrightError) -> bool:

@@ -5,7 +5,8 @@ Callers: every module with a kernel.
 Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. Compiled code is cached on disk under a name
 that contains a digest of the sources it may be made of, because Numba's own cache does not notice an edit in another
 file. Numba's cache files are pickles, so only a folder that belongs to this user and that nobody else can write is
-ever read; where there is none, kernels are compiled in memory for this process only.
+ever read; where there is none, kernels are compiled in memory for this process only. The main thread neither loads nor
+compiles (``threads.apart``), so that Ctrl-C never leaves Numba half-way.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from typing import Any, TypeVar, cast
 import numba
 from numba.core import caching
 from numba.core.dispatcher import Dispatcher
+from numba.core.registry import cpu_target
 
-from treewright.core import progress
+from treewright.core import progress, threads
 
 __all__ = ["cache_directory", "inner_kernel", "is_warm", "kernel"]
 
@@ -205,6 +207,10 @@ class _KernelCache(caching.FunctionCache):
                 self.disable()
 
 
+# Numba makes its compiler ready at the first kernel; that takes its locks as well.
+threads.apart(lambda: cpu_target.target_context)
+
+
 def kernel(function: F) -> F:
     """Compile a function on its first call: no Python objects, no lock, no exceptions from division.
 
@@ -212,9 +218,13 @@ def kernel(function: F) -> F:
     """
     dispatcher = numba.njit(nogil=True, error_model="numpy")(function)
     place = cache_directory(function.__module__.removeprefix("treewright.").rpartition(".")[0])
-    if place is not None and isinstance(dispatcher, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
+    if isinstance(dispatcher, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
         numba_dispatcher: Any = dispatcher
-        numba_dispatcher._cache = _KernelCache(function, place)
+        if place is not None:
+            numba_dispatcher._cache = _KernelCache(function, place)
+        # Numba calls this where it meets arguments of new types, to load or to compile.
+        compile_for = numba_dispatcher._compile_for_args
+        numba_dispatcher._compile_for_args = lambda *arguments: threads.apart(lambda: compile_for(*arguments))
     return cast("F", dispatcher)
 
 

@@ -1,37 +1,54 @@
 """One small pool of threads. In: a function and a number of tasks. Out: all of them done.
 
-Callers: grow, predict.
+Callers: grow, predict, model_selection, core.
 
 Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
 process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
-too, takes Ctrl-C between two tasks, and waits for the others before it lets the interrupt through. After a fork the
-pool is built anew.
+too and takes Ctrl-C between two kernels; then it waits for what runs, but not for long, and lets it through.
+Numba itself never runs in the main thread (``apart``): an interrupt there could leave its locks taken for ever. After a
+fork the pool is built anew.
 """
 
 from __future__ import annotations
 
+import atexit
+import contextvars
 import itertools
 import os
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar, cast
 
+from treewright.core import workers
 from treewright.exceptions import ParameterError
+
+Answer = TypeVar("Answer")
 
 # More than any machine can use at once; each thread of a fit has scratch memory of its own.
 _MOST_THREADS = 256
+# Seconds. After Ctrl-C the call waits so long for tasks that run, and the end of the process for work given up.
+_PATIENCE = 1.0
+_LAST_PATIENCE = 20.0
 
-_lock = threading.Lock()
-_pool: ThreadPoolExecutor | None = None
-_pool_size = 0
+_pool = workers.Workers()
 _here = threading.local()
+_at_work: dict[int, _Crew] = {}  # which crew each thread of the pool works for
+_apart: set[int] = set()  # threads that run Numba for the main thread
+
+
+class _Dismissed(BaseException):
+    """Ends a task in a thread of the pool whose caller has left."""
 
 
 def _forget_pool() -> None:
     """Let go of the pool (its threads do not exist in a forked child)."""
-    global _lock, _pool, _pool_size
-    _lock, _pool, _pool_size = threading.Lock(), None, 0
-    _here.is_worker = False
+    global _pool
+    _pool, _here.crew = workers.Workers(), None
+    _at_work.clear()
+    _apart.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -75,16 +92,87 @@ def resolve_jobs(n_jobs: int | None) -> int:
     return min(n_jobs, _MOST_THREADS) if n_jobs > 0 else max(1, available_processors() + 1 + n_jobs)
 
 
-def _pool_of(size: int) -> ThreadPoolExecutor:
-    """The pool, grown to at least ``size`` threads."""
-    global _pool, _pool_size
-    with _lock:
-        if _pool is None or _pool_size < size:
-            # An outgrown pool is left to finish what other callers gave it; its idle threads end with it.
-            if _pool is not None:
-                _pool.shutdown(wait=False)
-            _pool, _pool_size = ThreadPoolExecutor(size, thread_name_prefix="treewright"), size
-        return _pool
+def _pool_of(size: int) -> workers.Workers:
+    """The pool, grown to ``size`` threads besides those whose callers have left."""
+    _pool.grow_to(size + sum(crew.has_left for crew in list(_at_work.values())))
+    return _pool
+
+
+def is_busy() -> bool:
+    """Whether threads still work, be it on something that was given up after Ctrl-C."""
+    return bool(_at_work or _apart)
+
+
+@atexit.register
+def _end() -> None:
+    """Send everybody away, and wait for what cannot be cut short: Python must not end below a running compiler."""
+    for crew in list(_at_work.values()):
+        crew.is_stopped = crew.has_left = True
+    deadline = time.monotonic() + _LAST_PATIENCE
+    with suppress(KeyboardInterrupt):
+        while is_busy() and time.monotonic() < deadline:
+            time.sleep(0.01)
+
+
+def heed() -> None:
+    """End the task of a thread whose caller has left after Ctrl-C; anywhere else, do nothing.
+
+    Long work calls it now and then, between two kernels. What it raises is for ``run_each`` alone.
+    """
+    crew: _Crew | None = getattr(_here, "crew", None)
+    if crew is not None and crew.has_left:
+        raise _Dismissed
+
+
+def apart(work: Callable[[], Answer]) -> Answer:
+    """``work()``, where Ctrl-C cannot cut it short; the main thread does not wait for it after Ctrl-C.
+
+    For Numba: KeyboardInterrupt comes in the main thread between any two steps, also between "lock taken" and the block
+    that gives it back, and then every other thread waits for the compiler for ever. So the main thread has another one
+    do the work. It goes on after an interrupt, and whoever needs the same next finds it done.
+
+    Parameters
+    ----------
+    work : callable
+        Sees the context variables of the caller.
+
+    Raises
+    ------
+    BaseException
+        That of ``work``.
+    KeyboardInterrupt
+
+    Examples
+    --------
+    >>> apart(lambda: 2 + 2)
+    4
+    """
+    crew: _Crew | None = getattr(_here, "crew", None)
+    if crew is not None:
+        return crew.excuse(work)
+    if threading.current_thread() is not threading.main_thread():
+        return work()
+    answers: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+    context = contextvars.copy_context()
+
+    def do() -> None:
+        _apart.add(threading.get_ident())
+        try:
+            answer: tuple[Any, BaseException | None] = context.run(work), None
+        except BaseException as error:
+            answer = None, error
+        finally:
+            _apart.discard(threading.get_ident())
+        answers.put(answer)
+
+    try:
+        workers.start(do, name="compiler")
+    except RuntimeError:  # the process may not start another thread
+        return work()
+    answer, error = workers.wait_for(answers)
+    if error is not None:
+        raise error
+    return cast("Answer", answer)
 
 
 def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> None:
@@ -103,21 +191,25 @@ def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> 
     ------
     BaseException
         The first exception of any task, after every running task has ended.
+    KeyboardInterrupt
+        After every running task has ended, but at most a second after Ctrl-C, and at once after the next one. A task
+        that runs longer is ended when it comes to ``heed``, to a kernel to compile or to a ``run_each`` of its own.
     """
     n_threads = min(n_threads, n_tasks)
-    if n_threads <= 1 or getattr(_here, "is_worker", False):
+    if n_threads <= 1 or getattr(_here, "crew", None) is not None:
         for task in range(n_tasks):
+            heed()
             work(task, 0)
         return
     crew = _Crew(work, n_tasks)
     try:
         _submit(crew, n_threads)
-        crew.take(0)
-    except BaseException:
-        crew.stopped.set()
+        crew.work_and_wait()
+    except Exception:
         raise
-    finally:
-        crew.dismiss()
+    except BaseException:  # Ctrl-C, at any moment
+        crew.leave()
+        raise
     if crew.error is not None:
         # Let go of it: its traceback refers to the crew, and a circle would keep every array alive.
         error, crew.error = crew.error, None
@@ -125,54 +217,84 @@ def run_each(work: Callable[[int, int], None], n_tasks: int, n_threads: int) -> 
 
 
 class _Crew:
-    """Threads at work on the same tasks. Who is inside counts, not which futures are known: one may get lost."""
+    """Threads at work on the same tasks. Who is inside counts, not which work was handed out: some may get lost."""
 
     def __init__(self, work: Callable[[int, int], None], n_tasks: int) -> None:
         self.work, self.n_tasks = work, n_tasks
         self.tickets = itertools.count()  # next() on it is atomic
-        self.stopped = threading.Event()
+        self.is_stopped = self.has_left = False
         self.error: BaseException | None = None
-        self.door = threading.Condition()
+        self.door = threading.Lock()
         self.n_inside = 0
+        self.n_excused = 0  # of those inside, who waits for the compiler
+        self.news: SimpleQueue[None] = SimpleQueue()  # somebody went out
 
     def take(self, thread: int) -> None:
         """Do tasks until there are none left, or until somebody stops."""
-        while not self.stopped.is_set():
+        while not self.is_stopped:
             task = next(self.tickets)
             if task >= self.n_tasks:
                 return
             self.work(task, thread)
 
+    def work_and_wait(self) -> None:
+        """What the caller does."""
+        try:
+            self.take(0)
+        except Exception:
+            self.is_stopped = True
+            self.wait()
+            raise
+        self.wait()
+
     def join_in(self, thread: int) -> None:
         """What a thread of the pool runs. Who comes late finds no task left, or is stopped at the door."""
         with self.door:
             self.n_inside += 1
-        _here.is_worker = True
+        _here.crew = _at_work[threading.get_ident()] = self
         try:
             self.take(thread)
         except BaseException as error:
-            self.stopped.set()
-            if self.error is None:
+            self.is_stopped = True
+            if self.error is None and not isinstance(error, _Dismissed):
                 self.error = error
         finally:
+            _here.crew = None
+            del _at_work[threading.get_ident()]
             with self.door:
                 self.n_inside -= 1
-                self.door.notify_all()
+            self.news.put(None)
 
-    def dismiss(self) -> None:
-        """Wait for who is inside; an interrupt stops them first and is raised afterwards."""
-        interrupt: BaseException | None = None
-        while True:
+    def excuse(self, work: Callable[[], Answer]) -> Answer:
+        """``work()``, for which a caller who leaves does not wait; who comes back too late is sent away."""
+        heed()
+        with self.door:
+            self.n_excused += 1
+        self.news.put(None)
+        try:
+            return work()
+        finally:
+            with self.door:
+                self.n_excused -= 1
+            heed()
+
+    def wait(self) -> None:
+        """Until nobody is inside."""
+        while self.n_inside:
+            workers.wait_for(self.news)
+
+    def leave(self) -> None:
+        """Go without the result: stop everybody, wait a moment for who is inside, and not for the compiler.
+
+        Who is inside after that keeps the arrays alive that it works on.
+        """
+        self.is_stopped = self.has_left = True
+        deadline = time.monotonic() + _PATIENCE
+        while self.n_inside > self.n_excused:
             try:
-                with self.door:
-                    while self.n_inside:
-                        self.door.wait()
-                break
-            except KeyboardInterrupt as error:
-                self.stopped.set()
-                interrupt = error
-        if interrupt is not None:
-            raise interrupt
+                workers.wait_for(self.news, deadline)
+            except Empty:
+                return
 
 
 def _submit(crew: _Crew, n_threads: int) -> None:
@@ -180,5 +302,5 @@ def _submit(crew: _Crew, n_threads: int) -> None:
     for thread in range(1, n_threads):
         try:
             _pool_of(n_threads - 1).submit(crew.join_in, thread)
-        except RuntimeError:  # the pool was outgrown by another caller in between, or no thread can be started
+        except RuntimeError:  # no thread can be started
             continue

@@ -7,12 +7,12 @@ are matched by name and every level by its value, never by a library's code.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from treewright.core import notices
 from treewright.data.absent import refuse_missing, refuse_missing_cells
 from treewright.data.cells import shown
 from treewright.data.declarations import Declared, Nominal, resolve
@@ -22,7 +22,7 @@ from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.table import DOUBLE, SINGLE, Table, column_label
-from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError
+from treewright.exceptions import ColumnError, DataError, ParameterError
 
 UNSEEN = ("missing", "error", "majority")
 FLOATS = (DOUBLE, SINGLE)
@@ -315,9 +315,8 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
     if new:
         names = ", ".join(shown(schema.columns[at].name) for at in new[:MAX_NAMED])
         more = f" and {len(new) - MAX_NAMED} more" if len(new) > MAX_NAMED else ""
-        warnings.warn(
+        notices.warn(
             f"missing values in {len(new)} column(s) that had none at fit: {names}{more}; "
             f"{_WAYS.get(missing, _ONE_WAY)}",
-            DataWarning,
             stacklevel=3,
         )

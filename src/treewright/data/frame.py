@@ -60,7 +60,7 @@ def read_table(X: Any) -> Table:
     """
     if isinstance(X, np.ndarray):
         return table_of_array(X)
-    if isinstance(X, dict):
+    if isinstance(X, dict) and not hasattr(X, "nnz"):  # a sparse dict of keys is a dict as well
         return table_of_dict(X)
     if isinstance(X, list | tuple):
         return table_of_rows(X)

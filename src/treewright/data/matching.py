@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import difflib
 import unicodedata
-import warnings
 from collections.abc import Hashable, Iterable, Sequence
 
+from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.data.table import Table, check_unique
-from treewright.exceptions import ColumnError, DataWarning
+from treewright.exceptions import ColumnError
 
 MAX_NAMED = 10
 _MAX_LISTED = 5
@@ -39,13 +39,12 @@ def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     if table.width != len(schema):
         raise ColumnError(f"X has {table.width} features, but {owner} is expecting {len(schema)} features as input")
     if schema.named:
-        warnings.warn(
+        notices.warn(
             f"X does not have valid feature names, but {owner} was fitted with feature names",
-            DataWarning,
             stacklevel=4,
         )
     elif table.names is not None:
-        warnings.warn(f"X has feature names, but {owner} was fitted without feature names", DataWarning, stacklevel=4)
+        notices.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=4)
     return list(range(table.width))
 
 
@@ -61,9 +60,8 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
         raise ColumnError(f"{_differing(extra, lost)}missing {len(lost)} column(s): {told}{and_more(lost)}")
     if extra:
         told = ", ".join(shown(name) for name in extra[:MAX_NAMED])
-        warnings.warn(
+        notices.warn(
             f"{len(extra)} column(s) were not there at fit and are ignored: {told}{and_more(extra)}",
-            DataWarning,
             stacklevel=5,
         )
     return [where[name] for name in schema.names]

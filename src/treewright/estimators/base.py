@@ -31,6 +31,7 @@ from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
+from treewright.data.weights import Factors, weighed
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
 from treewright.estimators.prunable import Prunable
@@ -40,6 +41,7 @@ from treewright.exceptions import ParameterError
 from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.model import Model
 from treewright.tree.arrays import Tree
+from treewright.tree.summary import cuts_of
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -115,7 +117,8 @@ class TreeEstimator(Prunable, BaseEstimator, ABC):
         resolve.refuse_too_little_memory(len(schema), len(matrix), n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
-        weights = self._weights(check_weights(sample_weight, len(matrix)), target)
+        factors = self._class_factors(target)
+        weights = weighed(check_weights(sample_weight, len(matrix)), factors, target[0])
         if self._missing() == "error":
             refuse_missing_at_fit(matrix, schema, weights)
         if weights is not None and not weights.all():
@@ -124,7 +127,7 @@ class TreeEstimator(Prunable, BaseEstimator, ABC):
         table = FitTable(schema, matrix, target, weights)
         tree, steps = self._grow(table, n_threads)
         warn_of_suspicions(schema, matrix, target, tree)
-        self._store(schema, tree, target, len(matrix))
+        self._store(schema, tree, target, len(matrix), factors)
         self._rows, self._steps, self._parameters_of_fit = table.kept(), steps, self._parameters()
         return self
 
@@ -138,15 +141,18 @@ class TreeEstimator(Prunable, BaseEstimator, ABC):
         """As ``get_params``, without looking at the signature of ``__init__``."""
         return {name: getattr(self, name) for name in self._parameter_constraints}
 
-    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int) -> None:
+    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int, factors: Factors | None) -> None:
         """Keep the model and what scikit-learn expects beside it."""
-        facts = {
+        facts: dict[str, Any] = {
             "algorithm": self._algorithm,
             "criterion": self._criterion_name(),
             "n_samples": n_rows,
             "parameters": resolve.plain_parameters(self._parameters()),
             "version": __version__,
         }
+        if factors is not None:
+            # By code, as they were: labels need not have a JSON form, and other rows would be balanced otherwise.
+            facts["class_factors"] = [by_code.tolist() for by_code in factors]
         self.model_ = self._make_model(schema, tree, target, facts)
         self.n_features_in_ = len(schema)
         self.n_outputs_ = self.model_.n_outputs
@@ -315,7 +321,7 @@ class TreeEstimator(Prunable, BaseEstimator, ABC):
         model = self._fitted()
         steps = self.__dict__.get("_steps")
         if steps is None:
-            if model.facts.get("pruning"):
+            if cuts_of(model):
                 raise AttributeError(
                     "the tree was pruned, so its nodes have other numbers: ask the estimator before prune"
                 )
@@ -424,9 +430,9 @@ class TreeEstimator(Prunable, BaseEstimator, ABC):
     def _n_outputs(self, target: Any) -> int:
         """How many targets there are."""
 
-    @abstractmethod
-    def _weights(self, weights: np.ndarray | None, target: Any) -> np.ndarray | None:
-        """The weights that growing uses."""
+    def _class_factors(self, target: Any) -> Factors | None:  # noqa: ARG002 - numbers have no classes
+        """Weight of each class; None where no class weighs more than another."""
+        return None
 
     @abstractmethod
     def _make_model(self, schema: Schema, tree: Tree, target: Any, facts: Mapping[str, Any]) -> Model:

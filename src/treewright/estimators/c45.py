@@ -10,7 +10,6 @@ from sklearn.utils._param_validation import Interval
 
 from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.constraints import Number, Words
-from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
@@ -145,7 +144,7 @@ class C45Classifier(ClassifierTree):
             raise ParameterError(
                 f"C4.5 has one target, y has {len(target.classes)}: fit one tree each, or use DecisionTreeClassifier"
             )
-        warn_of_small_weights(table.weights, "C4.5")
+        table.warn_of_small_weights("C4.5")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt
 
+from treewright.data.weights import Factors
+from treewright.data.target import Labels
 from treewright.estimators import resolve
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.constraints import Number, Words
-from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
@@ -84,8 +85,8 @@ class CartEstimator(TreeEstimator):
                     "monotonic_cst needs a criterion of the list, nominal_splits='subset', missing='direction' or "
                     "'error', and no max_p_value: leave one of them out"
                 )
-            if self.max_p_value is not None:
-                warn_of_small_weights(table.weights, "max_p_value")
+            if self.max_p_value is not None and isinstance(table.target, Labels):  # numbers count rows, not weights
+                table.warn_of_small_weights("max_p_value")
             problem = self._problem(table)
             grown = grow_by_node(
                 problem, self._policy(problem), self._stops(settings, len(table.schema)), keep_trace=self.grow_trace
@@ -98,8 +99,8 @@ class CartEstimator(TreeEstimator):
                 steps = retrace(tree, problem, self._policy(problem))
         return prune_at(tree, resolve.finite(self.ccp_alpha)), steps
 
-    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int) -> None:
-        super()._store(schema, tree, target, n_rows)
+    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int, factors: Factors | None) -> None:
+        super()._store(schema, tree, target, n_rows, factors)
         self.max_features_ = resolve.max_features(self.max_features, len(schema))
 
     def _needs_nodes(self, table: FitTable) -> bool:

@@ -15,7 +15,6 @@ from treewright.estimators.base import TreeEstimator
 from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
-from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
 
@@ -61,7 +60,7 @@ class ChaidEstimator(TreeEstimator):
         return tags
 
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
-        warn_of_small_weights(table.weights, "CHAID")
+        table.warn_of_small_weights("CHAID")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,

@@ -5,20 +5,19 @@ Callers: estimators.tree, estimators.id3, estimators.c45, estimators.chaid.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 
+from treewright.core import notices
 from treewright.data.schema import Schema
-from treewright.data.target import Labels, encode_labels, factors_of_rows
+from treewright.data.target import Labels, encode_labels
+from treewright.data.weights import Factors, factors_by_code, is_weight
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.constraints import Words
-from treewright.exceptions import DataWarning, ParameterError
+from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.tree.arrays import Tree
 
@@ -94,22 +93,9 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
     def _n_outputs(self, target: Labels) -> int:
         return target.codes.shape[1]
 
-    def _weights(self, weights: np.ndarray | None, target: Labels) -> np.ndarray | None:
+    def _class_factors(self, target: Labels) -> Factors | None:
         if self.class_weight is None:
-            return weights
-        factors = self._class_factors(target)
-        if weights is None:
-            return factors
-        with np.errstate(over="ignore", under="ignore"):
-            product = weights * factors
-        if not np.isfinite(product).all():
-            raise ParameterError("class_weight times sample_weight is beyond float64: scale the weights down")
-        if not product.any():
-            raise ParameterError("class_weight times sample_weight gives every row the weight 0")
-        return product
-
-    def _class_factors(self, target: Labels) -> np.ndarray:
-        """Weight of each row by its class."""
+            return None
         n_outputs = target.codes.shape[1]
         if isinstance(self.class_weight, list) and len(self.class_weight) != n_outputs:
             raise ParameterError(f"class_weight lists {len(self.class_weight)} outputs, y has {n_outputs}")
@@ -124,9 +110,8 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
                 unknown = [label for label in weight if label not in known]
                 if unknown:
                     # No error: a fold of a cross-validation may lack a rare class.
-                    warnings.warn(
+                    notices.warn(
                         f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}",
-                        DataWarning,
                         stacklevel=5,
                     )
                 by_output.append(weight.items())
@@ -134,12 +119,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
                 by_output.append(weight)
             else:
                 raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
-        factors = factors_of_rows(by_output, target.codes, target.classes)
-        if not np.isfinite(factors).all() or (factors < 0).any():
-            raise ParameterError("class_weight must be finite and >= 0 for every class")
-        if not factors.any():
-            raise ParameterError("class_weight gives every row the weight 0")
-        return factors
+        return factors_by_code(by_output, target.codes, target.classes)
 
     def _n_classes(self, target: Labels) -> tuple[int, ...]:
         return tuple(len(labels) for labels in target.classes)
@@ -170,7 +150,5 @@ def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
     ParameterError
     """
     for label, factor in weight.items():
-        # Compared, not converted: a whole number may be beyond float64.
-        is_number = isinstance(factor, Real) and not isinstance(factor, bool)
-        if not is_number or not 0 <= cast("float", factor) <= sys.float_info.max:
+        if not is_weight(factor):
             raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")

@@ -12,7 +12,6 @@ from treewright.data.cells import shown
 from treewright.estimators import resolve
 from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.constraints import Number, Words
-from treewright.estimators.suspicions import warn_of_small_weights
 from treewright.exceptions import ColumnError
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
@@ -127,7 +126,7 @@ class ID3Classifier(ClassifierTree):
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:  # noqa: ARG002 - this grower has one thread
         refuse_numbers(table.schema)
         if self.max_p_value is not None:
-            warn_of_small_weights(table.weights, "max_p_value")
+            table.warn_of_small_weights("max_p_value")
         problem = self._problem(table)
         stops = Stops(
             max_depth=self.max_depth,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn.base import clone
 
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.prune.decision import Rows
-from treewright.prune.methods import method_of
+from treewright.prune.door import request_of
 from treewright.prune.path import path_of
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ class Prunable:
         X, y, sample_weight : optional
             ``reduced_error`` needs rows that the tree was not grown on. ``error_based`` takes the rows of the fit,
             which are kept while they are small (32 MB) and not pickled; pass them otherwise. The others take none.
+            A class weighs in passed rows what it weighed at the fit, also under ``class_weight="balanced"``.
         **options
             The method's own; the guide to pruning lists them.
 
@@ -63,21 +65,26 @@ class Prunable:
         """
         model: Model = self._fitted()  # type: ignore[attr-defined]
         pruned = copy.copy(self)
-        if X is None and y is None and sample_weight is None and method_of(method).needs == "training":
-            table: FitTable | None = self.__dict__.get("_rows")
-            if table is None:
-                raise ParameterError(
-                    f"{method} needs the rows of the fit, and they are not at hand (more than 32 MB, or the estimator "
-                    f"was pickled): pass them, prune({method!r}, X, y)"
-                )
-            pruned.model_ = model.pruned(method, Rows(table.matrix, table.target[0], table.weights), **options)
-        else:
-            pruned.model_ = model.prune(method, X, y, sample_weight, **options)
+        rows = model.rows_to_prune(X, y, sample_weight, owner=type(self).__name__)
+        if rows is None:
+            chosen, _, needs_rows = request_of(model, method, options)
+            rows = self._rows_of_fit(method) if needs_rows and chosen.needs == "training" else None
+        pruned.model_ = model.pruned(method, rows, **options)
         # What copies leave behind, as pickles do: audits read it.
         pruned.__dict__["_rows"] = self.__dict__.get("_rows")
-        # Node numbers are other ones now: the steps of growing no longer fit them.
-        pruned.__dict__["_steps"] = None
+        # Where node numbers are other ones now, the steps of growing no longer fit them.
+        pruned.__dict__["_steps"] = self.__dict__.get("_steps") if _asks_the_same(model, pruned.model_) else None
         return pruned
+
+    def _rows_of_fit(self, method: str) -> Rows:
+        """The rows of the fit, which a method cannot do without."""
+        table: FitTable | None = self.__dict__.get("_rows")
+        if table is None:
+            raise ParameterError(
+                f"{method} needs the rows of the fit, and they are not at hand (more than 32 MB, or the estimator "
+                f"was pickled): pass them, prune({method!r}, X, y)"
+            )
+        return Rows(table.matrix, table.target[0], table.weights)
 
     @property
     def prune_log_(self) -> PruneLog:
@@ -108,3 +115,9 @@ class Prunable:
         grown.set_params(**{name: off for name, off in _UNPRUNED.items() if name in grown.get_params()})
         path = path_of(grown.fit(X, y, sample_weight).model_, "impurity")
         return Bunch(ccp_alphas=path.alphas, impurities=path.risks)
+
+
+def _asks_the_same(one: Model, other: Model) -> bool:
+    """Whether the nodes of both have the same numbers and questions."""
+    names = ("feature", "threshold", "first_child")
+    return all(np.array_equal(getattr(one.trees[0], name), getattr(other.trees[0], name)) for name in names)

@@ -60,9 +60,6 @@ class RegressorTree(RegressorMixin, TreeEstimator):
     def _rows_of(self, target: Numbers, kept: np.ndarray) -> Numbers:
         return target._replace(values=target.values[kept])
 
-    def _weights(self, weights: np.ndarray | None, target: Numbers) -> np.ndarray | None:  # noqa: ARG002
-        return weights
-
     def _n_outputs(self, target: Numbers) -> int:
         return target.values.shape[1]
 

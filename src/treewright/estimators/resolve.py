@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -130,6 +130,8 @@ def _plain(value: Any) -> Any:
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value)
+    if isinstance(value, Real):
+        return finite(value)
     if isinstance(value, np.ndarray):
         return _plain(value.tolist())
     if isinstance(value, Mapping):

@@ -7,20 +7,17 @@ Only what the root of the grown tree points at is looked at, so that a fit does 
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
+from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.schema import Column, Schema
 from treewright.data.target import Labels, Numbers
-from treewright.exceptions import DataWarning
 from treewright.tree.arrays import Tree
 
 # In a table of a few rows a column equals the target by chance, or for the sake of an example.
 _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
-_SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
 
 
 def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, tree: Tree) -> None:
@@ -40,40 +37,16 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
     """
     if tree.n_nodes == 1:
         if tree.impurity[0] > 0 and is_constant(matrix):
-            warnings.warn(
+            notices.warn(
                 f"every column is constant ({len(schema)} of them): the model says the same for every row",
-                DataWarning,
                 stacklevel=4,
             )
         return
     at = int(tree.feature[0])
     if len(matrix) >= _FEWEST_ROWS and equals_target(schema.columns[at], matrix[:, at], target):
-        warnings.warn(
+        notices.warn(
             f"column {shown(schema.columns[at].name)} equals y in every row: was the target left in the table?",
-            DataWarning,
             stacklevel=4,
-        )
-
-
-def warn_of_small_weights(weights: np.ndarray | None, what: str) -> None:
-    """Warn where weights add up to far less than the rows, in an algorithm that takes them for numbers of rows.
-
-    Parameters
-    ----------
-    weights : float64[n] or None
-    what : str
-        Who takes them so.
-
-    Warns
-    -----
-    DataWarning
-    """
-    if weights is not None and weights.sum() < _SMALL_SHARE * len(weights):
-        warnings.warn(
-            f"the weights add up to {weights.sum():g} for {len(weights)} rows, and {what} takes weights for numbers of "
-            "rows: scale them up if they were meant as shares",
-            DataWarning,
-            stacklevel=5,
         )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers
+from treewright.data.weights import warn_of_small_weights
 
 KEPT_BYTES = 32 * 2**20  # an estimator keeps the rows of its last fit up to this size, so that it can audit a split
 
@@ -29,6 +30,14 @@ class FitTable:
     target: Labels | Numbers
     weights: np.ndarray | None
 
+    def warn_of_small_weights(self, what: str) -> None:
+        """Warn where the weights can be no numbers of rows, as which ``what`` takes them."""
+        if self.weights is not None:
+            warn_of_small_weights(float(self.weights.sum()), len(self.weights), what)
+
     def kept(self) -> FitTable | None:
-        """Itself where it is small enough to be kept, else None."""
-        return self if self.matrix.nbytes <= KEPT_BYTES else None
+        """The rows where they are few enough to be kept, else None."""
+        if self.matrix.nbytes > KEPT_BYTES:
+            return None
+        # A copy: the matrix may be the user's own array, which may be changed after the fit.
+        return replace(self, matrix=self.matrix.copy(order="K"))

@@ -192,7 +192,8 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
     max_leaf_nodes, min_impurity_decrease, ccp_alpha
         As in ``DecisionTreeClassifier``.
     max_p_value : float in (0, 1], optional
-        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only.
+        As in ``DecisionTreeClassifier``, by the F test of the branches' means; for ``squared_error`` only. Rows are
+        counted, whatever they weigh: a common factor of the weights changes nothing.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
     nominal_splits, missing, max_surrogates

@@ -14,7 +14,7 @@ from treewright.explain.audit_rows import AuditedNode, AuditRow
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.search import Search
 from treewright.grow.by_node.significance import Chance
-from treewright.tree.summary import TreeSummary, counted
+from treewright.tree.summary import TreeSummary, counted, cuts_of
 
 PURE = "it is pure: all its rows have one target"
 NOTHING_KNOWN = "every cell is missing here"
@@ -153,12 +153,20 @@ def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
 
 def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
     """Return why a node that could be split is none the less a leaf."""
-    if summary.model.facts.get("pruning"):
-        return "a test was possible: the tree was pruned after it was grown"
+    # A leaf does not tell who made it: what bounded growth stands beside a pruning afterwards.
+    was_cut = bool(cuts_of(summary.model))
+    afterwards = "; or it was cut when the tree was pruned after it was grown" if was_cut else ""
     if parameters.get("ccp_alpha"):
-        return f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g})"
+        return (
+            f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g}){afterwards}"
+        )
     if parameters.get("max_leaf_nodes") is not None:
-        return f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
-    if summary.algorithm == "c45":
+        return (
+            f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
+            f"{afterwards}"
+        )
+    if summary.algorithm == "c45" and parameters.get("confidence", 0.25) is not None:
         return "it was split, and pruning took that back"
+    if was_cut:
+        return "a test was possible: the tree was pruned after it was grown"
     return "a test was possible: the tree was pruned, or other rows grew it"

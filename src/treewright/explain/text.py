@@ -140,9 +140,9 @@ def show(
 
 def header_of(summary: TreeSummary) -> list[str]:
     """Return the lines above the drawing: what tree it is, and the order of the classes in the counts."""
-    lines = [summary.headline()]
-    if summary.algorithm:
-        lines.append(f"grown by {summary.algorithm}")
+    lines = [summary.headline(prunings=False)]
+    if summary.origin:
+        lines.append(summary.origin)
     if summary.missing_note:
         lines.append(summary.missing_note)
     if not summary.counts_classes:

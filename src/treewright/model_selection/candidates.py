@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,9 +11,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
+from treewright.core.whole import whole_number
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import ParameterError
-from treewright.model_selection.whole import whole_number
+from treewright.estimators.base import TreeEstimator
+from treewright.exceptions import ParameterError, TooLargeError
+
+MOST_CANDIDATES = 100_000
+OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # what an estimator calls its own pruning, and none of it
 
 
 def check_parameter(estimator: Any, name: str) -> None:
@@ -35,6 +41,27 @@ def with_parameters(estimator: Any, parameters: Mapping[str, Any]) -> Any:
     return clone(estimator).set_params(**values)
 
 
+def check_prunable(estimator: Any) -> None:
+    """Refuse what is not a single-tree estimator of this library.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if not isinstance(estimator, TreeEstimator):
+        given = f"{estimator.__name__} (a class)" if isinstance(estimator, type) else type(estimator).__name__
+        raise ParameterError(
+            f"estimator={given}: give a single-tree estimator of treewright, such as "
+            "treewright.DecisionTreeClassifier(); nothing else can be pruned"
+        )
+
+
+def unpruned(estimator: Any) -> Any:
+    """A fresh copy of a tree estimator that does not cut back by itself."""
+    known = estimator.get_params(deep=False)
+    return with_parameters(estimator, {name: value for name, value in OWN_PRUNING.items() if name in known})
+
+
 def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
     """Every combination, in the order of scikit-learn's ``ParameterGrid``.
 
@@ -46,7 +73,9 @@ def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
     Raises
     ------
     ParameterError
-        The estimator has no such parameter, or a list of values is missing or empty.
+        The estimator has no such parameter; a list of values is missing, empty, or holds a value twice.
+    TooLargeError
+        There are more than ``MOST_CANDIDATES``.
 
     Examples
     --------
@@ -59,6 +88,7 @@ def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
         for name, values in part.items():
             if hasattr(values, "rvs"):
                 raise ParameterError(f"{name!r} is a distribution: list its values, or use method='random'")
+    _check_number(_size(checked), "the grid has")
     return [dict(parameters) for parameters in ParameterGrid(checked)]
 
 
@@ -77,11 +107,18 @@ def sampled(estimator: Any, grid: Any, n_candidates: int, random_state: Any) -> 
     ------
     ParameterError
         As ``whole_grid``, or ``n_candidates`` is below 1.
+    TooLargeError
+        More than ``MOST_CANDIDATES`` are asked for, or the grid has more than 2**63.
     """
     n_candidates = whole_number("n_candidates", n_candidates, 1)
     checked = _checked(estimator, grid)
     if is_listed(checked):
-        n_candidates = min(n_candidates, len(ParameterGrid(checked)))
+        n_candidates = min(n_candidates, _size(checked))
+        if _size(checked) > sys.maxsize:
+            raise TooLargeError(
+                f"the grid has {_size(checked)} candidates, more than can be numbered: give fewer values"
+            )
+    _check_number(n_candidates, "n_candidates asks for")
     return [dict(drawn) for drawn in ParameterSampler(checked, n_candidates, random_state=random_state)]
 
 
@@ -89,6 +126,20 @@ def is_listed(grid: Any) -> bool:
     """Whether all values are listed: no distribution among them."""
     parts = [grid] if isinstance(grid, Mapping) else grid
     return not any(hasattr(values, "rvs") for part in parts for values in part.values())
+
+
+def _size(grid: Sequence[Mapping[str, Any]]) -> int:
+    """How many combinations a grid of lists has."""
+    return sum(math.prod(len(values) for values in part.values()) for part in grid)
+
+
+def _check_number(n_candidates: int, what: str) -> None:
+    """Refuse a number of candidates that nobody can wait for."""
+    if n_candidates > MOST_CANDIDATES:
+        raise TooLargeError(
+            f"{what} {n_candidates} candidates, at most {MOST_CANDIDATES} can be tried: give fewer values, or draw "
+            "some with method='random' and n_candidates"
+        )
 
 
 def _checked(estimator: Any, grid: Any) -> list[dict[str, Any]]:
@@ -116,4 +167,17 @@ def _values(estimator: Any, name: str, values: Any) -> Any:
         raise ParameterError(f"the values of {name!r} are {values!r}: give a list, such as [{values!r}]")
     if not len(values):
         raise ParameterError(f"the list of values of {name!r} is empty: give at least one, or leave {name!r} out")
+    _refuse_twice(name, values)
     return list(values)
+
+
+def _refuse_twice(name: str, values: Sequence[Any]) -> None:
+    """Refuse a value that comes twice: it would be tried twice."""
+    seen = set()
+    for value in values:
+        if not isinstance(value, str | int | float | None):
+            continue
+        known = (type(value), value)  # 1 and 1.0 may mean different things: a number and a share
+        if known in seen:
+            raise ParameterError(f"the values of {name!r} hold {value!r} twice: give each once")
+        seen.add(known)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from treewright.core.notices import listening
+from treewright.core.whole import is_whole, whole_number
+from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.model_selection.evaluate import Fold, evaluate_folds, warn_of_nan
-from treewright.model_selection.folds import Split, splits_of
+from treewright.model_selection.folds import Split, overlap_of, splits_of
 from treewright.model_selection.paired import corrected_t, holm
-from treewright.model_selection.scores import side_by_side, standard_error
-from treewright.model_selection.scoring import one_scorer
-from treewright.model_selection.task import task_of
-from treewright.model_selection.whole import is_whole, whole_number
+from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
+from treewright.model_selection.scoring import Scorer, one_scorer, shown_score
+from treewright.model_selection.task import Task, task_of
 from treewright.tree.words import shorten
 
 LONGEST_NAME = 24
+PAGE_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +41,13 @@ class Compared:
         Over the folds.
     n_leaves, depth : float
         Mean over the folds; nan for what is no tree.
-    difference : float, >= 0
+    behind : float, >= 0
         Mean of the best minus this mean.
     p_value, p_adjusted : float
         Of the corrected test against the best (``paired.corrected_t``), and adjusted for the number of tests (Holm).
-        nan for the best itself.
+        nan for the best itself, and where all folds have the same difference.
+    refusal : str or None
+        Why it could not be fitted or scored; then every number is nan.
     """
 
     name: str
@@ -51,12 +57,13 @@ class Compared:
     standard_error: float
     n_leaves: float
     depth: float
-    difference: float
+    behind: float
     p_value: float
     p_adjusted: float
+    refusal: str | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Sequence[Compared]):
     """Estimators on the same folds; a sequence of ``Compared``, in the order given.
 
@@ -94,16 +101,22 @@ class Comparison(Sequence[Compared]):
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns for a data frame, a row per estimator."""
         names = (
-            "name", "mean", "standard_error", "n_leaves", "depth", "difference", "p_value", "p_adjusted",
+            "name", "mean", "standard_error", "n_leaves", "depth", "behind", "p_value", "p_adjusted", "refusal",
         )  # fmt: skip
         return {name: [getattr(row, name) for row in self.rows] for name in names}
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
+        score, sign = shown_score(self.score)
+        numbers = [value for row in self.rows for value in (sign * row.mean, row.standard_error, row.behind)]
+        texts = written(numbers)
         repeated = f" ({self.repeats} repeats)" if self.repeats > 1 else ""
         columns = [
             TextColumn("", [shorten(row.name, LONGEST_NAME) for row in self.rows], "left"),
-            TextColumn("mean", _written(self.rows, "mean"), "point"),
-            TextColumn("s.e.", _written(self.rows, "standard_error"), "point"),
+            TextColumn("mean", texts[0::3], "point"),
+            TextColumn("s.e.", texts[1::3], "point"),
         ]
         if not all(math.isnan(row.n_leaves) for row in self.rows):
             columns += [
@@ -119,14 +132,18 @@ class Comparison(Sequence[Compared]):
                 title, ["best" if row is best else cell for row, cell in zip(self.rows, cells, strict=True)], "point"
             )
             for title, cells in (
-                ("behind", _written(self.rows, "difference")),
+                ("behind", texts[2::3]),
                 ("p", _probabilities([row.p_value for row in self.rows])),
                 ("p (Holm)", _probabilities([row.p_adjusted for row in self.rows])),
             )
         ]
-        score = shorten(self.score, LONGEST_NAME)
-        head = f"{score}, {self.n_folds} folds{repeated} of {self.n_rows} rows, the same for all"
-        return "\n".join([head, *side_by_side(columns)])
+        head = f"{shorten(score, LONGEST_NAME)}, {self.n_folds} folds{repeated} of {self.n_rows} rows, the same for all"
+        lines = [head, *side_by_side(columns)]
+        for row in self.rows:
+            if row.refusal is not None:
+                text = f"{shorten(row.name, LONGEST_NAME)} refused: {row.refusal}"
+                lines += textwrap.wrap(text, PAGE_WIDTH, subsequent_indent="  ")
+        return "\n".join(lines)
 
 
 def compare(
@@ -141,13 +158,15 @@ def compare(
     random_state: Any = 0,
     n_jobs: int | None = None,
     groups: Any = None,
+    errors: Literal["raise", "show"] = "raise",
 ) -> Comparison:
     """Score several estimators on the same folds, and test who is behind the best.
 
     Parameters
     ----------
     estimators : dict from name to estimator, or list of estimators
-        Any of this library or of scikit-learn, all of one sort; copies are fitted. A list is named by class.
+        Any of this library or of scikit-learn, all of one sort, none twice; copies are fitted. A list is named by
+        class.
     X, y : table of n rows and its target
     cv : int >= 2, splitter of scikit-learn, pairs of rows, or array of n fold numbers
     repeats : int >= 1
@@ -158,10 +177,14 @@ def compare(
     scoring : None, str or callable
         None is the accuracy, or R2; one score only.
     random_state : int, RandomState or None
+        Seed of the shuffles, and of chance inside an estimator that has no seed of its own.
     n_jobs : int, optional
-        Folds side by side; the result does not depend on it.
+        Folds side by side. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
+    errors : {"raise", "show"}
+        What happens where an estimator cannot be fitted or scored: the whole call fails; or it becomes a row without
+        numbers, with the reason in ``refusal``, and the others finish. Where none is left the first error is raised.
 
     Returns
     -------
@@ -170,14 +193,22 @@ def compare(
     Raises
     ------
     ParameterError
-        No estimators, or of both sorts; a parameter is outside its range.
+        No estimators, one of them twice, or of both sorts; a parameter is outside its range.
     DataError
         The folds cannot be made of these rows.
+    TooLargeError
+        The repeats would not fit in memory.
+
+    Warns
+    -----
+    DataWarning
+        What the fits warn of, once of each sort with the number of fits; a score that is nan.
 
     Notes
     -----
     The p-value is that of the corrected resampled paired t-test (Nadeau and Bengio 2003). Who is best was seen in the
-    same scores, so a small p-value is a hint and not a proof.
+    same scores, so a small p-value is a hint and not a proof. With several repeats the standard error is corrected as
+    the test is (``scores.standard_error``): more shuffles of the same rows make no more rows.
 
     Examples
     --------
@@ -191,7 +222,11 @@ def compare(
     tree   0.940  0.018     8.6    5.1   best    best      best
     """
     named = _named(estimators)
-    tasks = {name: task_of(estimator, X, y, sample_weight) for name, estimator in named.items()}
+    if errors not in ("raise", "show"):
+        raise ParameterError(f"errors={errors!r}: give 'raise' or 'show'")
+    with listening() as notices:
+        tasks = {name: task_of(each, X, y, sample_weight, random_state) for name, each in named.items()}
+    notices.tell(1, "tables")
     task = next(iter(tasks.values()))
     for name, other in tasks.items():
         if other.is_classification != task.is_classification:
@@ -200,16 +235,44 @@ def compare(
             )
     score, scorer = one_scorer(scoring, is_classification=task.is_classification)
     splits = _repeated(cv, y, repeats, random_state, groups, is_classification=task.is_classification)
-    found = {}
-    for name, estimator in named.items():
-        try:
-            found[name] = evaluate_folds(estimator, task, splits, {score: scorer}, n_jobs=n_jobs)
-        except Exception as error:
-            error.add_note(f"while comparing {name!r}")
-            raise
-    test_share = float(np.mean([len(test) / len(train) for train, test in splits]))
-    rows = _rows(found, score, test_share)
+    found, refused = _evaluated(named, task, splits, score, scorer, n_jobs, errors)
+    by_name = {row.name: row for row in _rows(found, score, splits, task.n)}
+    rows = tuple(by_name.get(name) or _refused(name, refused[name], len(splits)) for name in named)
     return Comparison(rows, score, task.n, len(splits), int(repeats))
+
+
+def _evaluated(
+    named: Mapping[str, Any],
+    task: Task,
+    splits: Sequence[Split],
+    score: str,
+    scorer: Scorer,
+    n_jobs: int | None,
+    errors: str,
+) -> tuple[dict[str, list[Fold]], dict[str, Exception]]:
+    """The folds of each estimator, and the errors of those that have none."""
+    found: dict[str, list[Fold]] = {}
+    refused: dict[str, Exception] = {}
+    with listening() as notices:
+        for name, estimator in named.items():
+            try:
+                found[name] = evaluate_folds(estimator, task, splits, {score: scorer}, n_jobs=n_jobs)
+            except Exception as error:
+                error.add_note(f"while comparing {name!r}; with errors='show' the others would finish")
+                if errors == "raise":
+                    raise
+                refused[name] = error
+    if not found:
+        raise next(iter(refused.values()))
+    notices.tell(len(splits) * len(found), "fits")
+    return found, refused
+
+
+def _refused(name: str, error: Exception, n_folds: int) -> Compared:
+    """The row of an estimator that could not be fitted."""
+    none, nan = np.full(n_folds, np.nan), float("nan")
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, reason)
 
 
 def _named(estimators: Any) -> dict[str, Any]:
@@ -230,6 +293,11 @@ def _named(estimators: Any) -> dict[str, Any]:
         )
     if not named:
         raise ParameterError("there are no estimators to compare: give at least one")
+    names: dict[int, str] = {}
+    for name, estimator in named.items():
+        other = names.setdefault(id(estimator), name)
+        if other != name and hasattr(estimator, "fit"):
+            raise ParameterError(f"{other!r} and {name!r} are the same estimator: give each once")
     return named
 
 
@@ -240,43 +308,45 @@ def _repeated(cv: Any, y: Any, repeats: Any, random_state: Any, groups: Any, *, 
         raise ParameterError(
             f"repeats={repeats} needs cv as a number of folds: a splitter says itself how often it repeats"
         )
-    seeds = [random_state]
-    if repeats > 1 and random_state is not None:
-        draws = check_random_state(random_state)
-        seeds += draws.randint(2**31 - 1, size=repeats - 1).tolist()
-    elif repeats > 1:
-        seeds *= repeats
-    splits = []
-    for seed in seeds:
-        splits += splits_of(cv, y, is_classification=is_classification, random_state=seed, groups=groups)
+    splits = splits_of(cv, y, is_classification=is_classification, random_state=random_state, groups=groups)
+    if repeats > 1:
+        per_repeat = sum(train.nbytes + test.nbytes for train, test in splits)
+        check_fits(repeats * per_repeat, f"repeats={repeats} of {len(splits)} folds", "give fewer repeats")
+        # Drawn after the first folds: those are then the folds of cross_validate, also of a RandomState.
+        draws = check_random_state(random_state).randint(2**31 - 1, size=repeats - 1).tolist()
+        for seed in draws:
+            splits += splits_of(cv, y, is_classification=is_classification, random_state=seed, groups=groups)
     return splits
 
 
-def _rows(found: Mapping[str, Sequence[Fold]], score: str, test_share: float) -> tuple[Compared, ...]:
+def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Split], n: int) -> list[Compared]:
     """Means, differences and tests of all."""
+    test_share, overlap = float(np.mean([len(test) / len(train) for train, test in splits])), overlap_of(splits, n)
     scores = {name: np.array([fold.test_scores[score] for fold in folds]) for name, folds in found.items()}
     warn_of_nan({f"{score} of {name}": values for name, values in scores.items()})
     sizes = {name: np.mean([(fold.n_leaves, fold.depth) for fold in folds], axis=0) for name, folds in found.items()}
     names = list(found)
-    best = names[_best_of([(float(scores[name].mean()), float(sizes[name][0])) for name in names])]
-    p_values = [
-        float("nan") if name == best else corrected_t(scores[best] - scores[name], test_share)[1] for name in names
-    ]
-    return tuple(
+    means = {name: mean_of(values) for name, values in scores.items()}
+    best = names[_best_of([(means[name], float(sizes[name][0])) for name in names])]
+    with np.errstate(invalid="ignore"):  # infinite scores
+        p_values = [
+            float("nan") if name == best else corrected_t(scores[best] - scores[name], test_share)[1] for name in names
+        ]
+    return [
         Compared(
             name=name,
             scores=scores[name],
             train_scores=np.array([(fold.train_scores or {})[score] for fold in found[name]]),
-            mean=float(scores[name].mean()),
-            standard_error=standard_error(scores[name]),
+            mean=means[name],
+            standard_error=standard_error(scores[name], overlap),
             n_leaves=float(sizes[name][0]),
             depth=float(sizes[name][1]),
-            difference=float(scores[best].mean() - scores[name].mean()),
+            behind=0.0 if name == best else means[best] - means[name],
             p_value=p_value,
             p_adjusted=adjusted,
         )
         for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
-    )
+    ]
 
 
 def _best_of(mean_and_leaves: Sequence[tuple[float, float]]) -> int:
@@ -287,12 +357,6 @@ def _best_of(mean_and_leaves: Sequence[tuple[float, float]]) -> int:
         return math.isnan(mean), -mean, math.inf if math.isnan(leaves) else leaves, at
 
     return min(range(len(mean_and_leaves)), key=rank)
-
-
-def _written(rows: Sequence[Compared], name: str) -> list[str]:
-    """Numbers of a column with three decimals; - where there is none."""
-    numbers = [float(getattr(row, name)) for row in rows]
-    return ["-" if math.isnan(n) else f"{n:.3f}" if abs(n) < 1000 else f"{n:.6g}" for n in numbers]
 
 
 def _probabilities(values: Sequence[float]) -> list[str]:

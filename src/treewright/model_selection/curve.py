@@ -16,12 +16,14 @@ from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.model_selection.losses import WORDS, Loss
 from treewright.model_selection.scores import side_by_side, standard_error
+from treewright.model_selection.table_text import beside, left_out, lines_shown
 from treewright.tree.words import shorten
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LONGEST_VALUE = 24
+LOG_FROM = 30  # leaves and rows that span this factor stand on a logarithmic axis
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +44,11 @@ class Curve:
     train_by_fold, test_by_fold : float64[n_folds, k]
     n_leaves : float64[k]
         Mean over the folds; nan for what is no tree.
-    loss : {"misclassified", "log", "squared", "absolute"}
+    loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
     n_rows, n_folds : int
+    overlap : float
+        0.0 where no row is tested twice, else test rows over training rows: the standard errors then hold what repeats
+        cannot lower (``scores.standard_error``).
     """
 
     estimator: str
@@ -54,6 +59,7 @@ class Curve:
     n_leaves: np.ndarray
     loss: Loss
     n_rows: int
+    overlap: float = 0.0
 
     @property
     def n_folds(self) -> int:
@@ -63,27 +69,27 @@ class Curve:
     @property
     def train_error(self) -> np.ndarray:
         """float64[k]: mean over the folds."""
-        return np.asarray(self.train_by_fold.mean(axis=0))
+        return _mean(self.train_by_fold)
 
     @property
     def test_error(self) -> np.ndarray:
         """float64[k]: mean over the folds."""
-        return np.asarray(self.test_by_fold.mean(axis=0))
+        return _mean(self.test_by_fold)
 
     @property
     def train_standard_error(self) -> np.ndarray:
         """float64[k]: of ``train_error``, over the folds."""
-        return np.array([standard_error(column) for column in self.train_by_fold.T])
+        return _between(self.train_by_fold, self.overlap)
 
     @property
     def test_standard_error(self) -> np.ndarray:
         """float64[k]: of ``test_error``, over the folds."""
-        return np.array([standard_error(column) for column in self.test_by_fold.T])
+        return _between(self.test_by_fold, self.overlap)
 
     @property
     def best_position(self) -> int:
         """Position of the least validation error; of equals the simplest."""
-        error, size = self.test_error, self._complexity()
+        error, size = np.nan_to_num(self.test_error, nan=np.inf, posinf=np.inf), self._complexity()
         return min(range(len(self.x)), key=lambda at: (error[at], size[at], at))
 
     @property
@@ -99,8 +105,12 @@ class Curve:
         """
         error, size, best = self.test_error, self._complexity(), self.best_position
         margin = float(self.test_standard_error[best])
-        if math.isnan(margin):
+        if self.n_folds < 2:
             raise ParameterError("one fold has no standard error: give a larger cv, or take best")
+        if not math.isfinite(margin):
+            raise ParameterError(
+                "the errors of the folds are beyond float64, so they have no standard error: take best"
+            )
         near = np.flatnonzero(error <= error[best] + margin).tolist()
         return min(near, key=lambda at: (size[at], error[at], at))
 
@@ -131,26 +141,43 @@ class Curve:
             "mean_leaves": self.n_leaves.tolist(),
         }
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
-        marks = [""] * len(self.x)
-        if self.over != "rows":
-            marks[self.best_position] = "best"
-            if self.n_folds > 1:
-                simplest = self.one_se_position
-                marks[simplest] = "best, 1 s.e." if simplest == self.best_position else "1 s.e."
-        texts = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in self.x]
+        marks = self._marks()
+        shown = lines_shown(len(self.x), marks)
+        texts = [f"{v:.4g}" if isinstance(v, float) else str(v) for v in (self.x[at] for at in shown)]
         are_numbers = all(isinstance(value, Real) for value in self.x)
+        test = [f"{error:.4g}" for error in self.test_error[shown].tolist()]
+        spread = self.test_standard_error[shown].tolist()
         columns = [
             TextColumn(self.over, [shorten(text, LONGEST_VALUE) for text in texts], "right" if are_numbers else "left"),
-            TextColumn("training", [f"{error:.4g}" for error in self.train_error.tolist()], "point"),
-            TextColumn("test", [f"{error:.4g}" for error in self.test_error.tolist()], "point"),
-            TextColumn("s.e.", [_short(error) for error in self.test_standard_error.tolist()], "point"),
+            TextColumn("training", [f"{error:.4g}" for error in self.train_error[shown].tolist()], "point"),
+            TextColumn("test", test, "point"),
+            TextColumn("s.e.", [beside(error, text) for error, text in zip(spread, test, strict=True)], "point"),
         ]
         if not np.isnan(self.n_leaves).any() and self.over != "leaves":
-            columns.append(TextColumn("leaves", [f"{n:.1f}" for n in self.n_leaves.tolist()], "point"))
-        columns.append(TextColumn("", marks, "left"))
-        head = f"{WORDS[self.loss]} of {self.estimator}, {self.n_folds} folds of {self.n_rows} rows"
-        return "\n".join([head, *side_by_side(columns)])
+            columns.append(TextColumn("leaves", [f"{n:.1f}" for n in self.n_leaves[shown].tolist()], "point"))
+        columns.append(TextColumn("", [marks.get(at, "") for at in shown], "left"))
+        lines = [f"{WORDS[self.loss]} of {self.estimator}, {self.n_folds} folds of {self.n_rows} rows"]
+        titles, *written = side_by_side(columns)
+        lines.append(titles)
+        before = -1
+        for at, line in zip(shown, written, strict=True):
+            lines += [*left_out(before, at, "point"), line]
+            before = at
+        return "\n".join(lines)
+
+    def _marks(self) -> dict[int, str]:
+        """Words for the points that the rules name."""
+        if self.over == "rows":
+            return {}
+        best = self.best_position
+        if not math.isfinite(self.test_standard_error[best]):
+            return {best: "best"}
+        simplest = self.one_se_position
+        return {best: "best, 1 s.e."} if simplest == best else {best: "best", simplest: "1 s.e."}
 
     def plot(self, **options: Any) -> Figure:
         """Draw both errors with bands of one standard error; needs the extra ``plot``.
@@ -175,7 +202,7 @@ class Curve:
         from treewright.plot.figures.curves import error_curve
 
         marks = {"best": self.best}
-        if self.n_folds > 1 and self.over != "rows":
+        if math.isfinite(self.test_standard_error[self.best_position]):
             marks["1 s.e."] = self.one_se
         given: dict[str, Any] = {
             "x": np.array(self.x, np.float64),
@@ -185,12 +212,20 @@ class Curve:
             "test_se": self.test_standard_error,
             "xlabel": self.over,
             "ylabel": WORDS[self.loss],
-            "log_x": self.over == "alpha" and min(self.x) > 0,
+            "log_x": min(self.x) > 0
+            and (self.over == "alpha" or (self.over in ("leaves", "rows") and max(self.x) >= LOG_FROM * min(self.x))),
             "marks": {} if self.over == "rows" else marks,
         }
         return error_curve(**(given | options))
 
 
-def _short(number: float) -> str:
-    """Two digits; - where there is none."""
-    return "-" if math.isnan(number) else f"{number:.2g}"
+def _mean(by_fold: np.ndarray) -> np.ndarray:
+    """Mean of each column; infinite where the sum is beyond float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(by_fold.mean(axis=0))
+
+
+def _between(by_fold: np.ndarray, overlap: float) -> np.ndarray:
+    """Standard error of each column's mean; nan where its numbers are beyond float64."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.array([standard_error(column, overlap) for column in by_fold.T])

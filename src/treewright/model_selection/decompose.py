@@ -7,25 +7,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
+from treewright.core.whole import whole_number
 from treewright.data.memory import check_fits
-from treewright.data.target import Labels, encode_labels, encode_numbers
+from treewright.data.target import Labels, encode_labels
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.decomposition import BiasVarianceCurve, Decomposition
 from treewright.model_selection.loss_parts import NAMES, Parts, squared_parts, together, zero_one_parts
+from treewright.model_selection.predicted_targets import (
+    labels_of,
+    labels_or_none,
+    numbers_of,
+    numbers_or_none,
+    refuse_unknown,
+)
 from treewright.model_selection.rows import count_rows
-from treewright.model_selection.training_sets import Draw, Experiment, check_seed, predictions, source_of
-from treewright.model_selection.whole import whole_number
+from treewright.model_selection.training_sets import Bootstrap, Draw, Experiment, check_seed, predictions, source_of
 
 __all__ = ["BiasVarianceCurve", "Decomposition", "bias_variance", "bias_variance_curve"]
 
-Loss = Literal["squared", "zero_one"]
-LOSSES = ("squared", "zero_one")
+Loss = Literal["squared_error", "misclassification"]
+SMALLEST = 1e-150  # of differences: their squares have lost digits below it
 COPIES = 5  # arrays of rounds x rows that the arithmetic holds at once
 
 
@@ -66,8 +73,9 @@ def bias_variance(
     n_rounds : int >= 2, default 200
     draw : function, optional
         Takes a ``numpy.random.Generator`` and returns a fresh training set (X, y) of a known distribution.
-    loss : {"squared", "zero_one"}, optional
-        The default is the squared loss for a regressor, zero-one for a classifier; neither takes the other's.
+    loss : {"squared_error", "misclassification"}, optional
+        The default is the squared loss for a regressor, the zero-one loss (misclassification) for a classifier; neither
+        takes the other's.
     sample_weight : n numbers >= 0, optional
         Handed to ``fit`` with the rows of X that a round drew; rows of weight 0 are never drawn. Test rows
         all count the same.
@@ -87,7 +95,8 @@ def bias_variance(
         ``est`` cannot be fitted anew (a ``Model``, a class), does not take ``sample_weight``, or the loss does not suit
         it; a number is out of range; both X, y and ``draw`` are given, or neither.
     DataError
-        Lengths differ, there are no rows, a target is missing or not finite, or a prediction is.
+        Lengths differ, there are no rows, a target is missing or not finite, or a prediction is; a label of ``y_test``
+        is none of ``y`` (with ``draw`` it is simply wrong); squared differences are outside float64.
     TooLargeError
         Rounds x test rows would not fit in memory.
 
@@ -128,10 +137,13 @@ def bias_variance(
     if m == 0:
         raise DataError("X_test has 0 rows; at least 1 is needed")
     experiment = Experiment(est, source, X_test, n_rounds, seed, n_jobs)
-    if kind == "squared":
-        parts = _squared(experiment, _numbers(y_test, m, "y_test"), _numbers_or_none(true_values, m))
+    if kind == "squared_error":
+        parts = _squared(experiment, numbers_of(y_test, m, "y_test"), numbers_or_none(true_values, m))
     else:
-        parts = _zero_one(experiment, _labels(y_test, m, "y_test"), _labels_or_none(true_values, m))
+        labels = labels_of(y_test, m, "y_test")
+        if isinstance(source, Bootstrap):
+            refuse_unknown(labels, source)
+        parts = _zero_one(experiment, labels, labels_or_none(true_values, m))
     return _decomposition(kind, n_rounds, m, parts)
 
 
@@ -169,7 +181,7 @@ def bias_variance_curve(
     Raises
     ------
     ParameterError
-        ``make`` is no function, there is no value, or a value is not a finite number.
+        ``make`` is no function of one value, there is no value, or a value is not a finite number.
 
     Examples
     --------
@@ -186,15 +198,34 @@ def bias_variance_curve(
         raise ParameterError(f"make={make!r}: give a function from a value to an unfitted estimator")
     if options.get("random_state", 0) is None:
         raise ParameterError("random_state=None: a curve needs the same training sets at every value, give a number")
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise ParameterError(f"values={values!r}: give a list of numbers, such as [1, 2, 4]")
     held = [value.item() if isinstance(value, np.generic) else value for value in values]
     for value in held:
         if isinstance(value, bool) or not isinstance(value, Real) or not np.isfinite(float(value)):
             raise ParameterError(f"values holds {value!r}: give finite numbers")
     if not held:
         raise ParameterError("values is empty: give at least one number")
-    each = tuple(bias_variance(make(value), X, y, X_test, y_test, **options) for value in held)
+    each = tuple(bias_variance(_made(make, value), X, y, X_test, y_test, **options) for value in held)
     columns = {part: np.array([getattr(one, part) for one in each]) for part in (*NAMES, "expected_loss")}
     return BiasVarianceCurve(name=name, values=np.array(held, np.float64), decompositions=each, **columns)
+
+
+def _made(make: Callable[[Any], Any], value: Any) -> Any:
+    """The estimator of one value.
+
+    Raises
+    ------
+    ParameterError
+        ``make`` does not take a value.
+    """
+    try:
+        return make(value)
+    except TypeError as error:
+        raise ParameterError(
+            f"make({value!r}) raised {error}: give a function from a value to an unfitted estimator, such as "
+            "lambda depth: DecisionTreeRegressor(max_depth=depth)"
+        ) from error
 
 
 def _loss_of(est: Any, loss: Any) -> Loss:
@@ -205,13 +236,15 @@ def _loss_of(est: Any, loss: Any) -> Loss:
         raise ParameterError(
             f"a {type(est).__name__} cannot be fitted anew: pass an unfitted estimator (fit, predict, get_params)"
         )
-    if loss is not None and loss not in LOSSES:
-        raise ParameterError(f"loss={loss!r}: choose 'squared' or 'zero_one', or None for the estimator's own")
-    own: Loss | None = "zero_one" if is_classifier(est) else "squared" if is_regressor(est) else None
+    if loss is not None and not (isinstance(loss, str) and loss in get_args(Loss)):
+        raise ParameterError(
+            f"loss={loss!r}: choose 'squared_error' or 'misclassification', or None for the estimator's own"
+        )
+    own: Loss | None = "misclassification" if is_classifier(est) else "squared_error" if is_regressor(est) else None
     if own is None and loss is None:
         raise ParameterError(f"{type(est).__name__} is neither classifier nor regressor: give loss=")
     if loss is not None and own is not None and loss != own:
-        what = "classifier" if own == "zero_one" else "regressor"
+        what = "classifier" if own == "misclassification" else "regressor"
         raise ParameterError(f"loss={loss!r} does not suit a {what}: {type(est).__name__} takes {own!r}")
     return loss or own  # type: ignore[return-value]
 
@@ -230,11 +263,16 @@ def _squared(experiment: Experiment, y: np.ndarray, truth: np.ndarray | None) ->
         return values
 
     said = np.stack(predictions(experiment, as_numbers))
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         outputs = [
             squared_parts(said[:, :, at], y[:, at], None if truth is None else truth[:, at]) for at in range(y.shape[1])
         ]
         parts = together(outputs)
+    away = float(np.abs(said - y).max())
+    if 0 < away < SMALLEST:
+        raise DataError(
+            f"y_test and predictions differ by {away:.0e} at most, the squares of that are below float64: multiply y"
+        )
     if not np.isfinite(parts.rows["loss"]).all():
         raise DataError("squared distances between y_test and predictions are beyond float64: divide y by its largest")
     return parts
@@ -314,38 +352,6 @@ def _decomposition(kind: Loss, n_rounds: int, m: int, parts: Parts) -> Decomposi
     )
 
 
-def _numbers(values: Any, m: int, what: str) -> np.ndarray:
-    """A target of numbers, float64[m, n_outputs]."""
-    numbers = _named(encode_numbers, values, what).values
-    if len(numbers) != m:
-        raise DataError(f"X_test has {m} rows and {what} has {len(numbers)}")
-    return numbers
-
-
-def _labels(values: Any, m: int, what: str) -> Labels:
-    """A target of labels."""
-    labels = _named(encode_labels, values, what)
-    if len(labels.codes) != m:
-        raise DataError(f"X_test has {m} rows and {what} has {len(labels.codes)}")
-    return labels
-
-
-def _numbers_or_none(values: Any, m: int) -> np.ndarray | None:
-    return None if values is None else _numbers(values, m, "true_values")
-
-
-def _labels_or_none(values: Any, m: int) -> Labels | None:
-    return None if values is None else _labels(values, m, "true_values")
-
-
-def _named(encode: Callable[[Any], Any], values: Any, what: str) -> Any:
-    """Encode a target; an error says which one it was."""
-    try:
-        return encode(values)
-    except DataError as error:
-        raise type(error)(f"{what}: {error}") from None
-
-
 def _refuse_too_large(n_rounds: int, target: np.ndarray) -> None:
     """Refuse more rounds and rows than fit in memory."""
     check_fits(COPIES * n_rounds * target.size * 8, f"{n_rounds} rounds of {len(target)} test rows", "lower n_rounds")
@@ -354,7 +360,7 @@ def _refuse_too_large(n_rounds: int, target: np.ndarray) -> None:
 def _refuse_other_outputs(y: np.ndarray, truth: np.ndarray | None) -> None:
     """Refuse true values of other outputs than the target's."""
     if truth is not None and truth.shape[1] != y.shape[1]:
-        raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}")
+        raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}: give as many")
 
 
 def _refuse_other_shape(number: int, said: tuple[int, ...], wanted: tuple[int, ...]) -> None:

@@ -1,29 +1,26 @@
 """How an estimator does on rows it did not see. In: an estimator, a table, a target. Out: ``Scores``.
 
-Callers: users, cli, model_selection.comparison, model_selection.tuning.
+Callers: users, model_selection.comparison, model_selection.tuning.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.model_selection import train_test_split
 
-from treewright.data.cells import shown
-from treewright.data.target import label_codes
-from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.model_selection.folds import Split, splits_of
+from treewright.core import notices
+from treewright.core.whole import is_whole
+from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection.folds import Split, splits_of, two_parts
 from treewright.model_selection.parallel import answers
 from treewright.model_selection.rows import take_rows
 from treewright.model_selection.scores import Scores, pooled_scores
-from treewright.model_selection.scoring import Scorer, scorers_of
+from treewright.model_selection.scoring import Scorer, check_of_one_row, scorers_of
 from treewright.model_selection.task import Task, size_of, task_of
-from treewright.model_selection.whole import is_whole
 
 
 def holdout(
@@ -52,7 +49,7 @@ def holdout(
     scoring : None, str, callable, list or dict
         None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
     random_state : int, RandomState or None
-        Seed of the shuffle.
+        Seed of the shuffle, and of chance inside the estimator where it has no seed of its own.
     stratify : bool
         Give both parts the same share of each class, where there is one target of classes.
     keep_estimators : bool
@@ -81,9 +78,10 @@ def holdout(
     <BLANKLINE>
     all 38 predictions: accuracy 0.947, 95 % interval 0.827 to 0.985 (Wilson)
     """
-    task = task_of(est, X, y, sample_weight)
+    task = task_of(est, X, y, sample_weight, random_state)
     scorers = scorers_of(scoring, is_classification=task.is_classification)
-    split = _two_parts(task, test_size, random_state, stratify=stratify)
+    by_class: Literal["always", "never"] = "always" if stratify and task.is_classification else "never"
+    split = two_parts(task.truth, _test_rows(test_size, task.n), random_state, by_class=by_class)
     found = evaluate_folds(est, task, [split], scorers, n_jobs=1, keep=keep_estimators)
     return scores_of(est, "holdout", task, found)
 
@@ -115,8 +113,9 @@ def cross_validate(
     scoring : None, str, callable, list or dict
         None is the accuracy, or R2; else as in scikit-learn. Functions get y as an array.
     random_state : int, RandomState or None
+        Seed of the shuffle, and of chance inside the estimator where it has no seed of its own.
     n_jobs : int, optional
-        Folds side by side; None is every processor. The result does not depend on it.
+        Folds side by side; None is every processor. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
     keep_estimators : bool
@@ -131,7 +130,14 @@ def cross_validate(
     ParameterError
         A parameter is outside its range.
     DataError
-        The folds cannot be made of these rows (see ``folds.splits_of``), or a fold's rows all weigh 0.
+        The folds cannot be made of these rows (see ``folds.splits_of``), a fold's rows all weigh 0, or a label or
+        number of any row was refused, whether it is learned from or only tested.
+
+    Warns
+    -----
+    DataWarning
+        What the fits warn of, once of each sort with the number of folds; a score that is nan; a pandas target whose
+        index has another order than that of X.
 
     Examples
     --------
@@ -141,7 +147,7 @@ def cross_validate(
     >>> round(scores.mean, 3), round(scores.standard_error, 3), len(scores.predictions)
     (0.94, 0.018, 150)
     """
-    task = task_of(est, X, y, sample_weight)
+    task = task_of(est, X, y, sample_weight, random_state)
     scorers = scorers_of(scoring, is_classification=task.is_classification)
     splits = splits_of(cv, task.y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators)
@@ -176,7 +182,7 @@ def leave_one_out(
     Raises
     ------
     ParameterError
-        A parameter is outside its range.
+        A parameter is outside its range; a score that a single row has not (R2, the area under a curve).
     DataError
         There is only one row.
 
@@ -187,6 +193,7 @@ def leave_one_out(
     >>> scores.predictions.tolist()
     [5.0, 5.0, 7.0, 7.0]
     """
+    check_of_one_row(scoring)
     task = task_of(est, X, y, sample_weight)
     if scoring is None and not task.is_classification:
         scoring = "neg_mean_squared_error"
@@ -270,12 +277,20 @@ def evaluate_folds(
     Raises
     ------
     DataError
-        The test rows of a fold all weigh 0.
+        The test rows of a fold all weigh 0 (``Task.weights_at``).
+
+    Warns
+    -----
+    DataWarning
+        What the fits warn of, once of each sort.
     """
-    for at, (_, test) in enumerate(splits):
-        weights = task.weights_at(test)
-        if weights is not None and not weights.any():
-            raise DataError(f"fold {at}: its {len(test)} test row(s) all weigh 0: there is nothing to score")
+    if task.weights is not None:
+        for at, (_, test) in enumerate(splits):
+            try:
+                task.weights_at(test)
+            except DataError as error:
+                error.add_note(f"these are the test rows of fold {at} of {len(splits)}")
+                raise
 
     def work(at: int) -> Fold:
         train, test = splits[at]
@@ -302,11 +317,14 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
     train = None
     if all(fold.train_scores is not None for fold in folds):
         train = {name: np.array([(fold.train_scores or {})[name] for fold in folds]) for name in names}
-    warn_of_nan(test)
+    remedy = "choose another score" if method == "leave_one_out" else "give larger folds, or another score"
+    warn_of_nan(test, remedy)
     rows = predictions = pooled = None
     tested = np.concatenate([fold.test for fold in folds])
     if np.bincount(tested).max() == 1:
         order = np.argsort(tested, kind="stable")
+        if task.weights is not None:
+            order = order[task.weights[tested[order]] > 0]
         rows, predictions = tested[order], np.concatenate([fold.predictions for fold in folds])[order]
         pooled = pooled_scores(task, rows, predictions)
     kept = tuple(fold.estimator for fold in folds)
@@ -327,17 +345,29 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
     )
 
 
-def warn_of_nan(test: Mapping[str, np.ndarray]) -> None:
-    """Say which scores are not defined in some fold: their mean is not defined either."""
-    for name, scores in test.items():
-        undefined = np.flatnonzero(np.isnan(scores))
-        if len(undefined):
-            warnings.warn(
-                f"the score {name!r} is nan in {len(undefined)} of {len(scores)} folds (first fold {undefined[0]}), so "
-                f"its mean is nan too: give larger folds, or another score",
-                DataWarning,
-                stacklevel=4,
-            )
+def warn_of_nan(test: Mapping[str, np.ndarray], remedy: str = "give larger folds, or another score") -> None:
+    """Say which scores are not defined in some fold: their mean is not defined either.
+
+    Parameters
+    ----------
+    test : dict from str to float64[k]
+    remedy : str
+
+    Warns
+    -----
+    DataWarning
+        One for all.
+    """
+    undefined = {name: np.flatnonzero(np.isnan(scores)) for name, scores in test.items()}
+    undefined = {name: folds for name, folds in undefined.items() if len(folds)}
+    if not undefined:
+        return
+    name, folds = next(iter(undefined.items()))
+    more = f"; {len(undefined) - 1} more of {len(test)} scores have such folds" if len(undefined) > 1 else ""
+    notices.warn(
+        f"the score {name!r} is nan in {len(folds)} of {len(test[name])} folds (first fold {folds[0]}), so its mean is "
+        f"nan too{more}: {remedy}"
+    )
 
 
 def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:
@@ -345,29 +375,10 @@ def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, 
     return {name: scorer(fitted, table, task.truth[rows], task.weights_at(rows)) for name, scorer in scorers.items()}
 
 
-def _two_parts(task: Task, test_size: Any, random_state: Any, *, stratify: bool) -> Split:
-    """Rows to learn from and rows kept aside, both ascending."""
-    n = task.n
+def _test_rows(test_size: Any, n: int) -> int:
+    """How many rows are kept aside."""
     if is_whole(test_size) and test_size >= 1:
-        n_test = int(test_size)
-    elif isinstance(test_size, float | np.floating) and 0 < test_size < 1:
-        n_test = math.ceil(float(test_size) * n)
-    else:
-        raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of rows >= 1")
-    if not 0 < n_test < n:
-        raise DataError(f"{n} row(s) are too few to keep {n_test} aside: give more rows or a smaller test_size")
-    codes = None
-    if stratify and task.is_classification and task.truth.ndim == 1:
-        codes, labels = label_codes(task.truth)
-        counts = np.bincount(codes)
-        rarest = int(np.argmin(counts))
-        if counts[rarest] < 2:
-            label = shown(labels[rarest : rarest + 1].tolist()[0])
-            raise DataError(f"class {label} has 1 row, too few for two parts: give more rows, or stratify=False")
-        if min(n_test, n - n_test) < len(labels):
-            raise DataError(
-                f"{n - n_test} and {n_test} rows cannot both hold all {len(labels)} classes: give another test_size, "
-                f"or stratify=False"
-            )
-    train, test = train_test_split(np.arange(n), test_size=n_test, random_state=random_state, stratify=codes)
-    return np.sort(train), np.sort(test)
+        return int(test_size)
+    if isinstance(test_size, float | np.floating) and 0 < test_size < 1:
+        return math.ceil(float(test_size) * n)
+    raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of rows >= 1")

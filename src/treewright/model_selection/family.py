@@ -10,15 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.whole import whole_number
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.cart import CartEstimator
-from treewright.model_selection.candidates import with_parameters
-from treewright.model_selection.pruned import unpruned
+from treewright.exceptions import ParameterError
+from treewright.model_selection.candidates import unpruned, with_parameters
 from treewright.model_selection.task import Task
+from treewright.prune.cost_complexity import check_price
 from treewright.prune.path import Path, path_of
 from treewright.tree.edit import collapse
 
-MOST_POINTS = 50
+MOST_POINTS, EVERY_SIZE_TO = 50, 10
 
 
 class Family(ABC):
@@ -49,6 +51,23 @@ class Family(ABC):
         """Values that are worth a look, ascending, at most ``MOST_POINTS``."""
 
 
+def usually_over(estimator: Any) -> str:
+    """What is varied unless the user says: the depth of CART, the leaves of another single tree.
+
+    Raises
+    ------
+    ParameterError
+        It is no such tree and has no ``max_depth``.
+    """
+    if isinstance(estimator, TreeEstimator) and not isinstance(estimator, CartEstimator):
+        return "leaves"
+    if "max_depth" in estimator.get_params(deep=False):
+        return "max_depth"
+    raise ParameterError(
+        f"over= is not given: name the parameter of {type(estimator).__name__} that is varied, with values=[...]"
+    )
+
+
 def family_of(estimator: Any, over: str) -> Family | None:
     """How the estimators of all values come out of one growth; None where each has to be fitted."""
     if isinstance(estimator, TreeEstimator) and over == "alpha":
@@ -69,10 +88,20 @@ def _grows_by_itself(estimator: CartEstimator) -> bool:
     return estimator.max_leaf_nodes is None and estimator.max_features is None and estimator.ccp_alpha == 0
 
 
-class _OnPath(Family):
+class OnPath(Family):
     """Members of the path of cost-complexity pruning."""
 
-    def largest(self, values: Sequence[Any]) -> Any:  # noqa: ARG002 - the whole tree, whatever is asked for
+    @abstractmethod
+    def step(self, path: Path, value: Any) -> int:
+        """The step of one value on the path of the tree grown by ``largest``."""
+
+    def member(self, grown: Any, value: Any) -> Any:
+        """The subtree of one value, as a fitted estimator."""
+        path = path_of(grown.model_, "impurity")
+        return grown.prune("cost_complexity", alpha=float(path.alphas[self.step(path, value)]))
+
+    def largest(self, values: Sequence[Any]) -> Any:  # noqa: ARG002 - whatever is asked for
+        """The whole tree, not cut back by itself."""
         return unpruned(self.estimator)
 
     def _whole_path(self, task: Task) -> Path:
@@ -80,31 +109,43 @@ class _OnPath(Family):
         return path_of(task.fit(self.largest(()), np.arange(task.n), "all rows").model_, "impurity")
 
 
-class _ByPrice(_OnPath):
+class _ByPrice(OnPath):
     """The subtree that is wanted at a price of a leaf."""
 
-    def member(self, grown: Any, value: Any) -> Any:
-        return grown.prune("cost_complexity", alpha=value)
+    def check(self, values: Sequence[Any]) -> None:
+        for value in values:
+            check_price(value)
+
+    def step(self, path: Path, value: Any) -> int:
+        return path.step_at(check_price(value))
 
     def default_values(self, task: Task) -> list[Any]:
-        alphas = self._whole_path(task).alphas
+        path = self._whole_path(task)
+        alphas = path.alphas
         if len(alphas) == 1:
             return [0.0]
         prices = np.empty(len(alphas))
         # From a root times a root: a product of two small prices could be 0.
         prices[1:-1] = np.sqrt(alphas[1:-1]) * np.sqrt(alphas[2:])
         prices[0], prices[-1] = alphas[1] / 2, alphas[-1] * 2
-        return _thinned(prices.tolist())
+        shown = set(_thinned_sizes(path.n_leaves.tolist()))
+        return [price for price, n in zip(prices.tolist(), path.n_leaves.tolist(), strict=True) if n in shown]
 
 
-class _BySize(_OnPath):
+class _BySize(OnPath):
     """The largest subtree within a number of leaves."""
 
-    def member(self, grown: Any, value: Any) -> Any:
-        return grown.prune("leaves", max_leaves=value)
+    def check(self, values: Sequence[Any]) -> None:
+        for value in values:
+            whole_number("max_leaves", value, 1)
+
+    def step(self, path: Path, value: Any) -> int:
+        return int(np.argmax(path.n_leaves <= value))
 
     def default_values(self, task: Task) -> list[Any]:
-        return _thinned(sorted(self._whole_path(task).n_leaves.tolist()))
+        sizes = self._whole_path(task).n_leaves.tolist()
+        # In a fold the path may have a size that the tree of all rows skips.
+        return _thinned_sizes([*sizes, *range(1, min(EVERY_SIZE_TO, max(sizes)) + 1)])
 
 
 class _ByDepth(Family):
@@ -130,6 +171,20 @@ class _ByDepth(Family):
     def default_values(self, task: Task) -> list[Any]:
         grown = task.fit(self.largest(()), np.arange(task.n), "all rows")
         return _thinned(list(range(1, max(1, grown.get_depth()) + 1)))
+
+
+def _thinned_sizes(sizes: Sequence[int]) -> list[int]:
+    """At most ``MOST_POINTS`` numbers of leaves: every one up to ``EVERY_SIZE_TO``, the rest at like ratios.
+
+    Errors change with the small sizes; among hundreds of leaves one more is nothing.
+    """
+    held = np.unique(sizes)
+    if len(held) <= MOST_POINTS:
+        return [int(size) for size in held]
+    small, large = held[held <= EVERY_SIZE_TO], held[held > EVERY_SIZE_TO]
+    wanted = np.geomspace(large[0], large[-1], MOST_POINTS - len(small))
+    nearest = np.minimum(np.searchsorted(large, wanted * (1 - 1e-9)), len(large) - 1)
+    return [int(size) for size in (*small, *np.unique(large[nearest]))]
 
 
 def _thinned(values: list[Any]) -> list[Any]:

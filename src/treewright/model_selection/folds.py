@@ -9,15 +9,16 @@ anything is grown.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from treewright.core.whole import is_whole
 from treewright.data.cells import is_missing, shown
 from treewright.data.target import checked_columns, label_codes
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.model_selection.rows import count_rows
-from treewright.model_selection.whole import is_whole
+from treewright.model_selection.seeds import check_random_state
 
 Split = tuple[np.ndarray, np.ndarray]
 FORMS = "a number of folds, a splitter of scikit-learn, pairs of training and test rows, or a fold number for each row"
@@ -47,7 +48,8 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
     Raises
     ------
     ParameterError
-        ``cv`` is none of these, fewer than 2 folds, or ``groups`` come without a splitter.
+        ``cv`` is none of these, fewer than 2 folds, a splitter that needs ``groups`` and has none, or the other way
+        round; there is no such ``random_state``.
     DataError
         Fewer rows than folds; a class with fewer rows than folds; fold numbers of another length, missing or all the
         same; a fold without training or test rows, with a row in both, twice among the tested, or outside the table.
@@ -68,17 +70,115 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
             )
         if count_rows(groups) != n:
             raise DataError(f"groups has {count_rows(groups)} entries, y has {n} rows: give one for each row")
+    check_random_state(random_state)
     if is_whole(cv):
         return _shuffled(int(cv), held, is_classification, random_state)
+    if isinstance(cv, type):
+        raise ParameterError(f"cv={cv.__name__} is a class: give a splitter, such as cv={cv.__name__}()")
     if isinstance(cv, str | bytes | bool | float | dict) or cv is None:
         raise ParameterError(f"cv={cv!r}: give {FORMS}")
     if hasattr(cv, "split"):
-        pairs = cv.split(np.zeros((n, 1)), held, groups)
+        pairs = _asked(cv, held, groups)
     else:
         numbers, pairs = _fold_numbers(cv)
         if numbers is not None:
             return _numbered(numbers, n)
     return [_checked(fold, pair, n) for fold, pair in enumerate(_some(pairs))]
+
+
+def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int | None) -> Any:
+    """Folds for a choice inside a fit: stratified where every class has rows enough, else without heed of classes.
+
+    A user who splits by hand is told of a class with fewer rows than folds (``splits_of``); inside a fit nobody could
+    answer, and a rare class is no reason to give no tree.
+
+    Returns
+    -------
+    splitter, or ``cv`` as it is
+        For ``splits_of``.
+    """
+    from sklearn.model_selection import KFold
+
+    held = as_array(y)
+    if is_whole(cv) and is_classification and held.ndim == 1 and 2 <= cv <= len(held):
+        codes, _ = label_codes(held)
+        if np.bincount(codes).min() < cv:
+            return KFold(int(cv), shuffle=True, random_state=random_state)
+    return cv
+
+
+def two_parts(
+    y: Any, n_second: int, random_state: Any, *, by_class: Literal["always", "where possible", "never"]
+) -> Split:
+    """Rows in two parts, drawn at random; positions in ascending order.
+
+    Parameters
+    ----------
+    y : target of n rows
+    n_second : int
+        Rows of the second part.
+    random_state : int, RandomState or None
+    by_class : {"always", "where possible", "never"}
+        Whether both parts get the same share of each class. Several outputs are drawn without heed of classes.
+
+    Raises
+    ------
+    DataError
+        A part would be empty; with "always" a class has 1 row, or a part has fewer rows than there are classes.
+    """
+    from sklearn.model_selection import train_test_split
+
+    check_random_state(random_state)
+    held = as_array(y)
+    n = len(held)
+    if not 0 < n_second < n:
+        raise DataError(
+            f"{n} row(s) are too few to keep {n_second or 'a part'} aside: give more rows, or keep another share of "
+            "them aside"
+        )
+    codes = None
+    if by_class != "never" and held.ndim == 1:
+        codes, labels = label_codes(held)
+        problem = _too_few_for_parts(codes, labels, n_second)
+        if problem and by_class == "always":
+            raise DataError(problem)
+        codes = None if problem else codes
+    first, second = train_test_split(np.arange(n), test_size=n_second, random_state=random_state, stratify=codes)
+    return np.sort(first), np.sort(second)
+
+
+def _too_few_for_parts(codes: np.ndarray, labels: np.ndarray, n_second: int) -> str:
+    """Why two parts cannot hold every class; empty if they can."""
+    n_first, counts = len(codes) - n_second, np.bincount(codes)
+    rarest = int(np.argmin(counts))
+    if counts[rarest] < 2:
+        label = shown(labels[rarest : rarest + 1].tolist()[0])
+        return f"class {label} has 1 row, too few for two parts: give more rows, or stratify=False"
+    if min(n_first, n_second) < len(labels):
+        return (
+            f"{n_first} and {n_second} rows cannot both hold all {len(labels)} classes: give another test_size, or "
+            "stratify=False"
+        )
+    return ""
+
+
+def overlap_of(splits: Sequence[Split], n: int) -> float:
+    """How far folds share test rows, for ``scores.standard_error``.
+
+    Parameters
+    ----------
+    splits : sequence of (int64[n_train], int64[n_test])
+    n : int
+        Rows.
+
+    Returns
+    -------
+    float
+        Mean of test rows over training rows where any row is tested more than once, else 0.
+    """
+    if times_tested(splits, n).max(initial=0) < 2:
+        return 0.0
+    return float(np.mean([len(test) / len(train) for train, test in splits]))
 
 
 def check_tested_once(splits: Sequence[Split], n: int) -> None:
@@ -170,6 +270,8 @@ def _fold_numbers(cv: Any) -> tuple[np.ndarray | None, Any]:
         return (np.asarray(cv), ()) if numbers else (None, cv)
     if isinstance(cv, np.ndarray) or hasattr(cv, "__array__"):
         held = np.asarray(cv)
+        if held.ndim == 0:
+            raise ParameterError(f"cv={cv!r}: give {FORMS}")
         return (held, ()) if held.ndim == 1 and not any(_is_list(entry) for entry in held[:1]) else (None, cv)
     if not isinstance(cv, Iterable):
         raise ParameterError(f"cv={cv!r}: give {FORMS}")
@@ -189,10 +291,36 @@ def _numbered(numbers: np.ndarray, n: int) -> list[Split]:
         row = next((row for row, number in enumerate(numbers.tolist()) if is_missing(number)), None)
         if row is not None:
             raise DataError(f"cv, the fold numbers, is missing in row {row}: give one for each row")
-    folds, place = np.unique(numbers, return_inverse=True)
+    try:
+        folds, place = np.unique(numbers, return_inverse=True)
+    except TypeError:
+        raise DataError("cv, the fold numbers, mixes types that do not sort together: give whole numbers") from None
     if len(folds) < 2:
         raise DataError(f"cv gives every row the fold {folds[0]}: at least 2 folds are needed")
     return [(np.flatnonzero(place != fold), np.flatnonzero(place == fold)) for fold in range(len(folds))]
+
+
+def _asked(cv: Any, held: np.ndarray, groups: Any) -> list[Any]:
+    """What a splitter answers.
+
+    Raises
+    ------
+    ParameterError
+        It is none, or it needs groups.
+    DataError
+        It refuses these rows.
+    """
+    n = len(held)
+    try:
+        return list(cv.split(np.zeros((n, 1)), held, groups))
+    except TreewrightError:
+        raise
+    except Exception as error:
+        if groups is None and "groups" in str(error):
+            raise ParameterError(f"cv={cv!r} needs to know what belongs together: give groups=") from error
+        if isinstance(error, ValueError):
+            raise DataError(f"cv={cv!r} cannot make folds of these {n} rows: {error}") from error
+        raise ParameterError(f"cv={cv!r} does not split as a splitter of scikit-learn does: {error}") from error
 
 
 def _some(pairs: Iterable[Any]) -> list[Any]:

@@ -6,6 +6,7 @@ A criterion weighs how well a model fits its own training rows against how many 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -93,10 +94,11 @@ def log_likelihood(
     ln L = -n/2 (ln(2 pi RSS / n) + 1). Leaves that hold medians (``criterion="absolute_error"``) are the most likely
     ones under Laplace errors, with scale b = mean of ``|y - f|``: ln L = -n (ln 2b + 1).
 
-    *Counted* for a tree: leaves times the sum over outputs of (classes - 1), or leaves times outputs plus a variance
-    per output. Leaves that no training row reached repeat their parent and are not counted. *Not counted*: the
-    questions. Which column is asked about and where it is cut was searched for in the same rows, so k is too low for
-    a tree and both criteria, AIC above all, leave trees too large; cross-validation counts the search.
+    *Counted* for a tree: leaves times the sum over outputs of (classes that have weight in the tree - 1), or leaves
+    times outputs plus a variance per output. Leaves that no training row reached repeat their parent and are not
+    counted. *Not counted*: the questions. Which column is asked about and where it is cut was searched for in the same
+    rows, so k is too low for a tree and both criteria, AIC above all, leave trees too large; cross-validation counts
+    the search.
 
     *Counted* for linear regression: coefficients (as many as the rank of X), intercepts, variances; for the lasso the
     coefficients that are not 0 (Zou, Hastie and Tibshirani 2007); for logistic regression without penalty
@@ -214,7 +216,7 @@ def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
     several = labels.codes.shape[1] > 1
     classes = est.classes if isinstance(est, Model) else est.classes_ if several else (est.classes_,)
     if not isinstance(classes, list | tuple):
-        raise DataError(f"y has {labels.codes.shape[1]} outputs, the model has 1")
+        raise DataError(f"y has {labels.codes.shape[1]} outputs, the model has 1: give one column of labels")
     codes = recode(labels, tuple(np.asarray(known) for known in classes))
     said = est.predict_proba(X)
     counted = weights > 0
@@ -238,7 +240,7 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
     target = encode_numbers(y).values
     said = np.asarray(est.predict(X), np.float64).reshape(len(target), -1)
     if said.shape != target.shape:
-        raise DataError(f"y has {target.shape[1]} outputs, the model has {said.shape[1]}")
+        raise DataError(f"y has {target.shape[1]} outputs, the model has {said.shape[1]}: give as many columns")
     n, total = float(weights.sum()), 0.0
     medians = is_median(est)
     for output in range(target.shape[1]):
@@ -269,6 +271,7 @@ def _stated(n_parameters: Any) -> float:
     ParameterError
     """
     is_number = isinstance(n_parameters, Real) and not isinstance(n_parameters, bool)
-    if not is_number or not 0 <= float(n_parameters) < math.inf:
+    # Compared before it is converted: a whole number may be beyond float64.
+    if not is_number or not 0 <= n_parameters <= sys.float_info.max:
         raise ParameterError(f"n_parameters={n_parameters!r}: give a finite number >= 0")
     return float(n_parameters)

@@ -26,7 +26,9 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     -------
     t : float
     p : float, 0 to 1
-        The probability of a difference at least as large between estimators that do not differ. nan for one fold.
+        The probability of a difference at least as large between estimators that do not differ. nan for one fold, and
+        where every fold has the same difference other than 0: such scores go in steps (a share of few rows), and a
+        variance of 0 among them says nothing about the variance of a mean.
 
     Notes
     -----
@@ -41,13 +43,13 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     (1.886, 0.132)
     """
     n = len(differences)
-    if n < 2 or np.isnan(differences).any():
+    if n < 2 or not np.isfinite(differences).all():
         return float("nan"), float("nan")
     mean, variance = float(np.mean(differences)), float(np.var(differences, ddof=1))
     scale = float(np.abs(differences).max())
     if math.sqrt(variance) <= 1e-12 * scale or scale == 0.0:
-        # The same difference in every fold, up to rounding: none at all, or as certain as can be.
-        return (0.0, 1.0) if scale == 0.0 else (math.copysign(math.inf, mean), 0.0)
+        # The same difference in every fold, up to rounding.
+        return (0.0, 1.0) if scale == 0.0 else (float("nan"), float("nan"))
     t = mean / math.sqrt((1.0 / n + test_share) * variance)
     return t, min(1.0, 2.0 * float(stdtr(n - 1, -abs(t))))
 

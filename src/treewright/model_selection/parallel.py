@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 from sklearn import config_context, get_config
 
+from treewright.core.notices import Notices, listening
 from treewright.core.threads import resolve_jobs, run_each
 
 Answer = TypeVar("Answer")
 
 
-def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None) -> list[Answer]:
-    """``[work(0), work(1), ...]``, on several threads.
+def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
+    """``[work(0), work(1), ...]``, on several threads; what they warn of is told once, with the number of tasks.
 
     Parameters
     ----------
@@ -27,6 +28,8 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None) -> 
     n_tasks : int >= 0
     n_jobs : int or None
         Threads; None or -1 means every processor available.
+    what : str
+        What the tasks are, for the warnings.
 
     Raises
     ------
@@ -35,19 +38,26 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None) -> 
     Exception
         That of the first task that failed: first in order, not in time.
 
+    Warns
+    -----
+    DataWarning
+        One of each sort.
+
     Examples
     --------
     >>> answers(lambda task: task * task, 4, None)
     [0, 1, 4, 9]
     """
     done: list[Any] = [None] * n_tasks
+    heard: list[Notices | None] = [None] * n_tasks
     failed: dict[int, Exception] = {}
     settings = get_config()  # scikit-learn keeps them per thread
 
     def run(task: int, _: int) -> None:
         try:
-            with config_context(**settings):
+            with config_context(**settings), listening() as notices:
                 done[task] = work(task)
+            heard[task] = notices
         except Exception as error:
             failed[task] = error
             raise
@@ -60,4 +70,9 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None) -> 
             raise
     if failed:
         raise failed[min(failed)]
+    together = Notices()
+    for notices in heard:
+        for site, (text, _) in (notices.heard if notices else {}).items():
+            together.add(site, text)
+    together.tell(n_tasks, what)
     return done

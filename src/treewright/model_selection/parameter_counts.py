@@ -6,6 +6,7 @@ Caller: model_selection.information.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any, NoReturn
 
 import numpy as np
@@ -41,7 +42,7 @@ def count_parameters(est: Any, is_classification: bool) -> int:
         _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))
         tree = model.trees[0]
         n_leaves = int((tree.is_leaf & (tree.n_samples > 0)).sum())
-        return _of_leaves(n_leaves, model.n_classes, model.n_outputs)
+        return _of_leaves(n_leaves, _classes_met(model), model.n_outputs)
     _refuse_class_weights(getattr(inner, "class_weight", None))
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.tree import BaseDecisionTree
@@ -69,6 +70,13 @@ def _of_leaves(n_leaves: int, n_classes: tuple[int, ...], n_outputs: int) -> int
     if n_classes:
         return n_leaves * sum(k - 1 for k in n_classes)
     return n_leaves * n_outputs + n_outputs
+
+
+def _classes_met(model: Model) -> tuple[int, ...]:
+    """Classes per output that have weight in the tree; () for numbers."""
+    first = np.cumsum([0, *model.n_classes])
+    root = model.trees[0].value[0]
+    return tuple(int((root[low:high] > 0).sum()) for low, high in pairwise(first.tolist()))
 
 
 def _sizes(est: Any, is_classification: bool) -> tuple[int, ...]:
@@ -105,7 +113,9 @@ def _of_logistic(est: Any) -> int:
     """Log-odds against one class."""
     from sklearn.linear_model import LogisticRegression
 
-    if not isinstance(est, LogisticRegression) or not (getattr(est, "penalty", "") is None or math.isinf(est.C)):
+    if not isinstance(est, LogisticRegression) or not (
+        getattr(est, "penalty", "") is None or math.isinf(getattr(est, "C", 0.0))
+    ):
         _refuse(est)
     return (len(est.classes_) - 1) * (est.coef_.shape[1] + bool(est.fit_intercept))
 
@@ -122,7 +132,7 @@ def _refuse_class_weights(stated: Any) -> None:
 
 def _refuse(est: Any) -> NoReturn:
     """Say why there is no count."""
-    shrunk = any(hasattr(est, name) for name in ("alpha", "alpha_", "C", "alphas")) and hasattr(est, "coef_")
+    shrunk = any(hasattr(est, name) for name in ("alpha", "alpha_", "C", "C_", "alphas")) and hasattr(est, "coef_")
     why = (
         f"its coefficients are shrunk, so that their number overstates it. {GIVE}, the effective degrees of freedom "
         f"(for ridge the trace of X (X'X + aI)^-1 X' with centred columns, 1 for the intercept and 1 for the variance)"

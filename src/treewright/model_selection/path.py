@@ -1,6 +1,6 @@
 """The cross-validated cost-complexity path. In: an estimator, a table, a target. Out: ``PruningPath``.
 
-Callers: users, cli, model_selection.pruned, model_selection.pruners.
+Callers: users, model_selection.pruned, model_selection.pruners.
 
 A fold is grown once, and the errors of all subtrees are read off that one tree (``prune.path_errors``).
 """
@@ -13,21 +13,24 @@ import numpy as np
 from sklearn.base import clone
 
 from treewright.core.threads import resolve_jobs, run_each
-from treewright.data.encoder import encode
-from treewright.data.target import Labels, check_weights, class_factors, encode_labels, encode_numbers, recode
+from treewright.data.target import check_weights, encode_labels, recode
+from treewright.data.weights import class_factors, warn_of_small_weights, weighed
 from treewright.estimators.base import TreeEstimator
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import ParameterError
 from treewright.model import Model
+from treewright.model_selection.candidates import check_prunable, unpruned
 from treewright.model_selection.folds import Split, check_tested_once, splits_of
+from treewright.model_selection.judged_rows import JudgedRows, in_own_unit, in_units, judged_labels, judged_numbers
+from treewright.model_selection.losses import check_loss, standard_error_of_mean
 from treewright.model_selection.path_table import RULES, PruningPath, Rule, cut_to, step_by
 from treewright.model_selection.rows import count_rows, take_rows
 from treewright.prune.path import Path, path_of
-from treewright.prune.path_errors import Loss, PathLosses, path_losses
+from treewright.prune.path_errors import PathLoss, PathLosses, path_losses
+from treewright.prune.reduced_error import check_holdout
 from treewright.prune.risk import Risk
 from treewright.tree.arrays import Tree
 
 DEFAULT_FOLDS = 10
-OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # what an estimator calls its own pruning, and none of it
 
 
 def pruning_path(
@@ -38,7 +41,7 @@ def pruning_path(
     cv: Any = DEFAULT_FOLDS,
     rule: Rule = "1se",
     risk: Risk = "impurity",
-    loss: Loss | None = None,
+    loss: PathLoss | None = None,
     validation: tuple[Any, ...] | None = None,
     sample_weight: Any = None,
     random_state: Any = 0,
@@ -60,13 +63,14 @@ def pruning_path(
         The smallest tree whose error is within one standard error of the least, or the one of least error.
     risk : {"impurity", "error"}
         What a leaf costs on the path: its impurity, as in scikit-learn, or what it gets wrong, as in rpart.
-    loss : {"misclassified", "squared", "absolute"}, optional
-        How errors are counted: by default "misclassified" for classes; for numbers "absolute" where the tree was grown
-        by ``criterion="absolute_error"``, else "squared". With several outputs a row's loss is their mean.
+    loss : {"misclassification", "squared_error", "absolute_error"}, optional
+        How errors are counted: by default "misclassification" for classes; for numbers "absolute_error" where the tree
+        was grown by that criterion, else "squared_error". With several outputs a row's loss is their mean.
     validation : (X, y) or (X, y, sample_weight), optional
-        Rows kept aside that judge in place of the folds.
+        Rows kept aside that judge in place of the folds; of two classes or more, where the tree has as many.
     sample_weight : n numbers >= 0, optional
         Weights count in growing and in the errors; so does ``class_weight``, with one factor per class for all folds.
+        A weight stands for so many rows in the standard error, a class weight does not.
         Rows of weight 0 take part in nothing but the drawing of the folds.
     random_state : int, RandomState or None
         Of the folds, where ``cv`` is a number.
@@ -95,7 +99,11 @@ def pruning_path(
     alpha_(k+1)), the last by its root. Prices are shares of the rows' whole weight, hence the same in every fold. The
     error is the mean e of the losses e_i of all rows, sum(w_i e_i) / sum(w_i); its standard error, as in rpart,
     sqrt(sum(w_i (e_i - e)^2)) / sum(w_i): a weight counts as so many rows, and with weights that only say how much
-    rows matter, scale them to a mean of 1.
+    rows matter, scale them to a mean of 1 (weights far below 1 bring a ``DataWarning``). With ``class_weight`` sum(w_i)
+    counts them once, as given: a factor that is common to all classes changes nothing.
+
+    ``error_curve(over="alpha")`` has another standard error, between the means of the folds, and takes prices between
+    the steps for its values: the two may choose trees of different size.
 
     Examples
     --------
@@ -117,26 +125,30 @@ def pruning_path(
     loss = _loss_of(model, loss)
     n = count_rows(y)
     weights = check_weights(sample_weight, n)
-    table = _Table(X, y, weights, *_truth(model, y, weights, loss))
-    judged = _judged_weights(model, table, n)
+    judged, stands_for = _judged(model, X, y, weights, n)
     path = path_of(model, risk)
-    whole = _losses(model, path, np.arange(len(path.alphas)), X, table, judged, np.arange(n), loss)
-    found, n_folds = None, 0
+    whole = judged.losses(model, path, np.arange(len(path.alphas)), np.arange(n), loss)
+    train_error = _error_of(whole, stands_for, judged.scale, loss)[0]
+    found, n_folds, n_judged = None, 0, int((judged.weights > 0).sum())
     if validation is not None:
-        found = _of_validation(model, path, validation, table.scale, loss)
+        found, stands_for, n_judged = _of_validation(model, path, validation, judged.scale, loss)
     elif cv is not None:
         splits = splits_of(
             cv, y, is_classification=model.task == "classification", random_state=random_state, groups=groups
         )
         check_tested_once(splits, n)
-        found, n_folds = _cross_validated(bare, table, judged, splits, path, risk, loss, n_threads), len(splits)
-    error, standard_error = (None, None) if found is None else _error_of(found, table.scale, loss)
+        rows = _Rows(X, y, weights, judged)
+        found, n_folds = _cross_validated(bare, rows, splits, path, risk, loss, n_threads), len(splits)
+    error = standard_error = None
+    if found is not None:
+        warn_of_small_weights(stands_for, n_judged, "the standard error of pruning_path")
+        error, standard_error = _error_of(found, stands_for, judged.scale, loss)
     chosen = None if error is None or standard_error is None else step_by(rule, error, standard_error)
     return PruningPath(
         alphas=path.alphas,
         n_leaves=path.n_leaves,
         depth=_depths(model.trees[0], path),
-        train_error=_error_of(whole, table.scale, loss)[0],
+        train_error=train_error,
         cv_error=error,
         standard_error=standard_error,
         n_folds=n_folds,
@@ -150,29 +162,18 @@ def pruning_path(
     )
 
 
-class _Table(NamedTuple):
-    """The rows as given, and their target as numbers.
-
-    ``weights`` float64[n] or None, those that were given. ``truth`` float64[n, n_outputs]: codes among the classes of
-    all rows, or numbers divided by ``scale``. ``labels`` are the classes of all rows; None for numbers.
-    """
+class _Rows(NamedTuple):
+    """The rows as given, with the weights that were given (float64[n] or None), and as judges."""
 
     X: Any
     y: Any
     weights: np.ndarray | None
-    truth: np.ndarray
-    labels: Labels | None
-    scale: float
+    judged: JudgedRows
 
 
 def _check(estimator: Any, rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
     """Refuse what has no meaning."""
-    if not isinstance(estimator, TreeEstimator):
-        given = estimator.__name__ + " (a class)" if isinstance(estimator, type) else type(estimator).__name__
-        raise ParameterError(
-            f"estimator={given}: pruning_path takes a single-tree estimator of treewright, not one of another library; "
-            "give treewright.DecisionTreeClassifier() or treewright.DecisionTreeRegressor(), for example"
-        )
+    check_prunable(estimator)
     for name, value, words in (("rule", rule, RULES), ("risk", risk, get_args(Risk))):
         if not isinstance(value, str) or value not in words:
             raise ParameterError(f"{name}={value!r}: choose one of {', '.join(map(repr, words))}")
@@ -185,85 +186,40 @@ def _check(estimator: Any, rule: Any, risk: Any, validation: Any, cv: Any, group
         raise ParameterError("groups= needs folds: give cv= a splitter such as GroupKFold(5), or leave groups out")
 
 
-def unpruned(estimator: TreeEstimator) -> TreeEstimator:
-    """A fresh copy that does not cut back by itself."""
-    known = estimator.get_params(deep=False)
-    return clone(estimator).set_params(**{name: value for name, value in OWN_PRUNING.items() if name in known})
-
-
-def _loss_of(model: Model, loss: Loss | None) -> Loss:
+def _loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
     """The loss, checked; what goes with the tree where none is given."""
-    if model.task == "classification":
-        allowed: tuple[Loss, ...] = ("misclassified",)
+    known: tuple[PathLoss, ...] = ("misclassification",)
+    if model.task == "regression":
+        known = ("squared_error", "absolute_error")
+        if model.facts["criterion"] == "absolute_error":
+            known = known[::-1]
+    return check_loss(loss, is_classification=model.task == "classification", known=known)  # type: ignore[return-value]
+
+
+def _judged(model: Model, X: Any, y: Any, weights: np.ndarray | None, n: int) -> tuple[JudgedRows, float]:
+    """The rows as judges, weighed as given and by class; and how many rows these weights stand for.
+
+    The second is the sum of the weights as given, of the rows that count: a class weight says how much a class
+    matters, not how many rows there are, so that a factor common to all classes changes nothing.
+    """
+    given = np.ones(n) if weights is None else weights
+    if model.task == "regression":
+        rows, held = judged_numbers(X, y, given), given
     else:
-        allowed = ("absolute", "squared") if model.facts["criterion"] == "absolute_error" else ("squared", "absolute")
-    if loss is None:
-        return allowed[0]
-    if loss not in allowed:
-        raise ParameterError(f"loss={loss!r}: for {model.task} choose {' or '.join(map(repr, allowed))}")
-    return loss
-
-
-def _truth(model: Model, y: Any, weights: np.ndarray | None, loss: Loss) -> tuple[np.ndarray, Labels | None, float]:
-    """The target as numbers, its classes, and what numbers were divided by."""
-    if loss == "misclassified":
-        labels = encode_labels(y)
-        codes = recode(labels, model.classes)
-        return codes.astype(np.float64), labels._replace(classes=model.classes, codes=codes), 1.0
-    values = encode_numbers(y).values
-    if weights is not None:
-        # What does not count must not set the scale either.
-        values = np.where((weights > 0)[:, None], values, 0.0)
-    # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
-    scale = float(np.ldexp(2.0, np.frexp(np.abs(values).max())[1])) if values.any() else 1.0
-    return values / scale, None, scale
-
-
-def _judged_weights(model: Model, table: _Table, n: int) -> np.ndarray:
-    """Weight of each row in the errors: as given, times its class's."""
-    weights = np.ones(n) if table.weights is None else table.weights
-    if table.labels is not None:
-        parameters = model.facts["parameters"]
-        factors = class_factors(parameters.get("class_weight"), table.labels.codes, model.classes)
-        weights = weights if factors is None else weights * factors
-    return weights
-
-
-def _losses(
-    model: Model,
-    path: Path,
-    steps: np.ndarray,
-    X: Any,
-    table: _Table,
-    judged: np.ndarray,
-    rows: np.ndarray,
-    loss: Loss,
-) -> PathLosses:
-    """Losses of some rows of the table, ``X`` being these rows already."""
-    matrix = encode(model.schema, X, unseen=model.unseen, missing=model.missing)
-    codes = None if table.labels is None else _codes_among(model, table.labels)
-    return path_losses(
-        model, path, steps, matrix, table.truth[rows], judged[rows], loss, codes=codes, scale=table.scale
-    )
-
-
-def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
-    """Per output the code, among the classes of all rows, of each class that a model knows."""
-    codes = []
-    for output, (own, known) in enumerate(zip(model.classes, labels.classes, strict=True)):
-        alone = Labels(np.arange(len(own), dtype=np.int32)[:, None], (own,), labels.names[output : output + 1], True)
-        codes.append(recode(alone, (known,))[:, 0])
-    return tuple(codes)
+        rows = judged_labels(X, y, given, model.classes)
+        codes = rows.labels.codes  # type: ignore[union-attr]
+        found = weighed(weights, class_factors(model.facts, codes, model.classes), codes)
+        held = given if found is None else found
+    return rows._replace(weights=in_units(held)), float(given[held > 0].sum())
 
 
 def _cross_validated(
     bare: TreeEstimator,
-    table: _Table,
-    judged: np.ndarray,
+    rows: _Rows,
     splits: list[Split],
     path: Path,
     risk: Risk,
-    loss: Loss,
+    loss: PathLoss,
     n_threads: int,
 ) -> PathLosses:
     """Losses of all rows, each by the trees of the fold that it was kept out of."""
@@ -272,12 +228,12 @@ def _cross_validated(
 
     def judge(fold: int, thread: int) -> None:  # noqa: ARG001 - the threads share nothing
         train, test = splits[fold]
-        weights = None if table.weights is None else table.weights[train]
+        weights = None if rows.weights is None else rows.weights[train]
         try:
-            model = clone(bare).fit(take_rows(table.X, train), take_rows(table.y, train), weights).model_
+            model = clone(bare).fit(take_rows(rows.X, train), take_rows(rows.y, train), weights).model_
             own = path_of(model, risk)
             steps = np.array([own.step_at(price) for price in prices], np.int64)
-            of_folds[fold] = _losses(model, own, steps, take_rows(table.X, test), table, judged, test, loss)
+            of_folds[fold] = rows.judged.losses(model, own, steps, test, loss)
         except Exception as error:
             error.add_note(f"in fold {fold} of {len(splits)}, counted from 0")
             raise
@@ -291,32 +247,54 @@ def _cross_validated(
     )
 
 
-def _of_validation(model: Model, path: Path, validation: Any, scale: float, loss: Loss) -> PathLosses:
-    """Losses of rows kept aside; their subtrees are those of the path itself."""
+def _of_validation(
+    model: Model, path: Path, validation: Any, scale: float, loss: PathLoss
+) -> tuple[PathLosses, float, int]:
+    """Losses of rows kept aside, how many rows their weights stand for, and how many count.
+
+    Their subtrees are those of the path itself.
+
+    Raises
+    ------
+    DataError
+        Rows were refused, or are all of one class: the smallest tree would look perfect.
+    """
     matrix, target, weights = model.encode_rows(*validation, owner="pruning_path", routed=True)
+    check_holdout(model, target)
     weights = np.ones(len(matrix)) if weights is None else weights
     steps = np.arange(len(path.alphas))
-    return path_losses(model, path, steps, matrix, np.asarray(target / scale, np.float64), weights, loss, scale=scale)
+    with np.errstate(over="ignore"):
+        truth = np.asarray(target / scale, np.float64)
+    found = path_losses(model, path, steps, matrix, truth, in_units(weights), loss, scale=scale)
+    return found, _stands_for(model, *validation), len(matrix)
 
 
-def _error_of(sums: PathLosses, scale: float, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the losses, and their standard errors, in the target's own unit.
+def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
+    """How many rows the weights of rows kept aside stand for, as ``_judged`` counts them."""
+    n = count_rows(X)
+    given = check_weights(weights, n)
+    given = np.ones(n) if given is None else given
+    if model.task == "regression":
+        return float(given.sum())
+    codes = recode(encode_labels(y), model.classes)
+    held = weighed(given, class_factors(model.facts, codes, model.classes), codes)
+    return float(given[given > 0 if held is None else held > 0].sum())
+
+
+def _error_of(sums: PathLosses, n: float, scale: float, loss: PathLoss) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the losses, and their standard errors over ``n`` rows, in the target's own unit.
 
     Raises
     ------
     DataError
         They are beyond float64.
     """
-    mean = sums.loss / sums.weight
-    # Divided before it is multiplied: a sum of weights may be near the end of float64.
-    around = np.maximum(sums.square / sums.weight - mean * mean, 0.0)
-    spread = np.sqrt(around) / np.sqrt(sums.weight)
-    with np.errstate(over="ignore"):
-        for _ in range(2 if loss == "squared" else 1):
-            mean, spread = mean * scale, spread * scale
-    if not (np.isfinite(mean).all() and np.isfinite(spread).all()):
-        raise DataError(f"y holds numbers up to {scale:.0e}, the squares of their errors are beyond float64: divide y")
-    return mean, spread
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = sums.loss / sums.weight
+        # Divided before it is subtracted: a sum of weights may be near the end of float64.
+        around = np.maximum(sums.square / sums.weight - mean * mean, 0.0)
+        spread = standard_error_of_mean(around, n)
+    return in_own_unit(mean, scale, loss), in_own_unit(spread, scale, loss)
 
 
 def _depths(tree: Tree, path: Path) -> np.ndarray:

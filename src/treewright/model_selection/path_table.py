@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treewright.core.whole import is_whole
 from treewright.exceptions import ParameterError
-from treewright.prune.path import EQUAL
-from treewright.prune.path_errors import Loss
-from treewright.prune.risk import Risk
+from treewright.model_selection.losses import WORDS
+from treewright.model_selection.table_text import left_out, lines_shown
+from treewright.prune.path_errors import PathLoss
+from treewright.prune.risk import EQUAL, Risk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Rule = Literal["1se", "min"]
-RULES = ("1se", "min")
+RULES: tuple[Rule, ...] = ("1se", "min")
 JUDGES = {"folds": "cv error", "validation": "valid. error", "nothing": ""}
 LABELS = {"folds": "cross-validated", "validation": "rows kept aside", "nothing": ""}
-ERRORS: dict[Loss, str] = {
-    "misclassified": "misclassified share",
-    "squared": "mean squared error",
-    "absolute": "mean absolute error",
-}
-MOST_LINES = 40  # a longer table shows its ends and what is marked
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +43,7 @@ class PruningPath:
         0 without cross-validation.
     rule : {"1se", "min"}
     risk : {"impurity", "error"}
-    loss : {"misclassified", "squared", "absolute"}
+    loss : {"misclassification", "squared_error", "absolute_error"}
     judged_by : {"folds", "validation", "nothing"}
     grown : estimator
         Fitted on all rows, not cut back.
@@ -67,7 +62,7 @@ class PruningPath:
     n_folds: int
     rule: Rule
     risk: Risk
-    loss: Loss
+    loss: PathLoss
     judged_by: Literal["folds", "validation", "nothing"]
     grown: Any
     chosen: int | None
@@ -111,8 +106,7 @@ class PruningPath:
         ParameterError
             There is no such step.
         """
-        is_whole = isinstance(step, Integral) and not isinstance(step, bool)
-        if not is_whole or not -len(self) <= step < len(self):
+        if not is_whole(step) or not -len(self) <= step < len(self):
             raise ParameterError(f"step={step!r}: the path has the steps 0 to {len(self) - 1}")
         return cut_to(self.grown, float(self.alphas[step]), self.risk)
 
@@ -157,18 +151,19 @@ class PruningPath:
 
         return error_against_size(
             n_leaves=self.n_leaves, train=self.train_error, cv=self.cv_error, se=self.standard_error,
-            chosen=self.chosen, rule=self.rule, alphas=self.alphas, ylabel=ERRORS[self.loss],
+            chosen=self.chosen, rule=self.rule, alphas=self.alphas, ylabel=WORDS[self.loss],
             cv_label=LABELS[self.judged_by],
         )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __str__(self) -> str:
         lines = [self._title(), self._head()]
         marks = self._marks()
         before = -1
-        for step in self._shown(marks):
-            if step > before + 1:
-                left_out = step - before - 1
-                lines.append(f"{'...':>5}  {left_out:,} more: to_dict() has every step")
+        for step in lines_shown(len(self), marks):
+            lines += left_out(before, step, "step")
             lines.append(self._line(step, marks.get(step, "")))
             before = step
         if self.chosen is not None:
@@ -182,7 +177,7 @@ class PruningPath:
             "validation": "judged on rows of their own",
             "nothing": "on the rows of the fit only",
         }[self.judged_by]
-        return f"{ERRORS[self.loss]} of {len(self):,} subtrees, {how}"
+        return f"{WORDS[self.loss]} of {len(self):,} subtrees, {how}"
 
     def _head(self) -> str:
         judged = f" {JUDGES[self.judged_by]:>12} {'std. error':>11}" if self.judged_by != "nothing" else ""
@@ -200,16 +195,8 @@ class PruningPath:
         """Steps that the rules name."""
         if self.cv_error is None or self.standard_error is None:
             return {}
-        least, simple = (step_by(rule, self.cv_error, self.standard_error) for rule in ("min", "1se"))
+        simple, least = (self.step_of(rule) for rule in RULES)
         return {least: "min, 1-SE"} if least == simple else {least: "min", simple: "1-SE"}
-
-    def _shown(self, marks: dict[int, str]) -> list[int]:
-        """The steps that are written out: all of them, or the ends and what is near a mark."""
-        n = len(self)
-        if n <= MOST_LINES:
-            return list(range(n))
-        near = {at for step in marks for at in range(step - 3, step + 4)}
-        return sorted(at for at in near | set(range(3)) | set(range(n - 12, n)) if 0 <= at < n)
 
     def _verdict(self, step: int) -> str:
         """The step that was chosen, in words."""

@@ -5,24 +5,28 @@ Callers: users, cli, model_selection.pruners.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Callable, Mapping
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.model_selection import KFold, train_test_split
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.core.whole import is_whole
 from treewright.data.matching import did_you_mean
-from treewright.data.target import label_codes
+from treewright.data.target import check_weights, label_codes
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.folds import as_array
+from treewright.model_selection.candidates import check_prunable, unpruned
+from treewright.model_selection.folds import Split, as_array, folds_within, two_parts
 from treewright.model_selection.path import pruning_path
 from treewright.model_selection.path_table import Rule
 from treewright.model_selection.rows import count_rows, take_rows
-from treewright.model_selection.whole import is_whole
-from treewright.prune.methods import METHODS, method_of
+from treewright.model_selection.seeds import check_random_state
+from treewright.prune.methods import METHODS, method_of, options_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from treewright.tree.arrays import Tree
 
 BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
+OF_PATH = ("risk", "loss")  # what may be said of ``pruning_path`` beside the rows and folds
 
 
 def prunings() -> tuple[str, ...]:
@@ -38,25 +43,29 @@ def prunings() -> tuple[str, ...]:
     return (*BY_CROSS_VALIDATION, *METHODS)
 
 
-def unpruned(estimator: Any) -> Any:
-    """A fresh copy of a tree estimator that does not prune by itself."""
-    parameters = estimator.get_params(deep=False)
-    off = {name: value for name, value in {"ccp_alpha": 0.0, "confidence": None}.items() if name in parameters}
-    return clone(estimator).set_params(**off)
+def check_options(pruning: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that a pruning has not, and a lack of one that has no default.
 
+    Parameters
+    ----------
+    pruning : one of ``prunings()``
+    options : mapping
 
-def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int | None) -> Any:
-    """Folds for a choice inside a fit: stratified where every class has rows enough, else without heed of classes.
-
-    A user who splits by hand is told of a class with fewer rows than folds (``splits_of``); inside a fit nobody could
-    answer, and a rare class is no reason to give no tree.
+    Raises
+    ------
+    ParameterError
     """
-    held = as_array(y)
-    if is_whole(cv) and is_classification and held.ndim == 1 and 2 <= cv <= len(held):
-        codes, _ = label_codes(held)
-        if np.bincount(codes).min() < cv:
-            return KFold(int(cv), shuffle=True, random_state=random_state)
-    return cv
+    if pruning not in BY_CROSS_VALIDATION:
+        options_of(method_of(pruning), {str(name): value for name, value in options.items()})
+        return
+    for name in options:
+        if name not in OF_PATH:
+            raise ParameterError(f"{pruning} has no option {name!r}: its options are {', '.join(OF_PATH)}")
+
+
+def _gives(method: str) -> Callable[[PrunedTree], bool]:
+    """Whether the estimator within has a method; it is asked before the fit as well."""
+    return lambda whole: hasattr(whole.estimator, method)
 
 
 class PrunedTree(MetaEstimatorMixin, BaseEstimator):
@@ -65,14 +74,16 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : estimator
-        A single-tree estimator of this library; its own pruning (``ccp_alpha``, ``confidence``) is switched off.
+        A single-tree estimator of this library; its own pruning (``ccp_alpha``, ``confidence``) is switched off. The
+        folds run on as many threads as its ``n_jobs`` says.
     pruning : str, default "ccp_1se"
         ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price found by cross-validation on the rows of the fit
         (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` keeps a part of the rows of the fit aside.
     options : mapping, optional
-        The method's options, such as ``{"max_p_value": 0.01}``.
-    cv : int, default 10
-        Folds of ``ccp_1se`` and ``ccp_min``; stratified unless a class has fewer rows than that.
+        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``.
+    cv : int or splitter, default 10
+        Folds of ``ccp_1se`` and ``ccp_min``, one for each row where there are fewer rows; stratified unless a class
+        has fewer rows than that.
     prune_size : float in (0, 1), default 1/3
         Share of the rows that ``reduced_error`` keeps aside to prune with.
     random_state : int or None, default 0
@@ -113,11 +124,17 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         return get_tags(self.estimator)
 
     def __getattr__(self, name: str) -> Any:
-        # Only what is not found here: the fitted tree answers for the rest.
+        # Only what is not found here: the fitted tree answers for the rest, but for its inner state.
         fitted = self.__dict__.get("estimator_")
-        if fitted is None or name.startswith("__"):
+        if fitted is None and not name.startswith("_") and self._would_have(name):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}: call fit first")
+        if fitted is None or name.startswith("_"):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(fitted, name)
+
+    def _would_have(self, name: str) -> bool:
+        """Whether a fit would bring an attribute: what the estimator has, and what ends as fitted state does."""
+        return name.endswith("_") or hasattr(type(self.__dict__.get("estimator")), name)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Grow the tree and cut it back.
@@ -134,15 +151,15 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         DataError
             The rows were refused, or are too few for the folds or for a part to prune with.
         """
-        if self.pruning not in prunings():
-            guess = did_you_mean(str(self.pruning), prunings())
-            raise ParameterError(f"there is no pruning {self.pruning!r}{guess}: choose one of {', '.join(prunings())}")
+        self._check_parameters()
         estimator, options = unpruned(self.estimator), dict(self.options or {})
+        if self._needs_parts() and len(as_array(y)) == 1:
+            raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
         if self.pruning in BY_CROSS_VALIDATION:
             rule = BY_CROSS_VALIDATION[self.pruning]
             path = pruning_path(
                 estimator, X, y, cv=self._folds(estimator, y), rule=rule, sample_weight=sample_weight,
-                random_state=self.random_state, **options,
+                random_state=self.random_state, n_jobs=estimator.n_jobs, **options,
             )  # fmt: skip
             self.estimator_ = path.estimator
         elif method_of(self.pruning).needs == "holdout":
@@ -153,25 +170,67 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
             self.estimator_ = grown.prune(self.pruning, *rows, **options)
         return self
 
+    def _check_parameters(self) -> None:
+        """Refuse what is wrong whatever the table; folds and options are refused where they are used."""
+        check_prunable(self.estimator)
+        if self.pruning not in prunings():
+            guess = did_you_mean(str(self.pruning), prunings())
+            raise ParameterError(f"there is no pruning {self.pruning!r}{guess}: choose one of {', '.join(prunings())}")
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise ParameterError(f"options={self.options!r}: give a mapping from option to value")
+        check_options(self.pruning, self.options or {})
+        if self.cv is None and self.pruning in BY_CROSS_VALIDATION:
+            raise ParameterError(f"cv=None: {self.pruning} finds its price by folds, give a number such as cv=10")
+        share = self.prune_size
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
+            raise ParameterError(f"prune_size={share!r}: give a share of the rows, a number between 0 and 1")
+        check_random_state(self.random_state)
+
+    def _needs_parts(self) -> bool:
+        """Whether some rows are kept from the growing, to judge with."""
+        return self.pruning in BY_CROSS_VALIDATION or method_of(self.pruning).needs == "holdout"
+
     def _folds(self, estimator: Any, y: Any) -> Any:
         """The folds that choose the price."""
-        return folds_within(
-            self.cv, y, is_classification=is_classifier(estimator), random_state=self.random_state
-        )  # fmt: skip
+        # A small part of a cross-validation may have fewer rows than folds, and nobody is there to be asked.
+        cv = min(self.cv, len(as_array(y))) if is_whole(self.cv) else self.cv
+        return folds_within(cv, y, is_classification=is_classifier(estimator), random_state=self.random_state)
 
     def _fit_in_two_parts(self, estimator: Any, X: Any, y: Any, sample_weight: Any, options: Mapping[str, Any]) -> Any:
         """Grow on one part of the rows, prune with the other."""
         grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
-        if count_rows(X) != len(grow) + len(prune):
-            estimator.fit(X, y, sample_weight)  # refuses, and says which lengths differ
-        weights = (None, None) if sample_weight is None else tuple(np.asarray(sample_weight)[i] for i in (grow, prune))
-        estimator.fit(take_rows(X, grow), take_rows(y, grow), weights[0])
-        return estimator.prune(self.pruning, take_rows(X, prune), take_rows(y, prune), weights[1], **options)
+        try:
+            weights = check_weights(sample_weight, len(grow) + len(prune))
+            if count_rows(X) != len(grow) + len(prune):
+                raise DataError(f"X has {count_rows(X)} rows, y has {len(grow) + len(prune)}: give a target for each")
+            grown, judge = (
+                (take_rows(X, part), take_rows(y, part), None if weights is None else weights[part])
+                for part in (grow, prune)
+            )
+            return estimator.fit(*grown).prune(self.pruning, *judge, **options)
+        except DataError:
+            # A refusal of a part counts its rows; that of the whole table, if there is one, names the caller's.
+            clone(estimator).fit(X, y, sample_weight)
+            raise
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict each row, as the pruned tree does."""
         check_is_fitted(self, "estimator_")
         return np.asarray(self.estimator_.predict(X))
+
+    @available_if(_gives("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Probabilities of the classes, as the pruned tree gives them; of a classifier only."""
+        check_is_fitted(self, "estimator_")
+        shares: np.ndarray | list[np.ndarray] = self.estimator_.predict_proba(X)
+        return shares
+
+    @available_if(_gives("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Their logarithms."""
+        check_is_fitted(self, "estimator_")
+        logs: np.ndarray | list[np.ndarray] = self.estimator_.predict_log_proba(X)
+        return logs
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or R2 for numbers."""
@@ -190,10 +249,11 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         return self.model_.trees[0]
 
 
-def rows_in_two(
-    y: Any, share: float, random_state: int | None, *, is_classification: bool
-) -> tuple[np.ndarray, np.ndarray]:
+def rows_in_two(y: Any, share: float, random_state: int | None, *, is_classification: bool) -> Split:
     """Positions of two parts of the rows, both ascending; stratified where every class has two rows or more.
+
+    No class is in the second part alone: where the draw has it so, its rows go to the first. A tree that is grown on
+    the first part would not know the class, and the second could not judge it.
 
     Parameters
     ----------
@@ -212,13 +272,20 @@ def rows_in_two(
     """
     if not 0 < share < 1:
         raise ParameterError(f"a share of {share!r} of the rows: give a number between 0 and 1")
-    n = count_rows(y)
-    n_second = round(share * n)
-    if not 0 < n_second < n:
-        raise DataError(f"{n} rows are too few to keep a share of {share:g} aside: give more rows or another share")
-    labels = None
-    if is_classification and np.ndim(y) == 1:
-        _, codes, counts = np.unique(np.asarray(y), return_inverse=True, return_counts=True)
-        labels = codes if counts.min() >= 2 and min(n_second, n - n_second) >= len(counts) else None
-    first, second = train_test_split(np.arange(n), test_size=n_second, random_state=random_state, stratify=labels)
-    return np.sort(first), np.sort(second)
+    by_class: Literal["where possible", "never"] = "where possible" if is_classification else "never"
+    first, second = two_parts(y, round(share * count_rows(y)), random_state, by_class=by_class)
+    if not is_classification:
+        return first, second
+    strange = _only_in_second(as_array(y), first, second)
+    if strange.all():
+        raise DataError(f"{count_rows(y)} rows are too few to keep some aside: no class is in both parts; give more")
+    return np.union1d(first, second[strange]), second[~strange]
+
+
+def _only_in_second(held: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """bool[len(second)]: rows of the second part with a class, of any output, that the first part lacks."""
+    strange = np.zeros(len(second), np.bool_)
+    for column in held.reshape(len(held), -1).T:
+        codes, _ = label_codes(column)
+        strange |= ~np.isin(codes[second], codes[first])
+    return strange

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
+from treewright.core import notices
 from treewright.data.frame import known_frame
 from treewright.exceptions import DataError
 
@@ -56,7 +57,7 @@ def count_rows(table: Any) -> int:
     if not isinstance(table, str | bytes) and shape is None:
         if hasattr(table, "__len__"):
             return len(table)
-        if hasattr(table, "__array__") and np.ndim(table):
+        if hasattr(table, "__array__") and np.asarray(table).ndim:
             return len(np.asarray(table))
     raise DataError(f"a {type(table).__name__} has no rows: pass an array, a dict of columns, a list or a data frame")
 
@@ -99,6 +100,36 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
     if hasattr(table, "__array__"):
         return np.asarray(table)[positions]
     return _safe_indexing(table, positions)
+
+
+def warn_of_another_order(X: Any, **others: Any) -> None:
+    """Warn where pandas objects have the same index labels in another order: rows go by position.
+
+    Parameters
+    ----------
+    X : table
+    **others : target or weights, by the name of their parameter
+
+    Warns
+    -----
+    DataWarning
+    """
+    index = _index_of(X)
+    for name, other in others.items():
+        own = _index_of(other)
+        if index is None or own is None or len(index) != len(own) or index.equals(own):
+            continue
+        if index.is_unique and own.is_unique and bool(own.isin(index).all()):
+            notices.warn(
+                f"the rows of X and {name} have the same index in another order, and are taken by position: write "
+                f"{name}.loc[X.index] if they belong together by index, or {name}.to_numpy() if not"
+            )
+
+
+def _index_of(table: Any) -> Any:
+    """The index of a pandas object; None for any other."""
+    is_pandas = type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "iloc")
+    return table.index if is_pandas else None
 
 
 def refuse_lazy(table: Any) -> NoReturn:

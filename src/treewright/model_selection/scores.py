@@ -6,7 +6,7 @@ Callers: model_selection.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_err
 
 from treewright.exceptions import ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.model_selection.scoring import are_right
+from treewright.model_selection.scoring import are_right, shown_score
 from treewright.model_selection.task import Task
 from treewright.tree.intervals import wilson_interval
 from treewright.tree.words import shorten
@@ -24,7 +24,7 @@ MOST_FOLDS_SHOWN = 20
 LONGEST_NAME = 32
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Scores:
     """Scores of an estimator on rows that it did not learn from.
 
@@ -43,12 +43,12 @@ class Scores:
     n_leaves, depth : float64[k]
         Of the tree that each fold grew; nan for what is no tree.
     rows : int64[m], ascending, or None
-        Rows that were tested, where none was tested twice; else None, and so are the next two.
+        Rows with weight that were tested, where none was tested twice; else None, and so are the next two.
     predictions : ndarray[m] or ndarray[m, n_outputs], or None
         What each of them was predicted to be, by the fit that did not see it.
     pooled : dict from str to float, or None
-        Of all predictions together, weighted: ``accuracy`` with ``low`` and ``high``, its 95 % interval (Wilson 1927; a
-        share of the ``m`` rows, whatever they weigh); or ``r2``, ``mae``, ``rmse``.
+        Of all predictions together, weighted: ``accuracy`` with ``low`` and ``high``, its 95 % interval (Wilson 1927;
+        of as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``.
     estimators : tuple of fitted estimators, or None
         One for each fold, with ``keep_estimators=True``.
     """
@@ -75,12 +75,13 @@ class Scores:
     @property
     def means(self) -> dict[str, float]:
         """Per score the mean over the folds, each fold counting the same."""
-        return {name: float(scores.mean()) for name, scores in self.test.items()}
+        return {name: mean_of(scores) for name, scores in self.test.items()}
 
     @property
     def standard_errors(self) -> dict[str, float]:
         """Per score the standard error of the mean over the folds (``standard_error``)."""
-        return {name: standard_error(scores) for name, scores in self.test.items()}
+        overlap = 0.0 if self.rows is not None else float(np.mean(self.n_test / self.n_train))
+        return {name: standard_error(scores, overlap) for name, scores in self.test.items()}
 
     @property
     def mean(self) -> float:
@@ -98,7 +99,8 @@ class Scores:
         """Standard error of the mean of the only score; nan for one fold.
 
         The standard deviation between the folds over the square root of their number. Folds share training rows, so
-        this is too small rather than too large (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5, 1089-1105).
+        this is too small rather than too large (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5, 1089-1105). Where
+        rows are tested more than once it is corrected (see ``scores.standard_error``): more repeats make no more rows.
         """
         return self.standard_errors[self._only()]
 
@@ -125,6 +127,9 @@ class Scores:
                 columns[f"train_{name}"] = self.train[name].tolist()
         return columns
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         folds = f"{self.n_folds} folds of {self.n_rows} rows"
         if self.n_folds == 1:
@@ -140,14 +145,19 @@ class Scores:
 
     def _summary(self) -> list[str]:
         """A line per score."""
+        rows = []
+        for name, mean in self.means.items():
+            label, sign = shown_score(name)
+            numbers = [sign * mean, self.standard_errors[name]]
+            if self.train is not None:
+                numbers.append(sign * mean_of(self.train[name]))
+            rows.append([shorten(label, LONGEST_NAME), *written(numbers)])
+        titles = ["", "test", "std. error", "training"][: len(rows[0])]
         columns = [
-            TextColumn("", [shorten(name, LONGEST_NAME) for name in self.test], "left"),
-            TextColumn("test", _written(self.means.values()), "point"),
+            TextColumn(title, list(cells), "point" if title else "left")
+            for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
+            if title != "std. error" or self.n_folds > 1
         ]
-        if self.n_folds > 1:
-            columns.append(TextColumn("std. error", _written(self.standard_errors.values()), "point"))
-        if self.train is not None:
-            columns.append(TextColumn("training", _written([v.mean() for v in self.train.values()]), "point"))
         return side_by_side(columns)
 
     def _per_fold(self) -> list[str]:
@@ -159,18 +169,60 @@ class Scores:
         if not np.isnan(self.n_leaves).any():
             columns.append(TextColumn("leaves", [f"{n:g}" for n in self.n_leaves.tolist()], "right"))
         for name, scores in self.test.items():
-            wider = [*columns, TextColumn(shorten(name, LONGEST_NAME), _written(scores.tolist()), "point")]
+            label, sign = shown_score(name)
+            wider = [*columns, TextColumn(shorten(label, LONGEST_NAME), written(sign * scores), "point")]
             if len(side_by_side(wider)[0]) > 80:
                 break
             columns = wider
         return side_by_side(columns)
 
 
-def standard_error(values: np.ndarray) -> float:
-    """Standard deviation (of a sample) over the square root of the number; nan for fewer than two."""
-    if len(values) < 2:
+def mean_of(values: np.ndarray) -> float:
+    """Mean over the folds; of infinities in both directions nan."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(np.mean(values))
+
+
+def standard_error(values: np.ndarray, overlap: float = 0.0) -> float:
+    """Standard error of a mean over folds.
+
+    Parameters
+    ----------
+    values : float64[J]
+        A number per fold.
+    overlap : float >= 0
+        0 where no row is tested twice, else test rows over training rows (``folds.overlap_of``).
+
+    Returns
+    -------
+    float
+        sqrt((1 / J + overlap) * s2), s2 the variance of a sample. Without overlap that is the usual s / sqrt(J). With
+        repeats J grows and the rows stay the same; the second term, of Nadeau and Bengio (2003, Machine Learning 52,
+        239-281), does not vanish. nan for fewer than two folds, or where a value is not finite.
+
+    Examples
+    --------
+    >>> once, often = np.array([0.9, 0.8, 1.0, 0.9]), np.array([0.9, 0.8, 1.0, 0.9] * 50)
+    >>> round(standard_error(once), 3), round(standard_error(often), 3), round(standard_error(often, 1 / 3), 3)
+    (0.041, 0.005, 0.041)
+    """
+    if len(values) < 2 or not np.isfinite(values).all():
         return float("nan")
-    return float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return float(np.std(values, ddof=1)) * math.sqrt(1.0 + len(values) * overlap) / math.sqrt(len(values))
+
+
+def rows_worth(n: int, weights: np.ndarray | None) -> float:
+    """As how many rows of one weight rows of several weights say (Kish 1965): sum(w)^2 / sum(w^2).
+
+    Examples
+    --------
+    >>> rows_worth(3, None), rows_worth(3, np.array([2.0, 2.0, 0.0]))
+    (3.0, 2.0)
+    """
+    if weights is None:
+        return float(n)
+    share = weights / weights.max()
+    return float(share.sum() ** 2 / np.square(share).sum())
 
 
 def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
@@ -185,7 +237,8 @@ def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict
     truth, weights = task.truth[rows], task.weights_at(rows)
     if task.is_classification:
         share = float(np.average(are_right(truth, predictions), weights=weights))
-        low, high = wilson_interval(share * len(rows), len(rows))
+        n = rows_worth(len(rows), weights)
+        low, high = wilson_interval(share * n, n)
         return {"accuracy": share, "low": low, "high": high}
     said = predictions.reshape(truth.shape)
     return {
@@ -200,14 +253,30 @@ def side_by_side(columns: list[TextColumn]) -> list[str]:
     return [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
 
 
-def _written(values: Any) -> list[str]:
-    """Numbers of scores as text: decimals where they say something."""
-    return [f"{value:.3f}" if math.isnan(value) or abs(value) < 1000 else f"{value:.6g}" for value in values]
+def written(values: Iterable[float]) -> list[str]:
+    """Numbers that stand together as text, all with the same decimals; - where there is none.
+
+    Three decimals, fewer beside thousands, more where all numbers are small; powers of ten beyond that.
+
+    Examples
+    --------
+    >>> written([0.9411, 0.01, float("nan")]), written([6801.2, 95.04]), written([0.00123, 0.0001])
+    (['0.941', '0.010', '-'], ['6801.2', '95.0'], ['0.00123', '0.00010'])
+    """
+    numbers = [float(value) + 0.0 for value in values]  # -0.0 becomes 0.0
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
+    if largest and not 1e-6 <= largest < 1e9:
+        texts = [f"{number:.3g}" for number in numbers]
+    else:
+        size = math.floor(math.log10(largest)) if largest else 0
+        decimals = max(0, 4 - size) if size >= 3 else max(3, 2 - size)
+        texts = [f"{number:.{decimals}f}" for number in numbers]
+    return ["-" if math.isnan(number) else text for number, text in zip(numbers, texts, strict=True)]
 
 
 def _said(pooled: Mapping[str, float]) -> str:
     """The pooled scores in words."""
     if "accuracy" in pooled:
-        share, low, high = _written([pooled["accuracy"], pooled["low"], pooled["high"]])
+        share, low, high = written([pooled["accuracy"], pooled["low"], pooled["high"]])
         return f"accuracy {share}, 95 % interval {low} to {high} (Wilson)"
-    return ", ".join(f"{name} {text}" for name, text in zip(pooled, _written(pooled.values()), strict=True))
+    return ", ".join(f"{name} {written([value])[0]}" for name, value in pooled.items())

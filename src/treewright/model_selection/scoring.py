@@ -9,13 +9,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names, r2_score
 
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TreewrightError
 
 Scorer = Callable[[Any, Any, np.ndarray, np.ndarray | None], float]
 FORMS = "a name such as 'balanced_accuracy', a function (estimator, X, y), or a list or dict of them"
+OF_SEVERAL_ROWS = ("r2", "explained_variance", "d2_absolute_error_score", "matthews_corrcoef")  # of one row: no number
 
 
 def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
@@ -65,6 +67,46 @@ def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
     return next(iter(scorers.items()))
 
 
+def check_of_one_row(scoring: Any) -> None:
+    """Refuse scores that a single test row has not.
+
+    Parameters
+    ----------
+    scoring : as for ``scorers_of``
+
+    Raises
+    ------
+    ParameterError
+    """
+    given = [scoring] if isinstance(scoring, str) else scoring
+    names = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple | set) else ()
+    for name in names:
+        if isinstance(name, str) and (name in OF_SEVERAL_ROWS or name.startswith("roc_auc")):
+            raise ParameterError(
+                f"the score {name!r} is not defined for a single row, and a fold of leave_one_out has no more: choose "
+                "another, or cross_validate; of all predictions together see Scores.pooled"
+            )
+
+
+def shown_score(name: str) -> tuple[str, int]:
+    """How a score is printed: scikit-learn turns errors around, so that greater is better; print turns them back.
+
+    Returns
+    -------
+    name : str
+    sign : 1 or -1
+        To multiply the score with.
+
+    Examples
+    --------
+    >>> shown_score("neg_mean_squared_error"), shown_score("accuracy")
+    (('mean_squared_error', -1), ('accuracy', 1))
+    """
+    if name.startswith("neg_") and name in get_scorer_names():
+        return name.removeprefix("neg_"), -1
+    return name, 1
+
+
 def are_right(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     """Whether each row is predicted right, in every output.
 
@@ -90,20 +132,46 @@ def _named(name: str) -> Scorer:
     if name not in get_scorer_names():
         guess = did_you_mean(name, get_scorer_names())
         raise ParameterError(f"there is no score {name!r}{guess}: sklearn.metrics.get_scorer_names() lists them")
-    return _weighing(name, get_scorer(name))
+    return _weighing(name, get_scorer(name), name)
 
 
-def _weighing(name: str, scorer: Callable[..., Any]) -> Scorer:
-    """A scorer that gets weights where there are any, and has to answer with a number."""
+def _first_sentence(error: Exception) -> str:
+    """What an error says, without its advice."""
+    return " ".join(str(error).split()).partition(". ")[0].rstrip(".")
+
+
+def _other(name: str, estimator: Any, y: np.ndarray) -> str:
+    """Which score to choose instead."""
+    if not is_classifier(estimator):
+        return "For numbers give scoring='r2' or 'neg_mean_squared_error'"
+    if len(np.unique(y)) < 2:
+        return "These rows have one class: give larger folds, or scoring='accuracy'"
+    known = get_scorer_names()
+    others = [other for other in (f"{name}_macro", f"{name}_weighted", f"{name}_ovr") if other in known]
+    return "Give " + " or ".join(f"scoring={other!r}" for other in others or ["accuracy", "balanced_accuracy"])
+
+
+def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -> Scorer:
+    """A scorer that gets weights where there are any, and has to answer with a number.
+
+    ``known`` is scikit-learn's name of it.
+    """
 
     def score(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
         try:
             value = scorer(estimator, X, y) if weights is None else scorer(estimator, X, y, sample_weight=weights)
-        except TypeError as error:
-            if weights is None or "sample_weight" not in str(error):
+        except TreewrightError:
+            raise
+        except (ValueError, TypeError, AttributeError) as error:
+            if weights is not None and isinstance(error, TypeError) and "sample_weight" in str(error):
+                raise ParameterError(
+                    f"the score {name!r} takes no sample_weight: choose another, or leave them out"
+                ) from error
+            if known is None:  # the user's own function: its errors are the user's
                 raise
             raise ParameterError(
-                f"the score {name!r} takes no sample_weight: choose another, or leave them out"
+                f"the score {known!r} cannot be had for this estimator and target: {_first_sentence(error)}. "
+                f"{_other(known, estimator, y)}"
             ) from error
         if np.ndim(value) or not isinstance(value, int | float | np.number | np.ndarray) or np.iscomplexobj(value):
             raise ParameterError(f"the score {name!r} gave a {type(value).__name__}, not a number")
@@ -117,4 +185,6 @@ def _accuracy(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None)
 
 
 def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
+    if len(y) < 2:
+        return float("nan")  # as scikit-learn has it, which warns of every fold
     return float(r2_score(y, np.asarray(estimator.predict(X)).reshape(y.shape), sample_weight=weights))

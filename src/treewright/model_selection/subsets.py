@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from treewright.data.target import label_codes
 from treewright.model_selection.folds import Split
+from treewright.model_selection.seeds import seed_beside
 from treewright.model_selection.task import Task
 
 
@@ -44,6 +44,6 @@ def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) ->
 
 
 def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> list[np.ndarray]:
-    """``nested_order`` of the training rows of each fold."""
-    random = check_random_state(random_state)
+    """``nested_order`` of the training rows of each fold, by a seed that is not that of the folds."""
+    random = np.random.RandomState(seed_beside(random_state, purpose=1))
     return [nested_order(task, train, random) for train, _ in splits]

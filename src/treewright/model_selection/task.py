@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
@@ -10,10 +12,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
-from treewright.data.target import check_weights
+from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.folds import as_array
-from treewright.model_selection.rows import count_rows, take_rows
+from treewright.model_selection.rows import count_rows, take_rows, warn_of_another_order
+from treewright.model_selection.seeds import seed_beside
+
+LEAST_SQUARE = 1e-290  # squares near the end of float64 have lost their digits
+FARTHEST_UNIT = 500  # a weight beyond 2**500, or all below 2**-500, is brought back before anything is averaged
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +34,8 @@ class Task:
         The same as an array.
     weights : float64[n] or None
     is_classification : bool
+    seed : int
+        For chance inside an estimator that has no seed of its own.
     """
 
     X: Any
@@ -35,6 +43,7 @@ class Task:
     truth: np.ndarray
     weights: np.ndarray | None
     is_classification: bool
+    seed: int = 0
 
     @property
     def n(self) -> int:
@@ -42,10 +51,26 @@ class Task:
         return len(self.truth)
 
     def weights_at(self, rows: np.ndarray) -> np.ndarray | None:
-        """Weights of some rows."""
-        return None if self.weights is None else self.weights[rows]
+        """Weights of some rows, for a mean over them; very large and very small ones in a unit of their own.
 
-    def fit(self, estimator: Any, rows: np.ndarray, where: str) -> Any:
+        Raises
+        ------
+        DataError
+            They are all 0: there is no mean.
+        """
+        if self.weights is None:
+            return None
+        weights = self.weights[rows]
+        largest = float(weights.max(initial=0.0))
+        if largest == 0.0:
+            raise DataError(
+                f"{len(rows)} row(s) that are to be judged together all weigh 0 (first row {int(rows[0])}): give folds "
+                "that each hold a row with weight"
+            )
+        exponent = math.frexp(largest)[1]
+        return weights if abs(exponent) <= FARTHEST_UNIT else np.ldexp(weights, -exponent)
+
+    def fit(self, estimator: Any, rows: np.ndarray, where: str, *, seeded: bool = True) -> Any:
         """A fresh copy of an estimator, fitted on some rows.
 
         Parameters
@@ -55,8 +80,14 @@ class Task:
         rows : int64[m]
         where : str
             What the rows are, for a note on whatever ``fit`` raises.
+        seeded : bool
+            Chance inside the copy that has no seed gets one, which depends on ``seed`` and the rows alone: the order in
+            which threads take their turns then changes nothing.
         """
-        copy = clone(estimator)
+        if seeded:
+            copy = fresh(estimator, np.random.default_rng([self.seed, zlib.crc32(np.asarray(rows, "<i8").tobytes())]))
+        else:
+            copy = clone(estimator)
         weights = {} if self.weights is None else {"sample_weight": self.weights[rows]}
         try:
             return copy.fit(take_rows(self.X, rows), take_rows(self.y, rows), **weights)
@@ -65,7 +96,7 @@ class Task:
             raise
 
 
-def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
+def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_state: Any = 0) -> Task:
     """Check that an estimator, a table, a target and weights go together.
 
     Parameters
@@ -74,13 +105,21 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
     X : table of n rows
     y : n labels or numbers, or n x n_outputs of them
     sample_weight : n numbers >= 0, optional
+    random_state : int, RandomState or None
+        For the estimators' seeds. A RandomState is looked at, not moved on: the folds drawn from it stay what they are.
 
     Raises
     ------
     ParameterError
-        It is no estimator (a class, say), neither classifier nor regressor, or its ``fit`` takes no weights.
+        It is no estimator (a class, say), neither classifier nor regressor, or its ``fit`` takes no weights; there is
+        no such ``random_state``.
     DataError
-        Lengths differ, or weights were refused.
+        Lengths differ, a label or number was refused as ``fit`` would refuse it, or weights were refused.
+
+    Warns
+    -----
+    DataWarning
+        The rows of X and y have the same labels in another order (pandas).
     """
     name = type(estimator).__name__
     if isinstance(estimator, type):
@@ -93,16 +132,85 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Task:
     truth = as_array(y)
     if count_rows(X) != len(truth):
         raise DataError(f"X has {count_rows(X)} rows, y has {len(truth)}: give a target for each row")
+    check_target(y, is_classification=is_classification)
     weights = check_weights(sample_weight, len(truth))
-    if weights is not None and not _may_take_weights(estimator):
-        raise ParameterError(f"fit of {name} takes no sample_weight: leave it out")
-    return Task(X, y, truth, weights, is_classification)
+    if weights is not None:
+        check_takes_weights(estimator)
+    warn_of_another_order(X, y=y, sample_weight=sample_weight)
+    return Task(X, y, truth, weights, is_classification, seed_beside(random_state))
 
 
-def _may_take_weights(estimator: Any) -> bool:
-    """Whether ``fit`` has weights among its arguments, or hands on whatever it gets (a search does)."""
-    arguments = signature(estimator.fit).parameters
-    return "sample_weight" in arguments or any(one.kind is Parameter.VAR_KEYWORD for one in arguments.values())
+def check_target(y: Any, *, is_classification: bool) -> None:
+    """Refuse a target that cannot be learned from, or whose errors cannot be summed.
+
+    A row that is only tested is never seen by a ``fit``: nobody else would refuse its missing label.
+
+    Parameters
+    ----------
+    y : n labels or numbers, or n x n_outputs of them
+    is_classification : bool
+
+    Raises
+    ------
+    DataError
+        As ``fit``; or squares of the differences of numbers are outside float64.
+    """
+    if is_classification:
+        encode_labels(y)
+        return
+    values = encode_numbers(y).values
+    largest = np.abs(values).max(axis=0)
+    with np.errstate(over="ignore", under="ignore"):
+        of_all = np.square(largest) * len(values)
+        of_spread = np.square(np.ptp(values, axis=0))
+    if not np.isfinite(4.0 * of_all).all():
+        raise DataError(
+            f"y holds numbers up to {largest.max():.0e}, the squares of their errors are beyond float64: divide y"
+        )
+    small = (of_spread < LEAST_SQUARE) & (np.ptp(values, axis=0) > 0)
+    if small.any():
+        raise DataError(
+            f"the numbers of y differ by {np.ptp(values, axis=0)[small].min():.0e}, the squares of their errors are "
+            "below the least of float64: multiply y"
+        )
+
+
+def check_takes_weights(estimator: Any) -> None:
+    """Refuse weights for an estimator whose ``fit`` takes none.
+
+    ``fit`` has them among its arguments, or hands on whatever it gets to an estimator that has (a search does).
+
+    Raises
+    ------
+    ParameterError
+    """
+    name, inner = type(estimator).__name__, estimator
+    for _ in range(10):
+        if isinstance(inner, Pipeline):
+            raise ParameterError(
+                f"fit of {name} takes no sample_weight, as a Pipeline hands none to its steps: leave it out, or give "
+                "the last step alone with columns that are prepared already"
+            )
+        arguments = signature(inner.fit).parameters
+        if "sample_weight" in arguments:
+            return
+        if not any(one.kind is Parameter.VAR_KEYWORD for one in arguments.values()):
+            break
+        if not hasattr(inner, "estimator"):
+            return
+        inner = inner.estimator
+    raise ParameterError(f"fit of {name} takes no sample_weight: leave it out")
+
+
+def fresh(estimator: Any, rng: np.random.Generator) -> Any:
+    """An unfitted copy; chance inside it that has no seed gets one."""
+    copy = clone(estimator)
+    unseeded = sorted(
+        name
+        for name, value in copy.get_params(deep=True).items()
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    )
+    return copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in unseeded}) if unseeded else copy
 
 
 def tree_of(estimator: Any) -> Any:

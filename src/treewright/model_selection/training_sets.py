@@ -9,13 +9,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import clone
 
+from treewright.core.whole import whole_number
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.parallel import answers
 from treewright.model_selection.rows import count_rows, take_rows
-from treewright.model_selection.whole import whole_number
+from treewright.model_selection.task import fresh
 
 Draw = Callable[[np.random.Generator], tuple[Any, Any]]
 TrainingSet = tuple[Any, Any, np.ndarray | None]
@@ -84,7 +84,7 @@ def source_of(X: Any, y: Any, draw: Draw | None, sample_weight: Any) -> Bootstra
         raise ParameterError("pass X and y to draw bootstrap samples from, or draw=, a function that makes (X, y)")
     n = count_rows(y)
     if count_rows(X) != n:
-        raise DataError(f"X has {count_rows(X)} rows and y has {n}")
+        raise DataError(f"X has {count_rows(X)} rows and y has {n}: give a target for each row")
     if n == 0:
         raise DataError("X and y have 0 rows; at least 1 is needed")
     weights = check_weights(sample_weight, n)
@@ -137,14 +137,14 @@ def predictions(experiment: Experiment, keep: Callable[[int, Any], Any]) -> list
         rng = np.random.default_rng(seeds[number])
         try:
             X, y, weights = source.sample(rng)
-            fitted = _fresh(estimator, rng)
+            fitted = fresh(estimator, rng)
             fitted = fitted.fit(X, y) if weights is None else fitted.fit(X, y, sample_weight=weights)
             return keep(number, fitted.predict(X_test))
         except Exception as error:
             error.add_note(f"in round {number} of bias_variance")
             raise
 
-    return answers(one, n_rounds, n_jobs)
+    return answers(one, n_rounds, n_jobs, "rounds")
 
 
 def check_seed(random_state: Any) -> int | None:
@@ -156,14 +156,3 @@ def check_seed(random_state: Any) -> int | None:
         It is neither a whole number >= 0 nor None.
     """
     return None if random_state is None else whole_number("random_state", random_state, 0)
-
-
-def _fresh(estimator: Any, rng: np.random.Generator) -> Any:
-    """An unfitted copy; chance inside it that has no seed gets one."""
-    fresh = clone(estimator)
-    unseeded = sorted(
-        name
-        for name, value in fresh.get_params(deep=True).items()
-        if (name == "random_state" or name.endswith("__random_state")) and value is None
-    )
-    return fresh.set_params(**{name: int(rng.integers(2**31 - 1)) for name in unseeded}) if unseeded else fresh

@@ -1,4 +1,4 @@
-"""The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``. Callers: users, cli.
+"""The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``. Callers: users.
 
 Candidates are those of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``; they are fitted and scored by the
 loop of ``cross_validate``, so every table of the estimators will do, weights count in the scores too, and the leaves of
@@ -14,16 +14,17 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from treewright.core.notices import listening
+from treewright.core.whole import whole_number
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import TextColumn
 from treewright.model_selection.candidates import is_listed, sampled, whole_grid, with_parameters
 from treewright.model_selection.evaluate import Fold, evaluate_folds, warn_of_nan
-from treewright.model_selection.folds import Split, splits_of
-from treewright.model_selection.scores import side_by_side, standard_error
-from treewright.model_selection.scoring import Scorer, one_scorer
+from treewright.model_selection.folds import Split, overlap_of, splits_of
+from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
+from treewright.model_selection.scoring import Scorer, one_scorer, shown_score
 from treewright.model_selection.subsets import nested_orders
 from treewright.model_selection.task import Task, task_of
-from treewright.model_selection.whole import whole_number
 from treewright.tree.words import shorten
 
 Method = Literal["grid", "random", "halving"]
@@ -61,7 +62,7 @@ class Candidate:
     scores: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tuning(Sequence[Candidate]):
     """Candidates with their cross-validated scores; a sequence of ``Candidate``.
 
@@ -115,15 +116,20 @@ class Tuning(Sequence[Candidate]):
         columns["chosen"] = [at == self.chosen for at in range(len(self))]
         return columns
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
+        score, sign = shown_score(self.score)
         order = sorted(range(len(self)), key=lambda at: (at != self.chosen, -self[at].n_train, *_worse(self[at]), at))
         shown = [self.candidates[at] for at in order[:MOST_SHOWN]]
         settings = [", ".join(f"{name}={value!r}" for name, value in one.parameters.items()) for one in shown]
+        texts = written([number for one in shown for number in (sign * one.mean, one.standard_error)])
         columns = [
             TextColumn("", ["*", *[""] * (len(shown) - 1)], "left"),
             TextColumn("parameters", [shorten(setting, LONGEST_SETTING) for setting in settings], "left"),
-            TextColumn("mean", [_written(one.mean) for one in shown], "point"),
-            TextColumn("s.e.", [_written(one.standard_error) for one in shown], "point"),
+            TextColumn("mean", texts[0::2], "point"),
+            TextColumn("s.e.", texts[1::2], "point"),
         ]
         if not all(math.isnan(one.n_leaves) for one in shown):
             leaves = ["-" if math.isnan(one.n_leaves) else f"{one.n_leaves:.1f}" for one in shown]
@@ -131,7 +137,7 @@ class Tuning(Sequence[Candidate]):
         if self.method == "halving":
             columns.append(TextColumn("rows", [str(one.n_train) for one in shown], "right"))
         chosen = "the best" if self.rule == "best" else "the simplest within one standard error of the best"
-        head = f"{shorten(self.score, LONGEST_SETTING)}, {self.n_folds} folds of {self.n_rows} rows"
+        head = f"{shorten(score, LONGEST_SETTING)}, {self.n_folds} folds of {self.n_rows} rows"
         lines = [f"{head}, {len(self)} candidates", f"* {chosen}"]
         lines += side_by_side(columns)
         if len(order) > MOST_SHOWN:
@@ -168,7 +174,8 @@ def tune(
         Parameters of a part are written ``part__parameter``, as in scikit-learn.
     method : {"grid", "random", "halving"}
         All combinations; ``n_candidates`` drawn at random; or all (drawn, where a distribution is among the values) on
-        few training rows at first, of which the best ``1 / factor`` go on with ``factor`` times the rows, and so on.
+        few training rows at first, of which the best ``1 / factor`` go on with ``factor`` times the rows, and so on,
+        until no more than ``factor`` are left for all rows.
     rule : {"best", "1se"}
         The greatest mean score (of equals the fewest leaves, then the first), or the fewest leaves within one standard
         error of it.
@@ -182,9 +189,10 @@ def tune(
     scoring : None, str or callable
         None is the accuracy, or R2; one score only.
     random_state : int, RandomState or None
-        Of folds, draws and the rows of ``halving``.
+        Of the folds (those of ``cross_validate``), of the draws (those of scikit-learn's ``ParameterSampler``), of the
+        rows of ``halving`` and of chance inside an estimator that has no seed of its own.
     n_jobs : int, optional
-        Folds side by side; the result does not depend on it.
+        Folds side by side. Given a ``random_state``, the result does not depend on it.
     groups : n group labels, optional
         For a splitter that keeps groups together.
 
@@ -196,9 +204,17 @@ def tune(
     Raises
     ------
     ParameterError
-        The estimator has no such parameter, a value is outside its range, ``rule="1se"`` for what has no leaves.
+        The estimator has no such parameter, a value is outside its range or given twice, ``rule="1se"`` for what has no
+        leaves.
     DataError
         The folds cannot be made of these rows, or the score of every candidate is nan.
+    TooLargeError
+        There are more candidates than can be tried.
+
+    Warns
+    -----
+    DataWarning
+        What the fits warn of, once of each sort with the number of fits; a score that is nan.
 
     Notes
     -----
@@ -221,23 +237,27 @@ def tune(
         raise ParameterError(f"method={method!r}: give one of {', '.join(map(repr, get_args(Method)))}")
     if rule not in get_args(Rule):
         raise ParameterError(f"rule={rule!r}: give one of {', '.join(map(repr, get_args(Rule)))}")
-    task = task_of(est, X, y, sample_weight)
+    n_candidates, factor = whole_number("n_candidates", n_candidates, 1), whole_number("factor", factor, 2)
+    task = task_of(est, X, y, sample_weight, random_state)
     score, scorer = one_scorer(scoring, is_classification=task.is_classification)
+    # The folds first: those of a RandomState are then the folds of cross_validate.
+    splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     if method == "random" or (method == "halving" and not _all_listed(grid)):
         settings = sampled(est, grid, n_candidates, random_state)
     else:
         settings = whole_grid(est, grid)
-    splits = splits_of(cv, y, is_classification=task.is_classification, random_state=random_state, groups=groups)
     trial = _Trial(est, task, score, scorer, n_jobs)
-    if method == "halving":
-        tried = _halving(trial, settings, splits, factor, random_state)
-    else:
-        tried = [trial.candidate(setting, splits) for setting in settings]
+    with listening() as notices:
+        if method == "halving":
+            tried, n_tried = _halving(trial, settings, splits, factor, random_state)
+        else:
+            tried, n_tried = [trial.candidate(setting, splits) for setting in settings], len(settings)
+    notices.tell(n_tried * len(splits), "fits")
     warn_of_nan({f"{score} with {candidate.parameters}": candidate.scores for candidate in tried})
     full = max(candidate.n_train for candidate in tried)
     chosen = _chosen(tried, [at for at, one in enumerate(tried) if one.n_train == full], rule)
     everything = np.arange(task.n)
-    fitted = task.fit(with_parameters(est, tried[chosen].parameters), everything, "all rows")
+    fitted = task.fit(with_parameters(est, tried[chosen].parameters), everything, "all rows", seeded=False)
     return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted)
 
 
@@ -259,15 +279,15 @@ class _Trial:
         except Exception as error:
             error.add_note(f"while trying the parameters {dict(parameters)}")
             raise
-        return self._summary(parameters, folds)
+        return self._summary(parameters, folds, overlap_of(splits, self.task.n))
 
-    def _summary(self, parameters: Mapping[str, Any], folds: Sequence[Fold]) -> Candidate:
+    def _summary(self, parameters: Mapping[str, Any], folds: Sequence[Fold], overlap: float) -> Candidate:
         scores = np.array([fold.test_scores[self.score] for fold in folds])
         return Candidate(
             parameters=dict(parameters),
-            mean=float(scores.mean()),
-            standard_error=standard_error(scores),
-            train_mean=float(np.mean([(fold.train_scores or {})[self.score] for fold in folds])),
+            mean=mean_of(scores),
+            standard_error=standard_error(scores, overlap),
+            train_mean=mean_of(np.array([(fold.train_scores or {})[self.score] for fold in folds])),
             n_leaves=float(np.mean([fold.n_leaves for fold in folds])),
             depth=float(np.mean([fold.depth for fold in folds])),
             n_train=min(fold.n_train for fold in folds),
@@ -284,29 +304,29 @@ def _all_listed(grid: Any) -> bool:
 
 
 def _halving(
-    trial: _Trial, settings: Sequence[Mapping[str, Any]], splits: Sequence[Split], factor: Any, random_state: Any
-) -> list[Candidate]:
-    """Successive halving: rounds with ever more training rows for ever fewer candidates."""
-    factor = whole_number("factor", factor, 2)
+    trial: _Trial, settings: Sequence[Mapping[str, Any]], splits: Sequence[Split], factor: int, random_state: Any
+) -> tuple[list[Candidate], int]:
+    """Successive halving: rounds with ever more training rows for ever fewer candidates. And how many were tried."""
     orders = nested_orders(trial.task, splits, random_state)
     alive = list(range(len(settings)))
     last: dict[int, Candidate] = {}
-    # Until no more than factor candidates are left; no round has fewer than 2 training rows.
+    # The last round, on all rows, is for no more than factor candidates; no round has fewer than 2 training rows.
     fewest = min(len(order) for order in orders)
-    n_rounds = 1
-    while factor**n_rounds <= len(settings) and fewest // factor**n_rounds >= 2:
-        n_rounds += 1
+    n_rounds, n_left, n_tried = 1, len(settings), 0
+    while n_left > factor and fewest // factor**n_rounds >= 2:
+        n_rounds, n_left = n_rounds + 1, math.ceil(n_left / factor)
     for left in range(n_rounds - 1, -1, -1):
         # The last round has the very rows of the folds, in their order: its scores are those of a grid search.
         part = [
             (train if left == 0 else np.sort(order[: len(order) // factor**left]), test)
             for (train, test), order in zip(splits, orders, strict=True)
         ]
+        n_tried += len(alive)
         for at in alive:
             last[at] = trial.candidate(settings[at], part)
         if left:
             alive = sorted(alive, key=lambda at: (*_worse(last[at]), at))[: math.ceil(len(alive) / factor)]
-    return [last[at] for at in range(len(settings))]
+    return [last[at] for at in range(len(settings))], n_tried
 
 
 def _worse(candidate: Candidate) -> tuple[bool, float, float]:
@@ -329,8 +349,3 @@ def _chosen(tried: Sequence[Candidate], allowed: Sequence[int], rule: Rule) -> i
     limit = tried[best].mean - tried[best].standard_error
     near = [at for at in allowed if tried[at].mean >= limit]
     return min(near, key=lambda at: (tried[at].n_leaves, -tried[at].mean, at))
-
-
-def _written(value: float) -> str:
-    """A score with three decimals; - where there is none."""
-    return "-" if math.isnan(value) else f"{value:.3f}" if abs(value) < 1000 else f"{value:.6g}"

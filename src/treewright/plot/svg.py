@@ -215,6 +215,10 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> tuple[list[str]
     y += 20
     shown = escape(fitted(facts, SMALL, inner))
     parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{shown}</text>')
+    if summary.prunings:
+        y += 18
+        words = escape(fitted(summary.prunings, SMALL, inner))
+        parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{words}</text>')
     if summary.missing_note and summary.model.missing in MISSING_WORDS:
         y += 18
         words = f"missing values: {MISSING_WORDS[summary.model.missing]}"

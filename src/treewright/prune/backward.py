@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.prune.risk import EQUAL
 from treewright.tree.arrays import Tree
 
 
@@ -24,7 +25,7 @@ class Backward(NamedTuple):
     below: np.ndarray
 
 
-def cheapest(tree: Tree, as_leaf: np.ndarray, of_split: np.ndarray | None = None, *, slack: float = 1e-12) -> Backward:
+def cheapest(tree: Tree, as_leaf: np.ndarray, of_split: np.ndarray | None = None, *, slack: float = EQUAL) -> Backward:
     """The subtree of least cost, the smallest of equals, by one pass from the leaves up.
 
     Parameters

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from statistics import NormalDist
 
 from treewright.exceptions import ParameterError
 from treewright.prune.descent import Limit, added_by
+from treewright.prune.requirements import number_of
 
 
 def limit_of(confidence: float) -> Limit:
@@ -22,10 +22,10 @@ def limit_of(confidence: float) -> Limit:
     ParameterError
         It is outside its range.
     """
-    is_number = isinstance(confidence, Real) and not isinstance(confidence, bool)
-    if not is_number or not 0.0 < confidence <= 0.5:
+    chance = number_of(confidence)
+    if not 0.0 < chance <= 0.5:
         raise ParameterError(f"confidence={confidence!r}: give a number above 0 and at most 0.5")
-    return Limit(float(confidence), -NormalDist().inv_cdf(float(confidence)))
+    return Limit(chance, -NormalDist().inv_cdf(chance))
 
 
 def added_errors(total: float, errors: float, confidence: float = 0.25) -> float:

@@ -5,13 +5,13 @@ The cost of a tree is the cost of its leaves (shares of the training weight), pl
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 
+from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
 from treewright.prune.decision import Decision
 from treewright.prune.path import Path, path_of, path_of_costs, subtree_at
+from treewright.prune.requirements import number_of, require_true_impurity
 from treewright.prune.risk import Risk, impurity_share
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
@@ -24,7 +24,7 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
     ----------
     model : ModelData
     alpha : float >= 0
-        The price of a leaf, in units of ``risk``. At 0 only what lowers nothing is cut.
+        The price of a leaf, in units of ``risk``. At 0 only what lowers nothing is cut, at infinity all.
     risk : {"impurity", "error"}
         What a leaf costs: its impurity, as in scikit-learn, or what it gets wrong, as in rpart.
 
@@ -33,10 +33,23 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
     ParameterError
         ``alpha`` is negative, nan or no number, or there is no such risk.
     """
-    if isinstance(alpha, bool) or not isinstance(alpha, Real) or not alpha >= 0:
-        raise ParameterError(f"alpha={alpha!r}: the price of a leaf is a number >= 0")
+    price = check_price(alpha)
     path = path_of(model, risk)
-    return _at_step(model, path, path.step_at(float(alpha)))
+    return _at_step(model, path, path.step_at(price))
+
+
+def check_price(alpha: object) -> float:
+    """The price of a leaf as a number.
+
+    Raises
+    ------
+    ParameterError
+        It is negative, nan or no number.
+    """
+    price = number_of(alpha)
+    if not price >= 0:
+        raise ParameterError(f"alpha={alpha!r}: the price of a leaf is a number >= 0")
+    return price
 
 
 def prune_at(tree: Tree, alpha: float) -> Tree:
@@ -47,9 +60,15 @@ def prune_at(tree: Tree, alpha: float) -> Tree:
     tree : Tree
     alpha : float >= 0, in units of impurity
         0 returns the tree as it is, as scikit-learn's ``ccp_alpha`` does.
+
+    Raises
+    ------
+    ParameterError
+        The impurities are beyond float64.
     """
     if alpha == 0.0 or tree.n_nodes == 1:
         return tree
+    require_true_impurity(tree)
     path = path_of_costs(tree, impurity_share(tree))
     return subtree_at(tree, path, path.step_at(alpha))
 
@@ -68,7 +87,7 @@ def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Dec
     ParameterError
         ``max_leaves`` is below 1 or not a whole number, or there is no such risk.
     """
-    most = _whole("max_leaves", max_leaves, 1)
+    most = whole_number("max_leaves", max_leaves, 1)
     path = path_of(model, risk)
     return _at_step(model, path, int(np.argmax(path.n_leaves <= most)))
 
@@ -88,18 +107,11 @@ def depth(model: ModelData, *, max_depth: int, risk: Risk = "impurity") -> Decis
     ParameterError
         ``max_depth`` is below 0 or not a whole number, or there is no such risk.
     """
-    most = _whole("max_depth", max_depth, 0)
+    most = whole_number("max_depth", max_depth, 0)
     path, tree = path_of(model, risk), model.trees[0]
     # Every inner node at that depth or deeper has to be gone.
     too_deep = ~tree.is_leaf & (tree.depth >= most)
     return _at_step(model, path, int(path.collapse_step[too_deep].max(initial=0)))
-
-
-def _whole(name: str, value: object, least: int) -> int:
-    """A whole number that is at least so much."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise ParameterError(f"{name}={value!r}: give a whole number >= {least}")
-    return int(value)
 
 
 def _at_step(model: ModelData, path: Path, step: int) -> Decision:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,9 +41,12 @@ class Decision(NamedTuple):
         The numbers that decided.
     actions : tuple of k actions, or None
         None: every node was made a leaf.
+    used : mapping from name to value, or None
+        Options that were left to the pruner, with the values that it took.
     """
 
     tree: Tree
     nodes: np.ndarray
     numbers: Mapping[str, np.ndarray]
     actions: tuple[Action, ...] | None = None
+    used: Mapping[str, Any] | None = None

@@ -8,20 +8,23 @@ which both together take the fewest bits is kept (Rissanen 1978; Quinlan and Riv
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.grow.by_node.significance import ROUNDED
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.question_bits import question_bits
 from treewright.prune.requirements import checked_number, require_squared_error
+from treewright.prune.row_counts import row_counts, scaled_weights
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
 
 _SETTLED = 1e-9  # a fall of the variance by less is none
+_EXACT = 1e-12  # of the spread of the root: what sums leave where leaves fit all rows
 
 
 def description_length(model: ModelData, *, noise: float | None = None) -> Decision:
@@ -31,7 +34,8 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     ----------
     model : ModelData
     noise : float > 0, optional
-        For numbers: the standard deviation of what no tree could tell, in units of the target. Default: estimated.
+        For numbers: the standard deviation of what no tree could tell, in units of the target, for a row of average
+        weight. Default: estimated.
 
     Returns
     -------
@@ -41,8 +45,8 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     Raises
     ------
     ParameterError
-        ``noise`` is not above 0, is given for classes, or cannot be estimated (weights of one row or less); a
-        regression tree has several outputs or was not grown by squared errors.
+        ``noise`` is not above 0, or is given for classes; a regression tree has several outputs, was not grown by
+        squared errors, or its numbers have squares beyond float64.
 
     Notes
     -----
@@ -58,9 +62,10 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     classes they would fall below 0. They grow with n and are exactly log2(k) for one row, so less than that (a part
     of it for less than one row) is not counted. Several outputs: the sum of their bits.
 
-    Numbers: a normal distribution around the mean, with one noise variance s2 for the whole tree. The rows of a leaf
-    cost RSS / (2 s2 ln 2) + n/2 log2(2 pi s2) bits, its mean 1/2 log2(n). The bits are relative to a unit interval of
-    the target and may be negative; differences, which decide, depend on no unit.
+    Numbers: a normal distribution around the mean, with one noise variance s2 for the whole tree. The n rows of a leaf
+    cost RSS / (2 s2 ln 2) + n/2 log2(2 pi s2) bits, its mean 1/2 log2(n), where RSS is the weighted sum of squares
+    around the mean and the weights are scaled to a mean of 1 over all rows of the tree. The bits are relative to a unit
+    interval of the target and may be negative; differences, which decide, depend on no unit.
 
     The noise is estimated from above. It starts as the spread of the root, n - 1 as divisor; the tree for that noise
     has a spread within its leaves (RSS over rows minus leaves), and that is the next noise, until it falls no more.
@@ -68,7 +73,11 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     led there: less would change nothing. The spread within the leaves of the tree as it was
     grown would be far too small: growing chose the splits to make it small.
 
-    n is the weight: a row of weight 2 counts as two rows. A second pruning cuts nothing more, with the same ``noise``
+    Classes: n is the weight, and a row of weight 2 counts as two rows, also among the cuts that were possible.
+    Numbers: n is the number of rows, and weights only say how much each row tells: the noise variance of a row is s2
+    over its weight. A common factor of all weights changes nothing. Were weights counted as copies, whose spread is 0,
+    a weight of 2 everywhere would look like a table without noise. Rows that were copied are more rows, though, and
+    make the noise look small. A second pruning cuts nothing more, with the same ``noise``
     or with the estimate: trees for larger noise lie within those for less, and the estimate meets the same ones.
 
     Mehta et al. also allow some branches of a node to be cut, and code questions otherwise.
@@ -89,21 +98,23 @@ def description_length(model: ModelData, *, noise: float | None = None) -> Decis
     (22, 6)
     """
     tree = model.trees[0]
-    of_split = 1.0 + question_bits(model)
-    numbers = {}
+    numbers: dict[str, float] = {}
     if model.task == "regression":
         require_squared_error(model, "description_length", one_output=True)
-        spread = _noise_of(tree, of_split) if noise is None else _checked_noise(noise)
-        leaf_bits = 1.0 + _bits_of_numbers(tree, spread)
+        table = _Numbers(row_counts(model), scaled_weights(model), np.sqrt(tree.impurity))
+        of_split = 1.0 + question_bits(model, table.rows)
+        spread = _noise_of(tree, table, of_split) if noise is None else _checked_noise(noise)
+        leaf_bits = 1.0 + _bits_of_numbers(table, spread)
         numbers["noise"] = spread
     elif noise is not None:
         raise ParameterError(f"noise={noise!r}: only numbers have noise; leave it out for classes")
     else:
+        of_split = 1.0 + question_bits(model, tree.weight)
         leaf_bits = 1.0 + _bits_of_classes(model)
     nodes, below = cheapest(tree, leaf_bits, of_split)
     columns = {name: np.full(len(nodes), number) for name, number in numbers.items()}
     columns = {"leaf_bits": leaf_bits[nodes], "subtree_bits": below[nodes], **columns}
-    return Decision(collapse(tree, nodes), nodes, columns)
+    return Decision(collapse(tree, nodes), nodes, columns, used=numbers if noise is None else None)
 
 
 def _bits_of_classes(model: ModelData) -> np.ndarray:
@@ -126,15 +137,26 @@ def _bits_of_classes(model: ModelData) -> np.ndarray:
     return np.where(tree.n_samples > 0, bits, 0.0)
 
 
-def _bits_of_numbers(tree: Tree, noise: float) -> np.ndarray:
+class _Numbers(NamedTuple):
+    """A regression tree for counting bits, an entry per node.
+
+    ``rows`` float64, ``weight`` float64 scaled to a mean of 1 per row, ``spread`` float64 the standard deviation.
+    """
+
+    rows: np.ndarray
+    weight: np.ndarray
+    spread: np.ndarray
+
+
+def _bits_of_numbers(table: _Numbers, noise: float) -> np.ndarray:
     """Bits of each node's rows and of their mean, float64[n_nodes]; 0.0 where there are none."""
     with np.errstate(over="ignore"):
-        misfit = tree.weight * (np.sqrt(tree.impurity) / noise) ** 2 / (2 * math.log(2))
+        misfit = table.weight * (table.spread / noise) ** 2 / (2 * math.log(2))
     if not np.isfinite(misfit).all():
         raise ParameterError(f"noise={noise!r}: too small for values that lie so far apart; give a larger one")
-    density = tree.weight * (0.5 * math.log2(2 * math.pi) + math.log2(noise))
-    bits = misfit + density + 0.5 * np.log2(np.maximum(tree.weight, 1.0))
-    return np.where(tree.n_samples > 0, bits, 0.0)
+    density = table.rows * (0.5 * math.log2(2 * math.pi) + math.log2(noise))
+    bits = misfit + density + 0.5 * np.log2(np.maximum(table.rows, 1.0))
+    return np.where(table.rows > 0, bits, 0.0)
 
 
 def _checked_noise(noise: Any) -> float:
@@ -145,24 +167,26 @@ def _checked_noise(noise: Any) -> float:
     return checked
 
 
-def _noise_of(tree: Tree, of_split: np.ndarray) -> float:
+def _noise_of(tree: Tree, table: _Numbers, of_split: np.ndarray) -> float:
     """The largest standard deviation of noise that agrees with the tree that it leads to."""
-    total = float(tree.weight[0])
-    if total <= 1:
-        raise ParameterError(
-            f"the noise cannot be estimated: weights of {total:g} in all are no more than one row; give noise=, the "
-            "standard deviation"
-        )
+    total = float(table.rows[0])
     # What rounding leaves of equal rows is no spread: then there is nothing more to gain, and the last noise stays.
-    exact = 1e-24 * total * (float(tree.impurity[0]) + float(tree.value[0, 0]) ** 2)
-    variance, pruned = math.inf, collapse(tree, [0])
+    rounding = ROUNDED * abs(float(tree.value[0, 0]))
+    exact = max(_EXACT * float(table.spread[0]), rounding)
+    noise, pruned = math.inf, collapse(tree, [0])
     while True:
         dof = total - pruned.n_leaves
-        squares = float((pruned.weight * pruned.impurity)[pruned.is_leaf].sum())
+        shares = pruned.weight / float(tree.weight[0])
+        spread = math.sqrt(float((shares * pruned.impurity)[pruned.is_leaf].sum()))
         # With no row to spare there is no estimate either.
-        if squares <= exact or dof <= 0 or squares / dof >= variance * (1 - _SETTLED):
+        if spread <= exact or dof <= 0:
             break
-        variance = squares / dof
-        leaf_bits = 1.0 + _bits_of_numbers(tree, math.sqrt(variance))
+        found = spread * math.sqrt(total / dof)
+        if found**2 >= noise**2 * (1 - _SETTLED):
+            break
+        noise = found
+        leaf_bits = 1.0 + _bits_of_numbers(table, noise)
         pruned = collapse(tree, cheapest(tree, leaf_bits, of_split).nodes)
-    return math.sqrt(variance) if variance < math.inf else 1.0  # no spread at all: every noise leads to the same tree
+    if noise < math.inf:
+        return noise
+    return rounding or 1.0  # no spread at all: every noise leads to the same tree

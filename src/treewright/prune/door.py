@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-from treewright.exceptions import ParameterError
+from treewright.data.cells import shown
+from treewright.data.weights import class_factors, warn_of_small_weights
+from treewright.exceptions import DataError, ParameterError
 from treewright.prune.backward import leaf_sums
 from treewright.prune.decision import Action, Rows
 from treewright.prune.log import PruneLog
-from treewright.prune.methods import method_of, options_of
-from treewright.prune.risk import node_risk
+from treewright.prune.methods import Method, method_of, options_of
+from treewright.prune.risk import EQUAL, node_risk
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
 
@@ -41,29 +43,37 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     ------
     ParameterError
         There is no such method or option, rows are lacking or not wanted, or the method is undefined for the model.
+    DataError
+        The rows cannot tell trees apart, or are not those of the fit where these are needed.
+
+    Warns
+    -----
+    DataWarning
+        The weights add up to far less than the rows, and the method takes them for numbers of rows.
     """
-    if len(model.trees) != 1:
-        raise ParameterError(f"the model has {len(model.trees)} trees: pruning takes a model of one tree")
-    chosen = method_of(method)
-    options = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in options_of(chosen, options).items()
-    }
+    chosen, options, needs_rows = request_of(model, method, options)
+    if rows is None and needs_rows:
+        raise ParameterError(_LACKING[chosen.needs].format(method=method))
     if chosen.needs == "none":
         if rows is not None:
             raise ParameterError(f"{method} looks at the tree alone: leave X and y out")
         decision = chosen.function(model, **options)
-    elif rows is None:
-        raise ParameterError(_LACKING[chosen.needs].format(method=method))
     else:
+        if chosen.needs == "holdout" and rows is not None:
+            _refuse_weightless_classes(model, rows)
         decision = chosen.function(model, rows, **options)
     before, after = model.trees[0], decision.tree
+    # Of numbers the rows are counted, and weights only say how much each matters; CHAID's F test counts weights.
+    if chosen.counts_rows and (model.task == "classification" or model.facts.get("criterion") == "f_test"):
+        warn_of_small_weights(float(before.weight[0]), int(before.n_samples[0]), method)
+    options |= decision.used or {}
     as_leaf: Action = "leaf"
     actions = decision.actions or (as_leaf,) * len(decision.nodes)
     log = PruneLog(
         method=method,
         options=options,
-        model=model,
+        # A model with its verbs would bring its own log along, and so each log all that were before it.
+        model=ModelData(**{field.name: getattr(model, field.name) for field in fields(ModelData)}),
         before=before,
         after=after,
         nodes=decision.nodes,
@@ -84,6 +94,32 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     return replace(model, trees=(after,), facts=facts), log
 
 
+def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:
+    """What a pruning is asked to do, checked as far as no rows are needed for that.
+
+    Returns
+    -------
+    method : Method
+    options : dict
+        Defaults filled in.
+    needs_rows : bool
+        Whether it cannot be done without rows.
+
+    Raises
+    ------
+    ParameterError
+        There is no such method or option, or the method is undefined for the model.
+    """
+    if len(model.trees) != 1:
+        raise ParameterError(f"the model has {len(model.trees)} trees: pruning takes a model of one tree")
+    chosen = method_of(method)
+    filled = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in options_of(chosen, options).items()
+    }
+    return chosen, filled, chosen.needs_rows(model, filled)
+
+
 _LACKING = {
     "holdout": "{method} needs rows that the tree was not grown on: pass X and y, kept aside before the fit",
     "training": "{method} needs the rows of the fit: pass X and y",
@@ -97,6 +133,26 @@ def _plain(value: Any) -> Any:
 
 
 def _rises(model: ModelData, tree: Tree) -> np.ndarray:
-    """How much the training error rises where each node alone becomes a leaf."""
+    """How much the training error rises where each node alone becomes a leaf; 0.0 where that is rounding."""
     as_leaf = node_risk(model)
-    return as_leaf - leaf_sums(tree, as_leaf)
+    rise = as_leaf - leaf_sums(tree, as_leaf)
+    return np.where(np.abs(rise) <= EQUAL * as_leaf, 0.0, rise)
+
+
+def _refuse_weightless_classes(model: ModelData, rows: Rows) -> None:
+    """Refuse hold-out rows of one class where the others were left out for their class weight.
+
+    Raises
+    ------
+    DataError
+    """
+    factors = class_factors(model.facts, rows.target, model.classes) if model.task == "classification" else None
+    for output, by_code in enumerate(factors or ()):
+        codes, labels = rows.target[:, output], model.classes[output].tolist()
+        without = [shown(label) for label, factor in zip(labels, by_code.tolist(), strict=True) if factor == 0]
+        if without and len(codes) and (codes == codes[0]).all():
+            raise DataError(
+                f"the class_weight of the fit is 0 for {', '.join(without)}, so rows of that class count for nothing, "
+                f"and the {len(codes)} hold-out row(s) left are all of class {shown(labels[codes[0]])}: a single leaf "
+                "would look perfect. Fit without that class weight, or take a method that needs no rows"
+            )

@@ -7,14 +7,14 @@ subtree, or its largest branch takes its place.
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import numpy.typing as npt
 
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
-from treewright.exceptions import DataError, DataWarning, ParameterError
+from treewright.exceptions import DataError, ParameterError
+from treewright.predict.route import leaf_of
+from treewright.prune.backward import leaf_sums
 from treewright.prune.confidence import limit_of
 from treewright.prune.criterion import class_impurities, criterion_of
 from treewright.prune.decision import Decision, Rows
@@ -24,20 +24,38 @@ from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
 
-_SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
 _SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may differ from what the tree holds
 
 
-def error_based(model: ModelData, rows: Rows, *, confidence: float = 0.25, subtree_raising: bool = True) -> Decision:
+def needs_rows(model: ModelData, *, confidence: float, subtree_raising: bool) -> bool:
+    """Whether the rows of the fit are needed: to raise subtrees, and for C4.5's own trees, which divide rows.
+
+    Raises
+    ------
+    ParameterError
+        An option is outside its range, or the method is undefined for the model.
+    """
+    limit_of(confidence)
+    if not isinstance(subtree_raising, bool | np.bool_):
+        raise ParameterError(f"subtree_raising={subtree_raising!r}: give True or False")
+    _refuse_undefined(model)
+    if subtree_raising and not _is_c45(model):
+        _impurity_for_raising(model)
+    return subtree_raising or _is_c45(model)
+
+
+def error_based(
+    model: ModelData, rows: Rows | None, *, confidence: float = 0.25, subtree_raising: bool = True
+) -> Decision:
     """Cut where the upper limit of the errors of a leaf is no larger than that of its subtree.
 
     Parameters
     ----------
     model : ModelData
         Of classes, with one output.
-    rows : Rows
-        The rows that the tree was grown on. Without ``subtree_raising`` the counts that the tree holds do, but for
-        C4.5's own trees.
+    rows : Rows or None
+        The rows that the tree was grown on. None: the counts that the tree holds do, without ``subtree_raising`` and
+        but for C4.5's own trees. Rows that are given are checked all the same.
     confidence : float in (0, 0.5], default 0.25
         Chance that the true error is above the limit; the smaller, the more is cut.
     subtree_raising : bool, default True
@@ -59,12 +77,7 @@ def error_based(model: ModelData, rows: Rows, *, confidence: float = 0.25, subtr
         The rows are not those that the tree was grown on.
     ParameterError
         An option is outside its range, or the method is undefined for the model: numbers, several outputs; with
-        ``subtree_raising`` also surrogates, monotone constraints, a criterion of the user's.
-
-    Warns
-    -----
-    DataWarning
-        The weights add up to far less than the rows: they were hardly meant as numbers of rows, as which they count.
+        ``subtree_raising`` also surrogates, monotone constraints, a criterion of the user's. Or rows are needed.
 
     Notes
     -----
@@ -80,20 +93,21 @@ def error_based(model: ModelData, rows: Rows, *, confidence: float = 0.25, subtr
     >>> est.get_n_leaves(), small.get_n_leaves()
     (4, 2)
     """
-    limit = limit_of(confidence)
-    if not isinstance(subtree_raising, bool | np.bool_):
-        raise ParameterError(f"subtree_raising={subtree_raising!r}: give True or False")
-    _refuse_undefined(model)
-    tree, is_c45 = model.trees[0], model.facts.get("algorithm") == "c45"
-    _warn_of_small_weights(tree)
-    work = Pruning(tree, limit)
-    if not (subtree_raising or is_c45):
+    is_needed = needs_rows(model, confidence=confidence, subtree_raising=subtree_raising)
+    tree, is_c45 = model.trees[0], _is_c45(model)
+    work = Pruning(tree, limit_of(confidence))
+    if rows is not None:
+        _refuse_unseen_levels(model, rows)
+    if not is_needed:
+        if rows is not None:
+            _refuse_other_rows(tree, *_counts_of_rows(model, rows))
         work.keep()
         work.collapse()
         work.prune(raising=False)
         return _decision(collapse(tree, work.cut_nodes()), work.steps)
+    if rows is None:
+        raise ParameterError("error_based needs the rows of the fit to raise subtrees, and for C4.5's trees")
     impurity_of: Impurity = _entropy if is_c45 else _impurity_for_raising(model)
-    _refuse_unseen_levels(model, rows)
     work.send(rows.matrix, rows.target[:, 0], rows.weights, divides=model.missing == "fractional")
     _refuse_other_rows(tree, work.places.counts, work.places.n_samples)
     work.collapse()
@@ -173,15 +187,24 @@ def _decision(pruned: Tree, steps: list[Step]) -> Decision:
     )
 
 
-def _warn_of_small_weights(tree: Tree) -> None:
-    """Warn where weights can be no numbers of rows."""
-    if tree.weight[0] < _SMALL_SHARE * tree.n_samples[0]:
-        warnings.warn(
-            f"the weights add up to {tree.weight[0]:g} for {tree.n_samples[0]} rows, and error_based takes weights for "
-            "numbers of rows: nearly everything is cut; fit with larger weights if they were meant as shares",
-            DataWarning,
-            stacklevel=6,
-        )
+def _is_c45(model: ModelData) -> bool:
+    """Whether it is one of C4.5's own trees, whose counts are made anew from the rows."""
+    return model.facts.get("algorithm") == "c45"
+
+
+def _counts_of_rows(model: ModelData, rows: Rows) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Class weights and number of the rows that come to each node, as ``predict`` sends them."""
+    tree, codes = model.trees[0], rows.target[:, 0]
+    if model.missing == "fractional":
+        work = Pruning(tree, limit_of(0.25))
+        work.send(rows.matrix, codes, rows.weights)
+        return work.places.counts, work.places.n_samples
+    leaves = leaf_of(tree, rows.matrix)
+    at_leaf = np.zeros((tree.n_nodes, tree.value.shape[1] + 1))
+    np.add.at(at_leaf, (leaves, codes), 1.0 if rows.weights is None else rows.weights)
+    at_leaf[:, -1] = np.bincount(leaves, minlength=tree.n_nodes)
+    sums = np.stack([leaf_sums(tree, column) for column in at_leaf.T], axis=1)
+    return sums[:, :-1], sums[:, -1].astype(np.int64)
 
 
 def _refuse_undefined(model: ModelData) -> None:

@@ -36,7 +36,7 @@ class PrunedNode:
         Leaves that hung below it in the tree as it was.
     rise : float
         What the cut costs on the training rows, were it the only one: the misclassified share of all weight (for
-        numbers, the weighted impurity) that it adds. nan for a node that was raised.
+        numbers, the weighted impurity) that it adds; 0 where that is rounding. nan for a node that was raised.
     numbers : dict from str to float
         The numbers that decided.
     """
@@ -68,9 +68,9 @@ class PruneLog(Sequence[PrunedNode]):
     ----------
     method : str
     options : dict
-        The pruner's options, defaults included.
+        The pruner's options, defaults included, those that were left to it with the values that it took.
     model : ModelData
-        The model as it was.
+        The model as it was, without what came before it: a log holds one tree beside the pruned one.
     before, after : Tree
     nodes : int64[k]
         Positions in ``before``. A node below another one of them was cut first, then went with it.

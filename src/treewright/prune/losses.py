@@ -6,11 +6,11 @@ the order they came in, on one thread: the same bytes whatever the number of thr
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import kernel
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.by_node.problem import unit_of
 from treewright.predict.branches import Branches, branches_of
@@ -19,14 +19,10 @@ from treewright.predict.route import leaf_of
 from treewright.predict.values import leaf_table
 from treewright.prune.criterion import criterion_of
 from treewright.prune.decision import Rows
+from treewright.prune.row_loss import NUMBERS, OF_CLASSES, OF_NUMBERS, Loss, row_loss
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
 
-Loss = Literal["misclassification", "squared_error", "absolute_error", "poisson"]
-
-MISCLASSIFICATION, SQUARED_ERROR, ABSOLUTE_ERROR, POISSON = range(4)
-_OF_NUMBERS = {"squared_error": SQUARED_ERROR, "absolute_error": ABSOLUTE_ERROR, "poisson": POISSON}
-_OF_CLASSES = {"misclassification": MISCLASSIFICATION}
 _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 
 
@@ -57,7 +53,7 @@ class Answers(NamedTuple):
     """What is compared: float64, class codes or numbers.
 
     ``target`` [n, n_outputs] are the rows' own, ``said`` [n_nodes, n_outputs] what each node predicts, ``weights`` [n];
-    ``loss`` int is one of the constants of this module.
+    ``loss`` int is one of the constants of ``row_loss``.
     """
 
     target: np.ndarray
@@ -80,7 +76,7 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
     ParameterError
         There is no such loss, or it is one of the other task.
     """
-    known, other = (_OF_CLASSES, _OF_NUMBERS) if model.task == "classification" else (_OF_NUMBERS, _OF_CLASSES)
+    known, other = (OF_CLASSES, OF_NUMBERS) if model.task == "classification" else (OF_NUMBERS, OF_CLASSES)
     if loss is None:
         grown_by = criterion_of(model)
         loss = grown_by if grown_by in known else next(iter(known))
@@ -118,7 +114,7 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
 
     Notes
     -----
-    O(rows x depth). Poisson's deviance of y at a prediction m is 2 (y log(y / m) - y + m).
+    O(rows x depth).
     """
     tree, table = model.trees[0], leaf_table(model)
     is_classes = model.task == "classification"
@@ -132,7 +128,7 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
         target, said = target / unit, said / unit
     weights = np.ones(len(target)) if rows.weights is None else np.array(rows.weights, np.float64)
     weight_unit = unit_of(weights)
-    answers = Answers(target, said, weights / weight_unit, (_OF_CLASSES | _OF_NUMBERS)[loss])
+    answers = Answers(target, said, weights / weight_unit, NUMBERS[loss])
     cost, passed = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     parent = np.array(tree.parent, np.int64)
     leaves = np.array(leaf_of(tree, rows.matrix, n_jobs), np.int64)
@@ -174,25 +170,6 @@ def _add_parted(
     add_shares(cells, parted, branches_of(tree), portions_of(tree), spread, answers, cost, passed)
 
 
-@inner_kernel
-def _loss(answers: Answers, row: int, node: int) -> float:
-    """Loss of a row at a node, summed over the outputs."""
-    total = 0.0
-    for output in range(answers.target.shape[1]):
-        truth, said = answers.target[row, output], answers.said[node, output]
-        if answers.loss == MISCLASSIFICATION:
-            total += 0.0 if truth == said else 1.0
-        elif answers.loss == SQUARED_ERROR:
-            total += (truth - said) * (truth - said)
-        elif answers.loss == ABSOLUTE_ERROR:
-            total += abs(truth - said)
-        else:
-            # Rounding must not make a perfect prediction better than perfect.
-            part = truth * np.log(truth / said) if truth > 0.0 else 0.0
-            total += 2.0 * max(part - truth + said, 0.0)
-    return total
-
-
 @kernel
 def add_along_paths(
     leaves: np.ndarray, parent: np.ndarray, answers: Answers, cost: np.ndarray, passed: np.ndarray
@@ -211,7 +188,7 @@ def add_along_paths(
     for row in range(len(leaves)):
         node = leaves[row]
         while node >= 0:
-            cost[node] += answers.weights[row] * _loss(answers, row, node)
+            cost[node] += answers.weights[row] * row_loss(answers.target, row, answers.said, node, answers.loss)
             passed[node] += answers.weights[row]
             node = parent[node]
 
@@ -245,5 +222,5 @@ def add_shares(
         for place in range(spread_row(cells, at, tables, portions, spread)):
             node = spread.nodes[place]
             share = answers.weights[row] * spread.shares[place]
-            cost[node] += share * _loss(answers, row, node)
+            cost[node] += share * row_loss(answers.target, row, answers.said, node, answers.loss)
             passed[node] += share

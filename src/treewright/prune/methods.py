@@ -5,7 +5,7 @@ A pruner's module is imported when it is first used.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import Parameter, signature
@@ -14,6 +14,7 @@ from typing import Any, Literal
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError
 from treewright.prune.decision import Decision
+from treewright.tree.model import ModelData
 
 Needs = Literal["none", "training", "holdout"]
 
@@ -30,16 +31,38 @@ class Method:
         The module that holds it.
     needs : {"none", "training", "holdout"}
         What rows it takes: none, those of the fit, or rows that the tree was not grown on.
+    counts_rows : bool
+        Whether it takes the weights of classes for numbers of rows: weights that are shares then mean hardly any rows.
+    asks : str
+        Name of a function of the module, ``(model, **options) -> bool``: whether rows are needed, and not only taken;
+        it refuses models and options that the method is not defined for. Empty: what takes rows needs them.
     """
 
     name: str
     module: str
     needs: Needs
+    counts_rows: bool = False
+    asks: str = ""
 
     @property
     def function(self) -> Callable[..., Decision]:
         """``(model, **options)``, or ``(model, rows, **options)``."""
-        return getattr(import_module(f"treewright.prune.{self.module}"), self.name)
+        return self._of_module(self.name)
+
+    def needs_rows(self, model: ModelData, options: Mapping[str, Any]) -> bool:
+        """Whether it cannot do without rows.
+
+        Raises
+        ------
+        ParameterError
+            The method is undefined for the model, or an option is out of range.
+        """
+        if self.asks:
+            return bool(self._of_module(self.asks)(model, **options))
+        return self.needs != "none"
+
+    def _of_module(self, name: str) -> Any:
+        return getattr(import_module(f"treewright.prune.{self.module}"), name)
 
     def options(self) -> dict[str, Any]:
         """Names of its options with their defaults; ``Parameter.empty`` where one must be given."""
@@ -54,14 +77,18 @@ METHODS: dict[str, Method] = {
         Method("depth", "cost_complexity", "none"),
         Method("leaves", "cost_complexity", "none"),
         Method("reduced_error", "reduced_error", "holdout"),
-        Method("error_based", "error_based", "training"),
-        Method("pessimistic", "pessimistic", "none"),
-        Method("minimum_error", "minimum_error", "none"),
-        Method("significance", "significance", "none"),
-        Method("description_length", "description_length", "none"),
+        Method("error_based", "error_based", "training", counts_rows=True, asks="needs_rows"),
+        Method("pessimistic", "pessimistic", "none", counts_rows=True),
+        Method("minimum_error", "minimum_error", "none", counts_rows=True),
+        Method("significance", "significance", "none", counts_rows=True),
+        Method("description_length", "description_length", "none", counts_rows=True),
         Method("merge_equal_leaves", "equal_leaves", "none"),
     )
 }
+
+# What people call them, the command line among others.
+_CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
+_CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide
 
 
 def method_of(name: Any) -> Method:
@@ -73,7 +100,14 @@ def method_of(name: Any) -> Method:
         There is none.
     """
     if not (isinstance(name, str) and name in METHODS):  # not everything that comes in can be looked up
-        guess = did_you_mean(str(name), METHODS)
+        word = str(name).lower().replace("-", "_").replace(" ", "_")
+        if word in _CROSS_VALIDATED:
+            raise ParameterError(
+                f"pruning method {name!r} needs cross-validation, so it takes an estimator that is not fitted: "
+                f"model_selection.pruning_path(est, X, y), or PrunedTree(est, {word!r})"
+            )
+        right = _CALLED.get(word, word)
+        guess = f" (did you mean {right!r}?)" if right in METHODS else did_you_mean(str(name), METHODS)
         raise ParameterError(f"there is no pruning method {name!r}{guess}: choose one of {', '.join(METHODS)}")
     return METHODS[name]
 

@@ -6,11 +6,14 @@ node becomes a leaf where its own expected error is no larger than that of what 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
+from treewright.prune.row_counts import scaled_weights
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
 
@@ -35,7 +38,7 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
     Raises
     ------
     ParameterError
-        ``m`` is negative or no number; numbers were not predicted by means.
+        ``m`` is negative or no number; numbers were not predicted by means, or their squares are beyond float64.
 
     Notes
     -----
@@ -57,6 +60,9 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
     because n (n+m) y^2 + m (n+m) y0^2 - (n y + m y0)^2 = n m (y - y0)^2. This form subtracts no large numbers. Several
     outputs: the mean of their errors; the nodes hold the mean of the variances.
 
+    Classes: a row of weight 2 counts as two rows. Numbers: the weights are scaled to a mean of 1, a common factor
+    changes nothing.
+
     A second pruning with the same ``m`` cuts nothing more.
 
     References
@@ -76,17 +82,21 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
     [22, 18, 13]
     """
     rows = None if m is None else checked_number("m", m)
+    used: dict[str, Any] = {}
     if model.task == "regression":
         require_squared_error(model, "minimum_error")
+        used["m"] = _M_OF_NUMBERS
         static = _of_numbers(model, _M_OF_NUMBERS if rows is None else rows)
     else:
+        if len(set(model.n_classes)) == 1:
+            used["m"] = float(model.n_classes[0])
         static = _of_classes(model, rows)
     tree = model.trees[0]
     share = tree.weight / tree.weight[0]
     backward = cheapest(tree, share * static)
     nodes = backward.nodes
     numbers = {"static_error": static[nodes], "backed_up_error": backward.below[nodes] / share[nodes]}
-    return Decision(collapse(tree, nodes), nodes, numbers)
+    return Decision(collapse(tree, nodes), nodes, numbers, used=used if m is None else None)
 
 
 def _of_classes(model: ModelData, m: float | None) -> np.ndarray:
@@ -108,8 +118,9 @@ def _of_classes(model: ModelData, m: float | None) -> np.ndarray:
 def _of_numbers(model: ModelData, m: float) -> np.ndarray:
     """The variance that is expected at each node, float64[n_nodes]; 0.0 where no row came."""
     tree = model.trees[0]
-    total = _safe(tree.weight + m)
-    own, prior = tree.weight / total, m / total
+    weight = scaled_weights(model)
+    total = _safe(weight + m)
+    own, prior = weight / total, m / total
     apart = ((tree.value - tree.value[0]) ** 2).mean(axis=1)
     variance = own * tree.impurity + prior * tree.impurity[0] + own * prior * apart
     return np.where(tree.n_samples > 0, variance, 0.0)

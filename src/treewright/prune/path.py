@@ -16,12 +16,11 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import ParameterError
-from treewright.prune.risk import Risk, costs_in_units
+from treewright.prune.requirements import require_true_impurity
+from treewright.prune.risk import EQUAL, Risk, costs_in_units
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
-
-EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways
 
 
 class Path(NamedTuple):
@@ -56,8 +55,16 @@ def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
     model : ModelData
     risk : {"impurity", "error"}
         What a leaf costs: the impurity that nodes hold (as scikit-learn), or the misclassified share (as rpart).
+
+    Raises
+    ------
+    ParameterError
+        There is no such risk; or the impurities are beyond float64, and what the nodes hold is only its end.
     """
-    return path_of_costs(model.trees[0], *costs_in_units(model, risk))
+    cost, unit = costs_in_units(model, risk)
+    if risk == "impurity" or model.task == "regression":
+        require_true_impurity(model.trees[0])
+    return path_of_costs(model.trees[0], cost, unit)
 
 
 def path_of_costs(tree: Tree, cost: np.ndarray, unit: float = 1.0) -> Path:
@@ -123,19 +130,23 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
 
     Notes
     -----
-    O(n x depth). Gains are added up anew on the way to the root, not subtracted: the sums of a path of 20,000 steps are
-    as good as those of its first.
+    O(n x depth x log of the branches). Gains are added up anew on the way to the root, not subtracted: the sums of a
+    path of 20,000 steps are as good as those of its first. The children of a node are added up in pairs, pairs of
+    pairs and so on, so that a cut adds up no more than the pairs it is in.
 
     Step 0 goes from the leaves up: where a split raises the cost (a criterion of the user's may), the node above it
     must be judged by the best that is below. From then on every link gains something, and cutting one never makes
     another weaker than it, so that it does not matter where in the tree the search for the weakest begins.
     """
     n = len(cost)
-    drop, gain, below = np.zeros(n), np.zeros(n), cost.copy()
-    size = np.ones(n, np.int64)
-    # Per node: what its subtree gains per leaf, and the least of that at and below it.
-    rate, least = np.full(n, np.inf), np.full(n, np.inf)
+    place = _places(first_child, n_branches)
+    # By place: what is gained below, the cost of the leaves, their number, and the least gain per leaf of any link.
+    gain, below, least = np.zeros(2 * n), np.zeros(2 * n), np.full(2 * n, np.inf)
+    size = np.ones(2 * n, np.int64)
+    # By node: what the split gains, and what the whole subtree gains per leaf.
+    drop, rate = np.zeros(n), np.full(n, np.inf)
     for node in range(n - 1, -1, -1):
+        below[place[node]] = cost[node]
         if n_branches[node] == 0:
             collapse_step[node] = 0
             continue
@@ -143,31 +154,35 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
         for child in range(first_child[node], first_child[node] + n_branches[node]):
             of_children += cost[child]
         drop[node] = cost[node] - of_children
-        if abs(drop[node]) <= 1e-12 * abs(cost[node]):
+        if abs(drop[node]) <= EQUAL * abs(cost[node]):
             drop[node] = 0.0
-        _gather(node, first_child, n_branches, drop, gain, below, size, rate, least)
+        for pair in range(n_branches[node] - 1, 0, -1):
+            _add_pair(2 * first_child[node], pair, gain, below, size, least)
+        _settle(node, place, first_child, drop, rate, gain, below, size, least)
         if rate[node] == 0.0:
             collapse_step[node] = 0
-            _make_leaf(node, cost, gain, below, size, rate, least)
+            _make_leaf(node, place, cost, rate, gain, below, size, least)
     step = 0
-    alphas[0], risks[0], n_leaves[0] = 0.0, below[0], size[0]
-    while size[0] > 1:
+    root = place[0]
+    alphas[0], risks[0], n_leaves[0] = 0.0, below[root], size[root]
+    while size[root] > 1:
         step += 1
-        alpha = least[0]
-        limit = alpha * (1 + 1e-12)
-        while size[0] > 1 and least[0] <= limit:
-            node = 0
-            while rate[node] > limit:
-                node = first_child[node]
-                while least[node] > limit:
-                    node += 1
+        alpha = least[root]
+        limit = alpha * (1 + EQUAL)
+        while size[root] > 1 and least[root] <= limit:
+            node = _weakest(limit, first_child, n_branches, rate, least)
             collapse_step[node] = step
-            _make_leaf(node, cost, gain, below, size, rate, least)
-            node = parent[node]
-            while node >= 0:
-                _gather(node, first_child, n_branches, drop, gain, below, size, rate, least)
-                node = parent[node]
-        alphas[step], risks[step], n_leaves[step] = alpha, below[0], size[0]
+            _make_leaf(node, place, cost, rate, gain, below, size, least)
+            while node > 0:
+                above = parent[node]
+                start = 2 * first_child[above]
+                pair = (place[node] - start) // 2
+                while pair > 0:
+                    _add_pair(start, pair, gain, below, size, least)
+                    pair //= 2
+                _settle(above, place, first_child, drop, rate, gain, below, size, least)
+                node = above
+        alphas[step], risks[step], n_leaves[step] = alpha, below[root], size[root]
     for node in range(n):
         if collapse_step[node] < 0:
             # Still an inner node when a node above it was cut.
@@ -176,21 +191,57 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
 
 
 @inner_kernel
-def _make_leaf(node, cost, gain, below, size, rate, least):
-    """Cut at a node."""
-    gain[node], below[node], size[node] = 0.0, cost[node], 1
-    rate[node] = least[node] = np.inf
+def _places(first_child, n_branches):
+    """Where the sums of each node stand, int64[n].
+
+    The b children of a node, which begin at node f, have the places 2 f + b to 2 f + 2 b - 1. At 2 f + k, for k from 1
+    to b - 1, stands what the places 2 f + 2 k and 2 f + 2 k + 1 have together: at 2 f + 1 that is all of them.
+    """
+    place = np.ones(len(first_child), np.int64)  # of the root: no child's place is below 2
+    for node in range(len(first_child)):
+        for branch in range(n_branches[node]):
+            place[first_child[node] + branch] = 2 * first_child[node] + n_branches[node] + branch
+    return place
 
 
 @inner_kernel
-def _gather(node, first_child, n_branches, drop, gain, below, size, rate, least):
-    """Sum up an inner node from its children."""
-    total, under, leaves, lowest = drop[node], 0.0, 0, np.inf
-    for child in range(first_child[node], first_child[node] + n_branches[node]):
-        total += gain[child]
-        under += below[child]
-        leaves += size[child]
-        lowest = min(lowest, least[child])
-    gain[node], below[node], size[node] = total, under, leaves
-    rate[node] = max(total, 0.0) / (leaves - 1)
-    least[node] = min(lowest, rate[node])
+def _add_pair(start, pair, gain, below, size, least):
+    """Put together the two places of a pair of the node whose children's places begin at ``start``."""
+    to, one = start + pair, start + 2 * pair
+    gain[to] = gain[one] + gain[one + 1]
+    below[to] = below[one] + below[one + 1]
+    size[to] = size[one] + size[one + 1]
+    least[to] = min(least[one], least[one + 1])
+
+
+@inner_kernel
+def _settle(node, place, first_child, drop, rate, gain, below, size, least):
+    """Sum up an inner node from all of its children."""
+    to, children = place[node], 2 * first_child[node] + 1
+    gain[to] = drop[node] + gain[children]
+    below[to] = below[children]
+    size[to] = size[children]
+    rate[node] = max(gain[to], 0.0) / (size[to] - 1)
+    least[to] = min(least[children], rate[node])
+
+
+@inner_kernel
+def _make_leaf(node, place, cost, rate, gain, below, size, least):
+    """Cut at a node."""
+    at = place[node]
+    gain[at], below[at], size[at] = 0.0, cost[node], 1
+    rate[node] = least[at] = np.inf
+
+
+@inner_kernel
+def _weakest(limit, first_child, n_branches, rate, least):
+    """A node whose link is no stronger than the limit; there has to be one."""
+    node = 0
+    while rate[node] > limit:
+        branches, pair = n_branches[node], 1
+        while pair < branches:
+            pair *= 2
+            if least[2 * first_child[node] + pair] > limit:
+                pair += 1
+        node = first_child[node] + pair - branches
+    return node

@@ -1,6 +1,6 @@
 """What rows cost under every subtree of a path at once. In: a model, its path, rows. Out: losses per subtree.
 
-Callers: model_selection.path.
+Callers: model_selection.judged_rows, model_selection.path.
 
 Steps of a path only grow towards the root, so each node on a row's way from its leaf to the root is its leaf for one
 interval of subtrees. Losses are therefore summed per node first, which costs a row its depth and no more, and then laid
@@ -13,18 +13,17 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import kernel
 from treewright.predict.branches import branches_of
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
 from treewright.predict.route import leaf_of
 from treewright.predict.values import first_largest, leaf_table
 from treewright.prune.path import Path
+from treewright.prune.row_loss import NUMBERS, row_loss
 from treewright.tree.arrays import LEAF
 from treewright.tree.model import ModelData
 
-Loss = Literal["misclassified", "squared", "absolute"]
-MISCLASSIFIED, SQUARED, ABSOLUTE = 0, 1, 2
-_NUMBERS: dict[Loss, int] = {"misclassified": MISCLASSIFIED, "squared": SQUARED, "absolute": ABSOLUTE}
+PathLoss = Literal["misclassification", "squared_error", "absolute_error"]
 
 
 class PathLosses(NamedTuple):
@@ -52,7 +51,7 @@ def path_losses(
     matrix: np.ndarray,
     truth: np.ndarray,
     weights: np.ndarray,
-    loss: Loss,
+    loss: PathLoss,
     *,
     codes: tuple[np.ndarray, ...] | None = None,
     scale: float = 1.0,
@@ -72,7 +71,7 @@ def path_losses(
     truth : float64[n, n_outputs]
         Class codes, or numbers already divided by ``scale``.
     weights : float64[n], >= 0
-    loss : {"misclassified", "squared", "absolute"}
+    loss : {"misclassification", "squared_error", "absolute_error"}
         Of one row: the mean over the outputs.
     codes : tuple of int[n_classes], optional
         Per output the code in ``truth`` of each of the model's classes; by default they are the same.
@@ -88,7 +87,7 @@ def path_losses(
     O(rows x depth + nodes x log m). Under ``missing="fractional"`` a row with a missing cell is in several leaves and
     its prediction is their average: such rows are predicted with each different subtree, as ``predict`` does.
     """
-    tree, number = model.trees[0], _NUMBERS[loss]
+    tree, number = model.trees[0], NUMBERS[loss]
     said = _said(model, leaf_table(model).codes, codes) if model.task == "classification" else _scaled(model, scale)
     first = np.searchsorted(steps, np.arange(len(path.alphas) + 1))
     begin = first[path.collapse_step]
@@ -170,11 +169,12 @@ def sum_at_nodes(leaves, is_counted, parent, begin, end, said, truth, weights, n
         The loss.
     at_node : float64[n_nodes, 2], OUT - given as 0.0
     """
+    n_outputs = truth.shape[1]
     for row in range(len(leaves)):
         node = leaves[row] if is_counted[row] else -1
         while node >= 0:
             if begin[node] < end[node]:
-                lost = _loss(said, node, truth, row, number)
+                lost = row_loss(truth, row, said, node, number) / n_outputs
                 at_node[node, 0] += weights[row] * lost
                 at_node[node, 1] += weights[row] * lost * lost
             node = parent[node]
@@ -223,23 +223,8 @@ def sum_of_rows(said, truth, weights, number, sums):
         The loss.
     sums : float64[2], OUT - added to
     """
+    n_outputs = truth.shape[1]
     for row in range(len(truth)):
-        lost = _loss(said, row, truth, row, number)
+        lost = row_loss(truth, row, said, row, number) / n_outputs
         sums[0] += weights[row] * lost
         sums[1] += weights[row] * lost * lost
-
-
-@inner_kernel
-def _loss(said, at, truth, row, number):
-    """Loss of a row where ``said[at]`` is predicted: the mean over the outputs."""
-    n_outputs = truth.shape[1]
-    total = 0.0
-    for output in range(n_outputs):
-        apart = truth[row, output] - said[at, output]
-        if number == MISCLASSIFIED:
-            total += 1.0 if apart != 0.0 else 0.0
-        elif number == SQUARED:
-            total += apart * apart
-        else:
-            total += abs(apart)
-    return total / n_outputs

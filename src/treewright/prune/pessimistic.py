@@ -11,9 +11,8 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.prune.backward import leaf_sums
 from treewright.prune.decision import Decision
-from treewright.prune.path import EQUAL
 from treewright.prune.requirements import checked_number
-from treewright.prune.risk import wrong_weight
+from treewright.prune.risk import EQUAL, wrong_weight
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
@@ -27,7 +26,7 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     model : ModelData
         Of a classification task.
     errors_per_leaf : float >= 0
-        Errors that each leaf is given on top of its own.
+        Errors that each leaf is given on top of its own; a leaf of weight w below 1 is given w times as many.
     standard_errors : float >= 0
         How many standard errors of the subtree a leaf may be worse. More prunes more: the trees are nested.
 
@@ -51,7 +50,12 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     looked at any more (Esposito, Malerba and Semeraro 1997, section 2.3). A tree that was pruned may therefore be
     pruned again by a second call: its subtrees are others then.
 
-    A leaf that no training row came to has no errors and counts for nothing. With several outputs the errors are the
+    A leaf that no training row came to has no errors and counts for nothing. Where rows with missing cells are divided
+    (``missing="fractional"``) there are leaves that hold only a part of a row: they are given that part of the
+    correction, otherwise slivers of rows would have more errors than rows. n is the weight: a row of weight 2 counts as
+    two rows.
+
+    With several outputs the errors are the
     mean over the outputs; the standard error is that of one output with so many errors, and no output's mean has a
     larger one (the square root is concave).
 
@@ -77,12 +81,14 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
             "description_length, significance or cost_complexity"
         )
     tree = model.trees[0]
-    as_leaf = wrong_weight(model) + np.where(tree.n_samples > 0, per_leaf, 0.0)
-    subtree = leaf_sums(tree, as_leaf)
-    # More errors than rows (many tiny weights): there is nothing left to vary.
-    share_right = np.maximum(1.0 - subtree / np.where(tree.weight > 0, tree.weight, 1.0), 0.0)
-    standard_error = np.sqrt(subtree * share_right)
-    cut = ~tree.is_leaf & (as_leaf <= (subtree + n_errors * standard_error) * (1 + EQUAL))
+    weight = np.where(tree.n_samples > 0, tree.weight, 0.0)
+    with np.errstate(over="ignore"):  # so large a correction is infinitely large
+        as_leaf = wrong_weight(model) + per_leaf * np.minimum(weight, 1.0)
+        subtree = leaf_sums(tree, as_leaf)
+        # More errors than rows (a large correction): there is nothing left to vary.
+        share_right = np.maximum(1.0 - subtree / np.where(weight > 0, weight, 1.0), 0.0)
+        standard_error = np.sqrt(np.where(share_right > 0, subtree, 0.0) * share_right)
+        cut = ~tree.is_leaf & (as_leaf <= (subtree + n_errors * standard_error) * (1 + EQUAL))
     nodes = _topmost(tree, cut)
     numbers = {
         "leaf_errors": as_leaf[nodes],

@@ -1,4 +1,4 @@
-"""What it takes to say a node's question. In: a model. Out: bits per node. Caller: prune.description_length."""
+"""What it takes to say a node's question. In: a model, rows. Out: bits per node. Caller: prune.description_length."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from treewright.tree.model import ModelData
 from treewright.tree.tests import level_branches, node_cuts, node_levels
 
 
-def question_bits(model: ModelData) -> np.ndarray:
+def question_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
     """Bits of the column and of the choice among the tests that were possible.
 
     Parameters
     ----------
     model : ModelData
+    rows : float64[n_nodes]
+        How many rows each node counts as holding.
 
     Returns
     -------
@@ -42,7 +44,7 @@ def question_bits(model: ModelData) -> np.ndarray:
     inner = np.flatnonzero(~tree.is_leaf)
     n_levels = np.array([len(column.levels) for column in columns])
     feature = tree.feature[inner]
-    n_values = tree.n_samples[inner].astype(np.float64)
+    n_values = rows[inner].astype(np.float64)
     n_values = np.where(n_levels[feature] > 0, np.minimum(n_values, n_levels[feature]), n_values)
     n_cuts = np.ones(len(inner))
     for at, node in enumerate(inner.tolist()):

@@ -1,7 +1,8 @@
 """Reduced-error pruning. In: a model, hold-out rows. Out: ``Decision``. Caller: prune.door.
 
 From the leaves up, a subtree becomes a leaf unless that costs more on rows that the tree was not grown on (Quinlan
-1987). The result costs the least on these rows of all the subtrees of the tree, and is the smallest of those.
+1987). The result costs the least on these rows of all the subtrees of the tree, and is the smallest of those; where
+rows are divided among branches that holds of what they cost in parts (``reduced_error``, Notes).
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from treewright.data.cells import shown
 from treewright.exceptions import DataError
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision, Rows
-from treewright.prune.losses import Loss, loss_of, node_losses
+from treewright.prune.losses import loss_of, node_losses
+from treewright.prune.risk import EQUAL
+from treewright.prune.row_loss import Loss
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
-
-_ROUNDING = 1e-12  # costs that are not whole numbers and differ by this part are equal
 
 
 def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:
@@ -49,7 +50,11 @@ def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> 
     Notes
     -----
     Quinlan, J. R. (1987), Simplifying decision trees, *International Journal of Man-Machine Studies* 27, 221-234.
-    Weka's REPTree decides in the same way.
+    Weka's REPTree and its J48 with ``-R`` decide in the same way.
+
+    Under ``missing="fractional"`` a row with missing cells is in several leaves, and each is charged what it gets wrong
+    times the share of the row there, as in J48. A prediction averages these leaves instead, so that another subtree may
+    predict such rows better.
 
     Examples
     --------
@@ -61,25 +66,41 @@ def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> 
     (4, 2)
     """
     chosen = loss_of(model, loss)
-    _check_rows(model, rows)
+    check_holdout(model, rows.target)
     losses = node_losses(model, rows, chosen)
     tree = model.trees[0]
-    found = cheapest(tree, losses.cost, slack=0.0 if losses.is_exact else _ROUNDING)
-    with np.errstate(over="ignore"):
-        numbers = {
-            "error_as_leaf": losses.cost[found.nodes] * losses.unit,
-            "error_of_subtree": found.below[found.nodes] * losses.unit,
-            "holdout_weight": losses.weight[found.nodes] * losses.weight_unit,
-        }
-    return Decision(collapse(tree, found.nodes), found.nodes, numbers)
+    found = cheapest(tree, losses.cost, slack=0.0 if losses.is_exact else EQUAL)
+    numbers = {
+        "error_as_leaf": _in_real(losses.cost[found.nodes], losses.unit),
+        "error_of_subtree": _in_real(found.below[found.nodes], losses.unit),
+        "holdout_weight": _in_real(losses.weight[found.nodes], losses.weight_unit),
+    }
+    return Decision(collapse(tree, found.nodes), found.nodes, numbers, used={"loss": chosen} if loss is None else None)
 
 
-def _check_rows(model: ModelData, rows: Rows) -> None:
-    """Refuse rows that cannot tell one tree from another."""
-    if not len(rows.matrix):
+def _in_real(numbers: np.ndarray, unit: float) -> np.ndarray:
+    """Numbers times their unit; infinite beyond float64, but nothing is 0.0 in every unit."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.where(numbers == 0.0, 0.0, numbers * unit)
+
+
+def check_holdout(model: ModelData, target: np.ndarray) -> None:
+    """Refuse rows that cannot tell one tree from another.
+
+    Parameters
+    ----------
+    model : ModelData
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+
+    Raises
+    ------
+    DataError
+        There are none, or all are of one of several classes.
+    """
+    if not len(target):
         raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not grown on")
     for output, classes in enumerate(model.classes):
-        codes = rows.target[:, output]
+        codes = target[:, output]
         if len(classes) > 1 and (codes == codes[0]).all():
             where = f" (output {output})" if model.n_outputs > 1 else ""
             raise DataError(

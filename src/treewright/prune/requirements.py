@@ -6,9 +6,33 @@ import math
 from numbers import Real
 from typing import Any
 
+import numpy as np
+
 from treewright.exceptions import ParameterError
+from treewright.prune.criterion import criterion_of
+from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
-from treewright.tree.summary import IMPURITIES
+
+_LEAST_IMPURITY = 2.0**-1000  # squares near the end of float64 have fewer digits
+_LARGEST_SQUARE = 2.0**990  # sums of squares over many rows have to stay within float64
+
+
+def number_of(value: Any) -> float:
+    """An option as a number; nan if it is none, infinite if it is beyond float64.
+
+    Parameters
+    ----------
+    value : Any
+        What was given. Truth values are no numbers.
+    """
+    # NumPy's numbers register as Real; its truth values do not, Python's do.
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number:
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def checked_number(name: str, value: Any, low: float = 0.0, high: float = math.inf) -> float:
@@ -27,14 +51,9 @@ def checked_number(name: str, value: Any, low: float = 0.0, high: float = math.i
     ParameterError
         It is no number, not finite, or outside the range.
     """
-    # NumPy's numbers register as Real; its truth values do not, Python's do.
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:  # a whole number beyond float64
-            number = math.inf
-        if math.isfinite(number) and low <= number <= high:
-            return number
+    number = number_of(value)
+    if math.isfinite(number) and low <= number <= high:
+        return number
     stated = f">= {low:g}" if high == math.inf else f"from {low:g} to {high:g}"
     raise ParameterError(f"{name}={value!r}: give a finite number {stated}")
 
@@ -54,15 +73,44 @@ def require_squared_error(model: ModelData, method: str, *, one_output: bool = F
     Raises
     ------
     ParameterError
+        The tree was not grown by squared errors, has several outputs where one is needed, or its numbers are so large
+        or so small that their squares left float64.
     """
-    criterion = str(model.facts.get("criterion", "unknown"))
-    if IMPURITIES.get(criterion, criterion) != "squared_error":
+    criterion = criterion_of(model)
+    if criterion != "squared_error":
+        parameters = model.facts.get("parameters")
+        # A user's function may be called as a criterion of ours: its parameter tells that it is a function.
+        stated = parameters.get("criterion") if isinstance(parameters, dict) else None
+        grown_by = criterion or str(stated or model.facts.get("criterion", "unknown"))
         raise ParameterError(
             f"{method} needs means and squared errors in the nodes, but the tree was grown with "
-            f"criterion={criterion!r}: use cost_complexity, or reduced_error with rows kept aside"
+            f"criterion={grown_by!r}: use cost_complexity, or reduced_error with rows kept aside"
         )
     if one_output and model.n_outputs > 1:
         raise ParameterError(
             f"{method} needs the squared error of each output, but the nodes of this tree hold only the mean over "
             f"{model.n_outputs} outputs: use cost_complexity, or fit a tree for each output"
+        )
+    require_true_impurity(model.trees[0], _LARGEST_SQUARE)
+
+
+def require_true_impurity(tree: Tree, largest: float = float(np.nextafter(np.finfo(np.float64).max, 0.0))) -> None:
+    """Refuse a tree whose impurities are so large or so small that the fit had to keep them within float64.
+
+    Parameters
+    ----------
+    tree : Tree
+    largest : float
+        The largest impurity that will do.
+
+    Raises
+    ------
+    ParameterError
+        They are squares of numbers that lie about 1e154 apart and more, or 1e-151 and less.
+    """
+    found = float(tree.impurity.max())
+    if found and not _LEAST_IMPURITY <= found <= largest:
+        raise ParameterError(
+            f"impurities of this tree are as {'large' if found > 1 else 'small'} as {found:.3g}, which float64 cannot "
+            "add up with all digits: scale the target towards 1 and fit again"
         )

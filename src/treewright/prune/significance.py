@@ -12,16 +12,17 @@ import numpy as np
 from scipy.special import chdtrc, fdtrc
 
 from treewright.exceptions import ParameterError
+from treewright.grow.by_node.significance import ROUNDED, SPARE
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
+from treewright.prune.row_counts import row_counts
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 from treewright.tree.model import ModelData
 
 Adjust = Literal["bonferroni", "holm", "fdr"]
 _WITHIN_IS_ROUNDING = 1e-12  # of the squares between: the branches are pure
-_BETWEEN_IS_ROUNDING = 1e-28  # of the squares of the values themselves: the means are equal
 
 
 def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust | None = None) -> Decision:
@@ -45,7 +46,8 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     Raises
     ------
     ParameterError
-        An option is outside its range; a regression tree has several outputs or was not grown by squared errors.
+        An option is outside its range; a regression tree has several outputs, was not grown by squared errors, or its
+        numbers have squares beyond float64.
 
     Notes
     -----
@@ -55,8 +57,13 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     Numbers: F of the one-way analysis of variance, the branches as groups. Branches without any spread, but with
     different means, have the p-value 0; where no degree of freedom is left within (a row in every branch) it is 1.
 
-    The counts are weights: a row of weight 2 counts as two rows. Weights that do not count rows make p-values that
-    mean little. The rows also chose the split, so that p-values are too small; ``adjust`` is for the number of nodes,
+    Classes: the counts are weights, and a row of weight 2 counts as two rows; weights that do not count rows make
+    p-values that mean little. Numbers: the rows are counted, whatever they weigh, and weights only say how much each
+    tells (the variance of a row is one over its weight). A common factor of the weights changes nothing, but rows that
+    were copied are more rows. The trees of CHAID, which takes weights for numbers of rows itself, are judged so as
+    well. Where rows are divided (``missing="fractional"``) their parts count as parts, in rows of average weight.
+
+    The rows also chose the split, so that p-values are too small; ``adjust`` is for the number of nodes,
     not for the number of tests that each node chose from.
 
     A node stays where it or any node below it is significant: Mingers (1987) goes up from the leaves and stops at the
@@ -86,7 +93,8 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
     tree = model.trees[0]
     if model.task == "regression":
         require_squared_error(model, "significance", one_output=True)
-        tests = _f_tests(tree)
+        is_chaid = model.facts.get("criterion") == "f_test"
+        tests = _f_tests(tree, tree.weight if is_chaid else row_counts(model))
     else:
         tests = _chi_squared_tests(model)
     adjusted = tests.p_value.copy()
@@ -152,19 +160,28 @@ def _chi_squared_tests(model: ModelData) -> _Tests:
     )
 
 
-def _f_tests(tree: Tree) -> _Tests:
-    """F of each split: the spread between the means of the branches over that within them."""
-    weight, mean = tree.weight, tree.value[:, 0]
+def _f_tests(tree: Tree, rows: np.ndarray) -> _Tests:
+    """F of each split: the spread between the means of the branches over that within them.
+
+    ``rows`` float64[n_nodes] are those that each node counts as holding.
+    """
+    weight, mean = tree.weight / tree.weight[0], tree.value[:, 0]
     n_groups, total = _sums_by_parent(tree, np.ones(tree.n_nodes)), _sums_by_parent(tree, weight)
+    n_rows = _sums_by_parent(tree, rows)
     # Apart from the mean of the node above, and that one of rounding put right: no large numbers are left.
     apart = mean - mean[np.maximum(tree.parent, 0)]
     off = _sums_by_parent(tree, weight * apart) / np.where(total > 0, total, 1.0)
     apart -= off[np.maximum(tree.parent, 0)]
     between = _sums_by_parent(tree, weight * apart**2)
     within = _sums_by_parent(tree, weight * tree.impurity)
-    squares = _sums_by_parent(tree, weight * mean**2)
-    dof, dof_within = np.maximum(n_groups - 1, 0.0), np.maximum(total - n_groups, 0.0)
-    differ = (dof > 0) & (dof_within > 0) & (between > _BETWEEN_IS_ROUNDING * squares)
+    held = np.flatnonzero(tree.n_samples[1:] > 0) + 1
+    lowest, highest = np.full(tree.n_nodes, np.inf), np.full(tree.n_nodes, -np.inf)
+    np.minimum.at(lowest, tree.parent[held], mean[held])
+    np.maximum.at(highest, tree.parent[held], mean[held])
+    largest = np.maximum(np.abs(lowest), np.abs(highest))
+    dof, dof_within = np.maximum(n_groups - 1, 0.0), np.maximum(n_rows - n_groups, 0.0)
+    differ = (dof > 0) & (dof_within > SPARE * n_rows)
+    differ[differ] = (highest - lowest)[differ] > ROUNDED * largest[differ]
     pure = differ & (within <= _WITHIN_IS_ROUNDING * between)
     usual = differ & ~pure
     statistic = np.where(pure, np.inf, 0.0)

@@ -5,7 +5,9 @@ Text, picture and JSON read the same summary, so they cannot disagree about a co
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -88,6 +90,17 @@ class TreeSummary:
         return escape_controls(str(self.model.facts.get("algorithm", "")))
 
     @property
+    def origin(self) -> str:
+        """The algorithm that grew the tree and the prunings that cut it; empty where the model does not say."""
+        return ", ".join(filter(None, (self.algorithm and f"grown by {self.algorithm}", self.prunings)))
+
+    @property
+    def prunings(self) -> str:
+        """The prunings that cut the tree, first to last; empty where there was none."""
+        told = ", then by ".join(pruning_text(entry) for entry in cuts_of(self.model))
+        return f"pruned by {told}" if told else ""
+
+    @property
     def missing_note(self) -> str:
         """How missing values go; empty where each takes one branch of every node, or where none was ever met."""
         met = any(column.missing_seen for column in self.model.schema.columns) or len(self.tree.surrogate_node) > 0
@@ -108,8 +121,8 @@ class TreeSummary:
         """Return the position of the class with the most weight; the first of several equals."""
         return int(np.argmax(self.values(node, output)))
 
-    def headline(self) -> str:
-        """Return one line: what kind of tree, of what target, and how large."""
+    def headline(self, *, prunings: bool = True) -> str:
+        """Return one line: what kind of tree, of what target, how large; and what cut it, unless told not to."""
         names = shorten(", ".join(shorten(output.name, NAME_WIDTH) for output in self.outputs), 2 * NAME_WIDTH)
         what = f"{self.model.task} tree" + (f" for {names}" if names else "")
         if len(self.model.trees) > 1:
@@ -121,7 +134,41 @@ class TreeSummary:
             counted(tree.n_leaves, "leaf", "leaves"),
             f"depth {depth_of_tree(tree)}",
         )
-        return f"{what[0].upper()}{what[1:]}: {', '.join(sizes)}"
+        cut = f"; {self.prunings}" if prunings and self.prunings else ""
+        return f"{what[0].upper()}{what[1:]}: {', '.join(sizes)}{cut}"
+
+
+def cuts_of(model: ModelData) -> list[Mapping[str, Any]]:
+    """The prunings of a model that cut something, first to last, as its facts tell them.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of a file, perhaps: what is no entry of a pruning is left out.
+    """
+    told = model.facts.get("pruning")
+    entries = told if isinstance(told, list | tuple) else ()
+    return [one for one in entries if isinstance(one, Mapping) and isinstance(one.get("cuts"), int) and one["cuts"] > 0]
+
+
+def pruning_text(entry: Mapping[str, Any]) -> str:
+    """Return one pruning in words: its method, and the options that have a value.
+
+    Examples
+    --------
+    >>> pruning_text({"method": "leaves", "options": {"max_leaves": 3, "risk": "impurity"}})
+    'leaves (max_leaves=3, risk=impurity)'
+    """
+    options = entry.get("options")
+    told = options.items() if isinstance(options, Mapping) else ()
+    values = [f"{name}={_option(value)}" for name, value in told if value is not None]
+    text = f"{entry.get('method')} ({', '.join(values)})" if values else str(entry.get("method"))
+    return shorten(escape_controls(text), 2 * NAME_WIDTH)
+
+
+def _option(value: Any) -> str:
+    """A value of an option as it is read."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import gc
 import signal
 import threading
@@ -184,6 +185,165 @@ def test_an_interrupt_waits_for_running_tasks_and_starts_no_more():
     assert time.perf_counter() - begin < 1.0
     assert len(running) <= 1  # what the caller itself was doing was cut short
     assert len(done) < 30
+
+
+def interrupt_after(seconds):
+    timer = threading.Timer(seconds, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT))
+    timer.start()
+    return timer
+
+
+def wait_until_idle():
+    deadline = time.perf_counter() + 10
+    while threads.is_busy() and time.perf_counter() < deadline:
+        time.sleep(0.005)
+    assert not threads.is_busy()
+
+
+def test_an_interrupt_does_not_wait_long_for_a_task_that_cannot_be_cut_short():
+    end, began = threading.Event(), time.perf_counter()
+
+    def work(task, thread):
+        if thread:
+            end.wait(30)
+        else:
+            time.sleep(0.01)
+
+    timer = interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_each(work, 1000, 2)
+    late = time.perf_counter() - began - 0.1
+    timer.join()
+    done = np.zeros(20, int)
+
+    def count(task, thread):
+        done[task] += 1
+        time.sleep(0.01)
+        names.add(threading.current_thread().name)
+
+    names = set()
+    threads.run_each(count, 20, 2)  # the thread that was given up is not missed
+    end.set()
+    wait_until_idle()
+
+    assert 0.9 < late < 2.0
+    assert done.tolist() == [1] * 20
+    assert len(names) == 2
+
+
+def test_a_second_interrupt_is_answered_at_once():
+    end, began = threading.Event(), time.perf_counter()
+    timers = [interrupt_after(0.1), interrupt_after(0.3)]
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_each(lambda task, thread: end.wait(30) if thread else time.sleep(0.01), 1000, 2)
+    late = time.perf_counter() - began
+    for timer in timers:
+        timer.join()
+    end.set()
+    wait_until_idle()
+
+    assert late < 0.9
+
+
+@pytest.mark.parametrize("halt", [threads.heed, lambda: threads.run_each(lambda *_: None, 1, 1)])
+def test_a_task_whose_caller_has_left_ends_where_it_heeds(halt):
+    rounds, ended = [], []
+
+    def work(task, thread):
+        if not thread:
+            time.sleep(0.01)
+            return
+        try:
+            for _ in range(2000):
+                halt()
+                rounds.append(task)
+                time.sleep(0.005)
+        finally:
+            ended.append(time.perf_counter())
+
+    timer = interrupt_after(0.1)
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_each(work, 1000, 2)
+    left = time.perf_counter()
+    timer.join()
+    wait_until_idle()
+
+    assert 0 < len(rounds) < 1000
+    assert len(ended) == 1
+    assert ended[0] < left  # it was waited for: nothing runs any more
+
+
+def test_heeding_means_nothing_to_a_task_that_is_only_behind_another_with_an_error():
+    done = []
+
+    def work(task, thread):
+        if task == 1:
+            raise ArithmeticError
+        for _ in range(20):
+            threads.heed()
+            time.sleep(0.005)
+        done.append(task)
+
+    with pytest.raises(ArithmeticError):
+        threads.run_each(work, 2, 2)
+    assert done == [0]
+
+
+def test_without_an_interrupt_the_caller_waits_for_work_apart():
+    done = []
+
+    def work(task, thread):
+        if threading.current_thread() is threading.main_thread():
+            time.sleep(0.01)
+        else:
+            threads.apart(lambda: time.sleep(0.2))
+        done.append(task)
+
+    threads.run_each(work, 4, 2)
+
+    assert sorted(done) == [0, 1, 2, 3]
+
+
+def test_an_interrupt_does_not_wait_for_work_apart_and_sends_away_who_comes_back():
+    end, after = threading.Event(), []
+
+    def work(task, thread):
+        if thread:
+            threads.apart(lambda: end.wait(30))
+            after.append(task)
+        else:
+            time.sleep(0.01)
+
+    timer, began = interrupt_after(0.1), time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_each(work, 1000, 2)
+    late = time.perf_counter() - began - 0.1
+    timer.join()
+    end.set()
+    wait_until_idle()
+
+    assert late < 0.7
+    assert after == []
+
+
+def test_the_main_thread_has_another_one_do_work_apart_and_gets_its_answer_or_its_error():
+    setting = contextvars.ContextVar("setting")
+    setting.set("seen")
+    name, seen = threads.apart(lambda: (threading.current_thread().name, setting.get()))
+
+    assert name.startswith("treewright")
+    assert seen == "seen"
+    with pytest.raises(ZeroDivisionError):
+        threads.apart(lambda: 1 / 0)
+
+
+def test_work_apart_is_done_on_the_spot_where_no_thread_can_be_started(monkeypatch):
+    def refuse(work, name):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threads.workers, "start", refuse)
+
+    assert threads.apart(threading.current_thread) is threading.main_thread()
 
 
 def test_an_error_does_not_keep_arrays_alive():

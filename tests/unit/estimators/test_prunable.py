@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,6 +15,8 @@ from sklearn.exceptions import NotFittedError
 
 import treewright as tw
 from treewright.exceptions import ParameterError
+from treewright.export.dot import to_dot
+from treewright.model import Model
 from treewright.tree import codec
 from treewright.tree.check import check_model
 
@@ -169,6 +172,80 @@ def test_the_trace_of_growing_does_not_go_with_the_pruned_tree():
         _ = grown.prune("leaves", max_leaves=3).trace_
 
 
+def test_a_pruning_that_cuts_nothing_leaves_trace_and_reasons_alone():
+    grown = tw.DecisionTreeClassifier(grow_trace=True, max_leaf_nodes=4).fit(*load_iris(return_X_y=True))
+    leaf = int(np.flatnonzero(grown.tree_.is_leaf & (grown.tree_.impurity > 0))[0])
+
+    same = grown.prune("leaves", max_leaves=50)
+
+    assert len(same.prune_log_) == 0
+    assert str(same.trace_) == str(grown.trace_)
+    assert str(same.audit(leaf)) == str(grown.audit(leaf))
+    assert "pruned" not in str(same.audit(leaf))
+    assert same.show() == grown.show()
+    again = pickle.loads(pickle.dumps(same))
+    again.__dict__["_steps"] = None
+    with pytest.raises(AttributeError, match="no trace was kept"):
+        _ = again.trace_
+
+
+def test_a_pruning_stands_beside_what_bounded_growth_in_the_reason_of_a_leaf():
+    X, y = load_iris(return_X_y=True)
+    for options, said in (({"max_leaf_nodes": 4}, "max_leaf_nodes is 4"), ({"ccp_alpha": 0.01}, "ccp_alpha is 0.01")):
+        small = tw.DecisionTreeClassifier(**options).fit(X, y).prune("leaves", max_leaves=3)
+        leaf = int(np.flatnonzero(small.tree_.is_leaf & (small.tree_.impurity > 0))[0])
+
+        told = str(small.audit(leaf))
+
+        assert said in told
+        assert "or it was cut when the tree was pruned after it was grown" in told
+
+
+def test_a_tree_of_c45_that_was_never_pruned_is_not_said_to_have_been():
+    X, y = load_iris(return_X_y=True)
+    for confidence, said in ((None, "the tree was pruned after it was grown"), (0.25, "pruning took that back")):
+        small = tw.C45Classifier(confidence=confidence).fit(X, y).prune("leaves", max_leaves=3)
+        leaf = int(np.flatnonzero(small.tree_.is_leaf & (small.tree_.impurity > 0))[0])
+
+        assert said in str(small.audit(leaf))
+
+
+def test_every_heading_of_a_pruned_tree_says_what_cut_it():
+    grown = tw.DecisionTreeClassifier().fit(*load_iris(return_X_y=True))
+    small = grown.prune("cost_complexity", alpha=0.01)
+    twice = small.prune("leaves", max_leaves=3)
+    said = "pruned by cost_complexity (alpha=0.01, risk=impurity)"
+    both = f"{said}, then by leaves (max_leaves=3, risk=impurity)"
+
+    assert small.show().splitlines()[1] == f"grown by cart, {said}"
+    assert twice.show().splitlines()[1] == f"grown by cart, {both}"
+    for text in (str(twice.rules()), twice.plot().text, to_dot(twice.model_)):
+        assert both in text
+    for text in (grown.show(), str(grown.rules()), grown.plot().text, to_dot(grown.model_)):
+        assert "pruned" not in text
+
+
+@pytest.mark.parametrize(
+    "told",
+    [3, "leaves", [3], [{"method": "leaves"}], [{"cuts": "3"}], [{"cuts": 0, "method": "leaves"}], {"cuts": 3}, None],
+)
+def test_prunings_that_a_strange_file_tells_are_passed_over(told):
+    model = tw.DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True)).model_
+    strange = Model.of(replace(model, facts={**model.facts, "pruning": told}))
+
+    assert strange.show() == model.show()
+
+
+def test_control_characters_in_the_name_of_a_pruning_do_not_reach_the_screen():
+    model = tw.DecisionTreeClassifier(max_depth=2).fit(*load_iris(return_X_y=True)).model_
+    entry = {"method": "a\x1b[31m", "options": {"b\n": "\x07"}, "cuts": 1}
+
+    shown = Model.of(replace(model, facts={**model.facts, "pruning": [entry]})).show().splitlines()
+
+    assert shown[1].startswith("grown by cart, pruned by a")
+    assert not any(ord(sign) < 32 for sign in "".join(shown))
+
+
 def test_an_estimator_that_is_not_fitted_has_nothing_to_prune():
     with pytest.raises(NotFittedError):
         tw.DecisionTreeClassifier().prune("leaves", max_leaves=3)
@@ -197,3 +274,14 @@ def test_the_path_is_that_of_a_tree_that_nothing_cut_back(kind):
     assert path.ccp_alphas.tolist() == whole.ccp_alphas.tolist()
     assert len(path.ccp_alphas) > 5
     assert not hasattr(estimator, "model_")
+
+
+def test_a_table_that_is_changed_after_the_fit_does_not_change_what_was_kept():
+    X, y = load_iris(return_X_y=True)
+    X = X.copy()
+    est = tw.DecisionTreeClassifier().fit(X, y)
+    before = est.prune("error_based").show()
+
+    X[:] = 0.0
+
+    assert est.prune("error_based").show() == before

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.dummy import DummyClassifier
 
 import treewright as tw
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataWarning, ParameterError, TooLargeError
 from treewright.model_selection import compare, cross_validate
 from treewright.model_selection.paired import corrected_t, holm
 
@@ -60,12 +60,26 @@ def test_the_correction_makes_a_difference_less_certain():
     assert corrected_t(d, 1 / 4)[1] > corrected_t(d, 0.0)[1]
 
 
-def test_the_same_difference_everywhere_is_certain_and_none_is_none():
+def test_the_same_difference_everywhere_is_no_certainty_and_none_is_none():
     assert corrected_t(np.zeros(5), 0.25) == (0.0, 1.0)
-    assert corrected_t(np.full(5, 0.1), 0.25) == (math.inf, 0.0)
-    assert corrected_t(np.full(5, -0.1), 0.25) == (-math.inf, 0.0)
+    assert all(map(math.isnan, corrected_t(np.full(5, 0.1), 0.25)))
+    assert all(map(math.isnan, corrected_t(np.full(5, -0.1), 0.25)))
+    assert all(map(math.isnan, corrected_t(np.array([0.1, math.inf]), 0.25)))
     assert all(map(math.isnan, corrected_t(np.array([0.1]), 0.25)))
     assert all(map(math.isnan, corrected_t(np.array([0.1, math.nan]), 0.25)))
+
+
+def test_noise_raises_no_more_false_alarms_than_five_in_a_hundred():
+    found = []
+    for seed in range(120):
+        random = np.random.default_rng(seed)
+        x, y = random.normal(size=(16, 2)), np.arange(16) % 2
+        table = compare(TREES, x, y, cv=2, random_state=seed, n_jobs=1)
+        found += [row.p_value for row in table if row is not table.best]
+
+    # 120 tests at 5 %: 6 wanted, 12 is 2.5 standard deviations more.
+    assert sum(p <= 0.05 for p in found) <= 12
+    assert 0.0 not in found
 
 
 def test_holm_multiplies_by_how_many_are_left_and_never_falls():
@@ -85,6 +99,24 @@ def test_every_repeat_has_folds_of_its_own_and_the_first_is_that_of_one():
     assert thrice["tree"].scores.tolist() == compare(TREES, X, Y, cv=4, repeats=3)["tree"].scores.tolist()
 
 
+def test_the_first_repeat_has_the_folds_of_cross_validate_for_every_sort_of_seed():
+    for seed in (5, np.random.RandomState):
+        first, second = (seed(5) if callable(seed) else seed for _ in range(2))
+
+        x, y = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2  # noise: every fold scores otherwise
+
+        twice = compare(TREES, x, y, cv=4, repeats=2, random_state=first)
+
+        alone = cross_validate(TREES["tree"], x, y, cv=4, random_state=second)
+        assert twice["tree"].scores[:4].tolist() == alone.test["accuracy"].tolist()
+
+
+def test_repeats_are_corrected_for_in_the_standard_error():
+    many = compare(TREES, X, Y, cv=5, repeats=20)["tree"]
+
+    assert math.isclose(many.standard_error, math.sqrt((1 / 100 + 30 / 120) * many.scores.var(ddof=1)))
+
+
 def test_of_equals_the_smallest_tree_is_best():
     same = {"deep": tw.DecisionTreeClassifier(max_depth=2), "also": tw.DecisionTreeClassifier(max_depth=2),
             "none": DummyClassifier(), "two": tw.DecisionTreeClassifier(max_leaf_nodes=2)}  # fmt: skip
@@ -93,8 +125,8 @@ def test_of_equals_the_smallest_tree_is_best():
     found = compare(same, x, [0] * 10 + [1] * 10, cv=5)
 
     assert found.best.name == "deep"
-    assert (found["also"].difference, found["also"].p_value) == (0.0, 1.0)
-    assert found["none"].difference > 0
+    assert (found["also"].behind, found["also"].p_value) == (0.0, 1.0)
+    assert found["none"].behind > 0
 
 
 def test_a_list_is_named_by_class():
@@ -138,4 +170,63 @@ def test_the_estimator_that_fails_is_named():
     with pytest.raises(ParameterError) as caught:
         compare({"fine": DummyClassifier(), "tree": tw.DecisionTreeClassifier(max_depth=0)}, X, Y, cv=2)
 
-    assert caught.value.__notes__[-1] == "while comparing 'tree'"
+    assert caught.value.__notes__[-1] == "while comparing 'tree'; with errors='show' the others would finish"
+
+
+def test_an_estimator_that_fails_becomes_a_row_with_its_reason_where_that_is_wanted():
+    named = {"bad": tw.DecisionTreeClassifier(max_depth=0), **TREES}
+
+    found = compare(named, X, Y, cv=3, errors="show")
+
+    assert [row.name for row in found] == ["bad", "stump", "tree"]
+    assert "max_depth" in found["bad"].refusal
+    assert math.isnan(found["bad"].mean)
+    assert found.best.name == "tree"
+    assert found["tree"].scores.tolist() == compare(TREES, X, Y, cv=3)["tree"].scores.tolist()
+    assert "bad refused: " in str(found)
+    assert max(map(len, str(found).splitlines())) <= 80
+    assert found.to_dict()["refusal"][1:] == [None, None]
+    with pytest.raises(ParameterError, match="max_depth"):
+        compare({"bad": named["bad"]}, X, Y, cv=3, errors="show")
+
+
+def test_errors_and_how_far_they_are_behind_are_printed_as_positive_numbers():
+    y = X[:, 0] * 100
+    named = {"one": tw.DecisionTreeRegressor(max_depth=1), "two": tw.DecisionTreeRegressor(max_depth=2)}
+
+    found = compare(named, X[:, 1:], y, cv=3, scoring="neg_mean_absolute_error")
+
+    assert found["one"].mean < 0
+    assert str(found).startswith("mean_absolute_error, 3 folds")
+    assert f"{-found['one'].mean:.3f}" in str(found)
+    assert "-" not in str(found)
+
+
+def test_infinite_scores_are_shown_without_a_warning():
+    found = compare(TREES, X, Y, cv=3, scoring=lambda est, X, y: math.inf if est.max_depth == 1 else -math.inf)
+
+    assert "inf" in str(found)
+    assert found.best.name == "stump"
+    assert math.isnan(found["tree"].p_value)
+
+
+def test_a_sort_of_warning_of_many_fits_is_told_once():
+    x = X.copy()
+    x[:2, 0] = np.nan
+
+    with pytest.warns(DataWarning, match=r"\(in 2 of 20 fits\)") as told:
+        compare(TREES, x, Y, cv=np.arange(150) // 15 % 10)
+
+    assert len(told) == 1
+
+
+def test_an_estimator_given_twice_is_refused():
+    for twice in ([TREES["tree"]] * 2, {"a": TREES["tree"], "b": TREES["tree"]}):
+        with pytest.raises(ParameterError, match="are the same estimator: give each once"):
+            compare(twice, X, Y)
+
+
+@pytest.mark.parametrize("repeats", [10**9, 10**30])
+def test_repeats_that_fit_in_no_memory_are_refused(repeats):
+    with pytest.raises(TooLargeError, match="give fewer repeats"):
+        compare(TREES, X, Y, repeats=repeats)

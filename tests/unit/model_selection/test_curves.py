@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
+    ShuffleSplit,
     StratifiedKFold,
     validation_curve,
 )
@@ -24,7 +25,7 @@ import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection import cross_validate, error_curve, learning_curve
 from treewright.model_selection.family import family_of
-from treewright.model_selection.subsets import nested_order
+from treewright.model_selection.subsets import nested_order, nested_orders
 from treewright.model_selection.task import task_of
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -101,6 +102,51 @@ def test_default_values_go_from_end_to_end_of_the_tree(over):
     assert over != "max_depth" or curve.x == tuple(range(1, largest + 1))
 
 
+def test_what_is_varied_by_default_suits_the_estimator():
+    x = np.round(X[:, :2] / 5.0)
+
+    assert error_curve(TREE, X, Y, cv=2, values=[1]).over == "max_depth"
+    assert error_curve(tw.C45Classifier(), X[:60], Y[:60], cv=2).over == "leaves"
+    assert error_curve(tw.CHAIDClassifier(), x[:60], Y[:60], cv=2).over == "leaves"
+    with pytest.raises(ParameterError, match="over= is not given: name the parameter of PrunedTree") as caught:
+        error_curve(tw.model_selection.PrunedTree(TREE), X, Y, cv=2)
+    assert len(str(caught.value)) < 120
+    with pytest.raises(ParameterError, match="over= is not given"):
+        error_curve(Ridge(), X, Y * 1.0, cv=2)
+
+
+@pytest.mark.parametrize("unit", [1e160, 1e-170])
+def test_numbers_whose_squares_are_outside_float64_are_refused(unit):
+    x, y = load_diabetes(return_X_y=True)
+    for curve, options in (
+        (error_curve, {"over": "leaves"}),
+        (error_curve, {"over": "max_depth"}),
+        (learning_curve, {}),
+    ):
+        with pytest.raises(DataError, match=r"(divide|multiply) y"):
+            curve(tw.DecisionTreeRegressor(), x[:60], y[:60] * unit, cv=3, **options)
+
+
+def test_weights_of_any_size_give_the_same_curve():
+    weights = np.arange(285) % 3 + 1.0
+    for options in ({"over": "leaves", "values": [2, 4]}, {"over": "max_depth", "values": [2]}):
+        plain = error_curve(TREE, X, Y, cv=FOLDS, sample_weight=weights, **options)
+        for unit in (2.0**-1060, 2.0**1010):
+            other = error_curve(TREE, X, Y, cv=FOLDS, sample_weight=weights * unit, **options)
+            assert other.test_by_fold == pytest.approx(plain.test_by_fold, rel=1e-9)
+
+
+def test_a_fold_without_weight_is_refused():
+    weights = np.where(np.arange(285) < 95, 0.0, 1.0)
+    for curve, options in (
+        (error_curve, {"over": "leaves"}),
+        (error_curve, {"over": "max_depth"}),
+        (learning_curve, {}),
+    ):
+        with pytest.raises(DataError, match="weigh 0"):
+            curve(TREE, X, Y, cv=KFold(3), sample_weight=weights, **options)
+
+
 def test_another_parameter_is_fitted_for_each_value_as_scikit_learn_does():
     curve = error_curve(TREE, X, Y, over="min_samples_leaf", values=[1, 5, 20], cv=FOLDS)
 
@@ -109,10 +155,10 @@ def test_another_parameter_is_fitted_for_each_value_as_scikit_learn_does():
     assert curve.test_by_fold == pytest.approx(1 - test.T, abs=1e-12)
 
 
-@pytest.mark.parametrize("loss", ["squared", "absolute"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error"])
 def test_numbers_have_their_losses(loss):
     x, y = load_diabetes(return_X_y=True)
-    name = {"squared": "neg_mean_squared_error", "absolute": "neg_mean_absolute_error"}[loss]
+    name = {"squared_error": "neg_mean_squared_error", "absolute_error": "neg_mean_absolute_error"}[loss]
     est = tw.DecisionTreeRegressor(max_depth=3)
 
     curve = error_curve(est, x, y, values=[3], cv=4, loss=loss)
@@ -126,7 +172,7 @@ def test_the_log_loss_is_that_of_scikit_learn():
     est = LogisticRegression(max_iter=200)
     x = StandardScaler().fit_transform(X)
 
-    curve = error_curve(est, x, Y, over="C", values=[0.01], cv=FOLDS, loss="log")
+    curve = error_curve(est, x, Y, over="C", values=[0.01], cv=FOLDS, loss="log_loss")
 
     wanted = cross_validate(LogisticRegression(C=0.01, max_iter=200), x, Y, cv=FOLDS, scoring="neg_log_loss")
     assert curve.test_by_fold[:, 0] == pytest.approx(-wanted.test["neg_log_loss"])
@@ -135,7 +181,7 @@ def test_the_log_loss_is_that_of_scikit_learn():
 def test_a_class_that_was_not_learned_costs_36_nats():
     x, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "c"]
 
-    curve = error_curve(TREE, x, y, values=[1], cv=[([0, 1, 2], [3])], loss="log")
+    curve = error_curve(TREE, x, y, values=[1], cv=[([0, 1, 2], [3])], loss="log_loss")
 
     assert curve.test_error[0] == pytest.approx(-math.log(np.finfo(float).eps))
 
@@ -150,7 +196,7 @@ def test_a_parameter_named_alpha_of_another_estimator_is_its_own():
 
 @pytest.mark.parametrize(
     "options",
-    [{"max_leaf_nodes": 4}, {"max_features": 2}, {"ccp_alpha": 0.01}],
+    [{"max_leaf_nodes": 4}, {"max_features": 2, "random_state": 0}, {"ccp_alpha": 0.01}],
     ids=lambda options: next(iter(options)),
 )
 def test_depth_is_fitted_anew_where_growth_depends_on_the_rest_of_the_tree(options):
@@ -184,6 +230,16 @@ def test_without_leaves_the_first_value_is_the_simplest():
     )
 
 
+def test_repeats_do_not_make_the_standard_error_vanish():
+    few, many = (
+        error_curve(TREE, X, Y, values=[2], cv=ShuffleSplit(n, test_size=0.25, random_state=0)) for n in (10, 60)
+    )
+
+    floor = np.sqrt(1 / 3) * many.test_by_fold[:, 0].std(ddof=1)
+    assert many.test_standard_error[0] > floor * 0.99
+    assert few.test_standard_error[0] > few.test_by_fold[:, 0].std(ddof=1) / np.sqrt(10)
+
+
 def test_one_fold_has_no_standard_error():
     curve = error_curve(TREE, X, Y, values=[1, 2], cv=[(range(200), range(200, 285))])
 
@@ -211,8 +267,8 @@ def test_a_learning_curve_is_that_of_scikit_learn_on_the_same_rows():
     x, y = load_diabetes(return_X_y=True)
     folds = KFold(3)
     task = task_of(tw.DecisionTreeRegressor(), x, y)
-    random = np.random.RandomState(0)
-    ordered = [(nested_order(task, train, random), test) for train, test in folds.split(x)]
+    splits = list(folds.split(x))
+    ordered = [(order, test) for order, (_, test) in zip(nested_orders(task, splits, 0), splits, strict=True)]
 
     curve = learning_curve(tw.DecisionTreeRegressor(), x, y, sizes=[30, 90], cv=folds)
 
@@ -257,15 +313,6 @@ def test_other_trees_and_pipelines_have_curves():
     assert learning_curve(search, X, Y, sizes=[50], cv=2).n_leaves.tolist() == [2.0]
 
 
-def test_what_is_printed_fits_into_80_columns():
-    for curve in (error_curve(TREE, X, Y, over="alpha", cv=3), learning_curve(TREE, X, Y, sizes=[50], cv=3)):
-        assert max(map(len, str(curve).splitlines())) <= 80
-    words = error_curve(TREE, X, Y, over="criterion", values=["gini", "entropy"], cv=3)
-    assert "gini" in str(words)
-    with pytest.raises(ParameterError, match="criterion has the value 'gini'"):
-        words.plot()
-
-
 @pytest.mark.parametrize(
     ("est", "options", "message"),
     [
@@ -279,8 +326,8 @@ def test_what_is_printed_fits_into_80_columns():
         (TREE, {"over": "alpha", "values": [math.nan]}, "alpha=nan"),
         (TREE, {"over": "leaves", "values": [0]}, "max_leaves=0"),
         (LogisticRegression(), {"over": "leaves"}, "no parameter 'leaves'"),
-        (TREE, {"loss": "squared"}, "loss='squared': for classes"),
-        (tw.DecisionTreeRegressor(), {"loss": "log"}, "loss='log': for numbers"),
+        (TREE, {"loss": "squared_error"}, "loss='squared_error': for classes"),
+        (tw.DecisionTreeRegressor(), {"loss": "log_loss"}, "loss='log_loss': for numbers"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(est, options, message):
@@ -290,7 +337,7 @@ def test_what_cannot_be_drawn_is_refused(est, options, message):
 
 @pytest.mark.parametrize("sizes", [[0], [229], [0.0], [1.5], [-0.1], ["all"], [True], [math.nan], [], 10])
 def test_sizes_outside_their_range_are_refused(sizes):
-    with pytest.raises(ParameterError, match=r"sizes holds|values="):
+    with pytest.raises(ParameterError, match=r"sizes holds|sizes=.*give a list of numbers of rows"):
         learning_curve(TREE, X, Y, sizes=sizes, cv=FOLDS)
 
 
@@ -298,7 +345,7 @@ def test_a_loss_that_needs_shares_says_so():
     from sklearn.svm import LinearSVC
 
     with pytest.raises(ParameterError, match="needs predict_proba, which LinearSVC has not"):
-        error_curve(LinearSVC(), X, Y, over="C", values=[1.0], cv=2, loss="log")
+        error_curve(LinearSVC(), X, Y, over="C", values=[1.0], cv=2, loss="log_loss")
 
 
 def test_what_fit_refuses_names_the_fold():
@@ -314,25 +361,3 @@ def test_a_label_that_is_refused_is_named_by_its_row_in_the_table():
 
     with pytest.raises(DataError, match="first row 123"):
         learning_curve(TREE, X, y, sizes=[10], cv=KFold(3))
-
-
-def test_a_curve_is_drawn_with_its_bands_and_marks():
-    curve = error_curve(TREE, X, Y, over="alpha", cv=FOLDS)
-
-    (axes,) = curve.plot().axes
-
-    assert axes.get_xscale() == "log"
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("alpha", "misclassified share")
-    drawn = [line.get_ydata().tolist() for line in axes.get_lines() if len(line.get_xdata()) == len(curve.x)]
-    assert sorted(drawn) == sorted([curve.train_error.tolist(), curve.test_error.tolist()])
-    legend = " ".join(text.get_text() for text in axes.get_legend().get_texts())
-    assert "best" in legend
-    assert "1 s.e." in legend
-
-
-def test_a_learning_curve_and_a_curve_of_one_fold_are_drawn():
-    learning = learning_curve(TREE, X, Y, sizes=[50, 100], cv=2).plot(xlabel="training rows")
-    once = error_curve(TREE, X, Y, values=[1, 2], cv=[(range(200), range(200, 285))]).plot()
-
-    assert learning.axes[0].get_xlabel() == "training rows"
-    assert once.axes[0].get_xscale() == "linear"

@@ -14,6 +14,7 @@ from sklearn.tree import DecisionTreeRegressor as TheirTree
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection import bias_variance, bias_variance_curve
+from treewright.model_selection.decomposition import ERRORS, JUMPS
 from treewright.model_selection.loss_parts import NAMES, squared_parts
 
 DEVIATION = 0.5
@@ -418,6 +419,16 @@ class TestShown:
         assert str(parts).splitlines()[0] == "Squared loss: 3 training sets, 60 test rows"
         assert "net variance" in str(bias_variance(Majority(), X, y > 0, X, y > 0, n_rounds=3))
 
+    def test_a_notebook_shows_the_table_and_the_table_says_what_its_errors_are(self):
+        X, y = small_table()
+        parts = bias_variance(Says(), X, y, X, y, true_values=X[:, 0], n_rounds=3)
+        of_classes = bias_variance(Majority(), X, y > 0, X, y > 0, true_values=X[:, 0] > 0, n_rounds=3)
+        curve = bias_variance_curve(lambda value: Says(), [1], X, y, X, y, n_rounds=3)
+
+        assert (repr(parts), repr(curve)) == (str(parts), str(curve))
+        assert str(parts).splitlines()[-1] == ERRORS
+        assert str(of_classes).splitlines()[-2:] == [ERRORS, JUMPS]
+
     def test_arrays_of_a_result_cannot_be_written_to(self):
         X, y = small_table()
         parts = bias_variance(Says(), X, y, X, y, n_rounds=3)
@@ -433,9 +444,9 @@ class TestRefusals:
         [
             (Says, {}, "not the class"),
             (3, {}, "cannot be fitted anew"),
-            (Says(), {"loss": "zero_one"}, "does not suit a regressor"),
-            (Majority(), {"loss": "squared"}, "does not suit a classifier"),
-            (Says(), {"loss": "hinge"}, "choose 'squared' or 'zero_one'"),
+            (Says(), {"loss": "misclassification"}, "does not suit a regressor"),
+            (Majority(), {"loss": "squared_error"}, "does not suit a classifier"),
+            (Says(), {"loss": "hinge"}, "choose 'squared_error' or 'misclassification'"),
             (BaseEstimator(), {}, "cannot be fitted anew"),
             (StandardScaler(), {}, "cannot be fitted anew"),
             (Says(), {"n_rounds": 1}, "n_rounds=1"),

@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, RepeatedKFold
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.model_selection import cross_validate, holdout, leave_one_out
+from treewright.model_selection import cross_validate, holdout, learning_curve, leave_one_out
 from treewright.tree.intervals import wilson_interval
 
 X, Y = load_iris(return_X_y=True)
@@ -176,10 +178,8 @@ def test_what_is_printed_fits_into_80_columns():
 
 
 def test_what_fit_refuses_names_the_fold():
-    numbers = tw.DecisionTreeClassifier()
-
-    with pytest.raises(DataError, match="Unknown label type: continuous") as caught:
-        cross_validate(numbers, X, Y + 0.5, cv=np.arange(150) % 3)
+    with pytest.raises(ParameterError, match="max_depth") as caught:
+        cross_validate(tw.DecisionTreeClassifier(max_depth=0), X, Y, cv=np.arange(150) % 3)
 
     assert caught.value.__notes__ == [
         "while fitting DecisionTreeClassifier on the training rows of fold 0 of 3 (100 rows)"
@@ -187,12 +187,18 @@ def test_what_fit_refuses_names_the_fold():
 
 
 def test_the_first_fold_that_fails_is_named_whatever_the_threads():
-    y = Y.astype(float)
-    y[np.arange(150) % 5 == 0] = 0.5  # every fold but fold 0 learns from these rows
+    class Fussy(DummyClassifier):
+        def fit(self, X, y):
+            if X[:, 0].max() > 90:
+                raise DataError("99")
+            return super().fit(X, y)
+
+    x = X.copy()
+    x[0, 0] = 99.0  # every fold but fold 0 learns from this row
 
     for n_jobs in (1, 4):
         with pytest.raises(DataError) as caught:
-            cross_validate(tw.DecisionTreeClassifier(), X, y, cv=np.arange(150) % 5, n_jobs=n_jobs)
+            cross_validate(Fussy(), x, Y, cv=np.arange(150) % 5, n_jobs=n_jobs)
         assert "fold 1 of 5" in caught.value.__notes__[0]
 
 
@@ -238,8 +244,18 @@ def test_a_search_hands_weights_on():
 
 
 def test_a_fold_whose_rows_weigh_nothing_is_refused():
-    with pytest.raises(DataError, match=r"fold 1: its 75 test row\(s\) all weigh 0"):
+    with pytest.raises(DataError, match=r"75 row\(s\) .* all weigh 0 \(first row 1\)") as caught:
         cross_validate(TREE, X, Y, cv=np.arange(150) % 2, sample_weight=np.arange(150) % 2 == 0)
+
+    assert caught.value.__notes__ == ["these are the test rows of fold 1 of 2"]
+
+
+@pytest.mark.parametrize(
+    "curve", [tw.model_selection.error_curve, lambda *given, **options: learning_curve(*given, sizes=[1.0], **options)]
+)
+def test_a_curve_refuses_such_a_fold_as_well(curve):
+    with pytest.raises(DataError, match=r"50 row\(s\) .* all weigh 0 \(first row 1\)"):
+        curve(TREE, X, Y, cv=np.arange(150) % 3, sample_weight=np.arange(150) % 3 != 1)
 
 
 @pytest.mark.parametrize("test_size", [0.0, 1.0, -0.5, 0, -1, True, "half", None, float("nan")])
@@ -260,3 +276,126 @@ def test_too_few_rows_for_two_parts_are_refused():
     assert holdout(TREE, STEPS, ["a", "a", "a", "b"], stratify=False).n_test.tolist() == [1]
     with pytest.raises(DataError, match="at least 2 are needed to leave one out"):
         leave_one_out(TREE, [[1.0]], [0])
+
+
+def test_rows_without_weight_are_not_among_the_predictions_and_make_no_interval_narrower():
+    weights = np.where(np.arange(150) % 3 == 0, 1.0, 0.0)
+    kept = weights > 0
+
+    scores = cross_validate(TREE, X, Y, cv=np.arange(150) % 5, sample_weight=weights)
+
+    alone = cross_validate(TREE, X[kept], Y[kept], cv=(np.arange(150) % 5)[kept])
+    assert scores.rows.tolist() == np.flatnonzero(kept).tolist()
+    assert scores.predictions.tolist() == alone.predictions.tolist()
+    assert scores.pooled == pytest.approx(alone.pooled)
+
+
+def test_uneven_weights_make_the_interval_wider():
+    uneven = np.where(np.arange(150) % 50 == 0, 1000.0, 1.0)
+
+    pooled = cross_validate(TREE, X, Y, cv=5, sample_weight=uneven).pooled
+
+    n = uneven.sum() ** 2 / (uneven**2).sum()  # Kish: some 3 rows
+    assert (pooled["low"], pooled["high"]) == pytest.approx(wilson_interval(pooled["accuracy"] * n, n))
+
+
+def test_more_repeats_of_the_same_rows_do_not_make_the_error_vanish():
+    few, many = (
+        cross_validate(TREE, X, Y, cv=RepeatedKFold(n_splits=5, n_repeats=repeats, random_state=0))
+        for repeats in (2, 40)
+    )
+
+    values = many.test["accuracy"]
+    assert math.isclose(many.standard_error, math.sqrt((1 / 200 + 30 / 120) * values.var(ddof=1)))
+    assert many.standard_error > 0.7 * few.standard_error
+
+
+def test_chance_without_a_seed_depends_on_neither_threads_nor_the_global_seed():
+    forest = RandomForestClassifier(n_estimators=2, max_features=1)
+
+    np.random.seed(1)  # noqa: NPY002 - the global state is the point
+    one = cross_validate(forest, X, Y, cv=6, n_jobs=1)
+    np.random.seed(2)  # noqa: NPY002
+    four = cross_validate(forest, X, Y, cv=6, n_jobs=4)
+
+    assert one.test["accuracy"].tolist() == four.test["accuracy"].tolist()
+    assert one.predictions.tolist() == four.predictions.tolist()
+    assert cross_validate(forest, X, Y, cv=np.arange(150) % 6, random_state=1).predictions.tolist() != (
+        cross_validate(forest, X, Y, cv=np.arange(150) % 6, random_state=2).predictions.tolist()
+    )
+
+
+def test_a_pipeline_is_refused_weights_with_a_remedy():
+    pipeline = make_pipeline(StandardScaler(), tw.DecisionTreeClassifier())
+
+    for est in (pipeline, GridSearchCV(pipeline, {"decisiontreeclassifier__max_depth": [1]}, cv=2)):
+        with pytest.raises(ParameterError, match="a Pipeline hands none to its steps: leave it out, or give the last"):
+            cross_validate(est, X, Y, cv=2, sample_weight=Y + 1)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: cross_validate(TREE, X, Y, cv=3, scoring="f1"), "scoring='f1_macro' or scoring='f1_weighted'"),
+        (lambda: cross_validate(TREE, X, Y, cv=3, scoring="roc_auc"), "scoring='roc_auc_ovr'"),
+        (lambda: cross_validate(TREE, X, np.array(list("abc"))[Y], cv=3, scoring="neg_mean_squared_error"), "accuracy"),
+        (lambda: holdout(tw.DecisionTreeRegressor(), X, X[:, 0], scoring="accuracy"), "scoring='r2'"),
+        (lambda: cross_validate(tw.DecisionTreeRegressor(), X, X[:, 0], cv=2, scoring="neg_log_loss"), "scoring='r2'"),
+        (lambda: leave_one_out(TREE, X[::5], Y[::5], scoring="neg_log_loss"), "have one class: give larger folds"),
+        (lambda: leave_one_out(TREE, X[::5], Y[::5], scoring="roc_auc_ovr"), "not defined for a single row"),
+        (lambda: leave_one_out(tw.DecisionTreeRegressor(), X, X[:, 0], scoring="r2"), "not defined for a single row"),
+        (lambda: tw.model_selection.tune(TREE, X, Y, {"max_depth": [1]}, scoring="f1"), "f1_macro"),
+        (lambda: tw.model_selection.compare([TREE], X, Y, scoring="f1"), "f1_macro"),
+    ],
+)  # fmt: skip
+def test_a_score_that_does_not_fit_the_target_is_refused_with_one_that_does(call, message):
+    with pytest.raises(ParameterError, match=message):
+        call()
+
+
+def test_an_error_inside_the_users_own_score_is_the_users():
+    def broken(est, X, y):
+        raise ValueError("mine")
+
+    with pytest.raises(ValueError, match="mine"):
+        cross_validate(TREE, X, Y, cv=2, scoring=broken)
+
+
+def test_what_is_shown_last_in_a_notebook_is_the_table():
+    scores = cross_validate(TREE, X, Y, cv=3)
+
+    assert repr(scores) == str(scores)
+    assert "array" not in repr(tw.model_selection.compare([TREE], X, Y, cv=3))
+
+
+def test_errors_are_printed_as_what_they_are():
+    scores = cross_validate(tw.DecisionTreeRegressor(max_depth=2), X, X[:, 0] * 1000, cv=3,
+                            scoring=["neg_mean_squared_error", "r2"])  # fmt: skip
+
+    text = str(scores)
+    assert scores.means["neg_mean_squared_error"] < 0
+    assert "neg_" not in text
+    assert "-" not in text
+    assert f"mean_squared_error  {-scores.means['neg_mean_squared_error']:.0f}" in text
+
+
+def test_a_sort_of_warning_is_told_once_with_the_number_of_folds():
+    x = X.copy()
+    x[:2, 0] = np.nan
+    x[0, 1] = np.nan
+
+    for n_jobs in (1, 3):
+        with pytest.warns(DataWarning) as told:
+            cross_validate(tw.DecisionTreeClassifier(), x, Y, cv=np.arange(150) // 15 % 10, n_jobs=n_jobs)
+        assert [str(each.message).partition(";")[0] for each in told] == [
+            "missing values in 2 column(s) that had none at fit: 'x0', 'x1'"
+        ]
+        assert str(told[0].message).endswith("(in 1 of 10 folds)")
+        assert told[0].filename == __file__
+
+
+def test_an_error_of_zero_has_no_sign():
+    scores = cross_validate(tw.DecisionTreeRegressor(), X[:, :1], X[:, 0] * 2, cv=3, scoring="neg_mean_squared_error")
+
+    assert scores.train["neg_mean_squared_error"].max() == 0.0
+    assert "-" not in str(scores)

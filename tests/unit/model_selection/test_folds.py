@@ -9,7 +9,14 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.folds import as_array, check_tested_once, splits_of, times_tested
+from treewright.model_selection.folds import (
+    as_array,
+    check_tested_once,
+    folds_within,
+    splits_of,
+    times_tested,
+    two_parts,
+)
 
 LABELS = ["a"] * 12 + ["b"] * 8
 
@@ -164,3 +171,40 @@ def test_groups_without_a_splitter_or_of_another_length_are_refused():
 def test_what_is_no_target_is_refused(y):
     with pytest.raises(DataError):
         splits_of(2, y, is_classification=True)
+
+
+def test_folds_within_a_fit_take_no_heed_of_classes_where_one_is_too_rare():
+    folds = folds_within(10, LABELS, is_classification=True, random_state=1)
+
+    assert same(list(folds.split(LABELS)), list(KFold(10, shuffle=True, random_state=1).split(LABELS)))
+    assert folds_within(8, LABELS, is_classification=True, random_state=1) == 8
+
+
+@pytest.mark.parametrize("cv", [0, 1, 21, True, "ten", None, [1, 2] * 10])
+def test_folds_within_a_fit_leave_to_splits_of_what_is_no_number_of_folds(cv):
+    assert folds_within(cv, LABELS, is_classification=True, random_state=0) is cv
+
+
+@pytest.mark.parametrize("by_class", ["always", "where possible"])
+def test_two_parts_hold_every_row_once_and_each_class_in_its_share(by_class):
+    first, second = two_parts(LABELS, 5, 0, by_class=by_class)
+
+    assert sorted([*first, *second]) == list(range(20))
+    assert first.tolist() == sorted(first)
+    assert [LABELS[row] for row in second].count("a") == 3
+
+
+def test_two_parts_with_a_class_too_rare_are_refused_or_drawn_without_heed_of_it():
+    y = [*LABELS, "c"]
+
+    with pytest.raises(DataError, match="class 'c' has 1 row"):
+        two_parts(y, 5, 0, by_class="always")
+    assert [part.tolist() for part in two_parts(y, 5, 0, by_class="where possible")] == [
+        part.tolist() for part in two_parts(y, 5, 0, by_class="never")
+    ]
+
+
+@pytest.mark.parametrize("n_second", [0, 20, 21])
+def test_an_empty_part_is_refused(n_second):
+    with pytest.raises(DataError, match=r"20 row\(s\) are too few to keep"):
+        two_parts(LABELS, n_second, 0, by_class="never")

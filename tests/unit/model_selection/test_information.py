@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -378,3 +379,40 @@ class TestRefusals:
 
         with pytest.raises(ParameterError, match="n_parameters="):
             aic(tree, TWO, NUMBERS, n_parameters=n_parameters)
+
+
+class TestWhatIsCounted:
+    def test_a_class_without_weight_in_the_tree_is_no_parameter(self):
+        X, y = [[0.0], [1.0], [2.0], [3.0], [1.5]], ["a", "a", "b", "b", "c"]
+        weights = [1.0, 1.0, 1.0, 1.0, 0.0]
+
+        with_row = tw.DecisionTreeClassifier().fit(X, y, weights)
+        without = tw.DecisionTreeClassifier().fit(X[:4], y[:4])
+
+        counted = log_likelihood(with_row, X, y, sample_weight=weights).n_parameters
+        assert counted == log_likelihood(without, X[:4], y[:4]).n_parameters == 2
+
+    def test_coefficients_whose_shrinkage_was_searched_for_are_refused_as_shrunk(self):
+        from sklearn.linear_model import LogisticRegressionCV
+
+        X = np.arange(20.0)[:, None]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # scikit-learn announces other defaults
+            est = LogisticRegressionCV(Cs=2, cv=2).fit(X, [0, 1] * 10)
+
+        with pytest.raises(ParameterError, match=r"LogisticRegressionCV.*shrunk"):
+            bic(est, X, [0, 1] * 10)
+
+    @pytest.mark.parametrize(
+        "k", [10**400, -(10**400), math.inf, math.nan, "3"], ids=["huge", "low", "inf", "nan", "text"]
+    )
+    def test_a_number_of_parameters_beyond_float64_is_refused(self, k):
+        est = tw.DecisionTreeClassifier(max_depth=1).fit(SIDES, LETTERS)
+
+        with pytest.raises(ParameterError, match="n_parameters="):
+            aic(est, SIDES, LETTERS, n_parameters=k)
+
+    def test_a_log_likelihood_is_shown_in_one_line(self):
+        est = tw.DecisionTreeClassifier(max_depth=1).fit(SIDES, LETTERS)
+
+        assert len(repr(log_likelihood(est, SIDES, LETTERS)).splitlines()) == 1

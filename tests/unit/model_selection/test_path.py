@@ -8,14 +8,15 @@ import types
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.datasets import load_diabetes, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.model_selection import GroupKFold, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.path import pruning_path
-from treewright.model_selection.path_table import MOST_LINES, step_by
+from treewright.model_selection.path_table import step_by
+from treewright.model_selection.table_text import MOST_LINES
 
 WINE = load_wine(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
@@ -92,6 +93,9 @@ class TestResult:
         shown = [line for line in str(diabetes).splitlines()[2:-1] if "more:" not in line]
         left_out = [int(line.split()[1].replace(",", "")) for line in str(diabetes).splitlines() if "more:" in line]
         assert len(shown) + sum(left_out) == len(diabetes)
+
+    def test_a_notebook_shows_the_table(self, wine):
+        assert repr(wine) == str(wine)
 
     def test_columns_make_a_frame(self, wine):
         frame = pl.DataFrame(wine.to_dict())
@@ -203,7 +207,7 @@ class TestGrowth:
 class TestRefusals:
     @pytest.mark.parametrize("estimator", [TheirTree(), tw.DecisionTreeClassifier, None, "tree"])
     def test_what_is_not_one_of_our_trees(self, estimator):
-        with pytest.raises(ParameterError, match=r"give treewright\.DecisionTreeClassifier\(\)"):
+        with pytest.raises(ParameterError, match=r"such as treewright\.DecisionTreeClassifier\(\)"):
             pruning_path(estimator, *WINE)
 
     @pytest.mark.parametrize(
@@ -212,7 +216,7 @@ class TestRefusals:
             ({"rule": "2se"}, "rule='2se': choose one of '1se', 'min'"),
             ({"rule": None}, "rule=None"),
             ({"risk": "gini"}, "risk='gini': choose one of 'impurity', 'error'"),
-            ({"loss": "squared"}, "loss='squared': for classification choose 'misclassified'"),
+            ({"loss": "squared_error"}, "loss='squared_error': for classes give 'misclassification'"),
             ({"cv": 1}, "cv=1: at least 2 folds"),
             ({"cv": "ten"}, "cv='ten'"),
             ({"cv": None, "groups": [1]}, "groups= needs folds"),
@@ -251,3 +255,32 @@ class TestRefusals:
             pruning_path(tw.DecisionTreeRegressor(criterion="poisson"), X, y, cv=[0, 0, 0, 1, 1, 1])
 
         assert caught.value.__notes__ == ["in fold 1 of 2, counted from 0"]
+
+
+class TestClassWeights:
+    def test_a_factor_common_to_all_classes_changes_nothing(self):
+        X, y = load_breast_cancer(return_X_y=True)
+        X, y = X[::4], y[::4]
+        plain = pruning_path(TREE, X, y, cv=3)
+
+        for factor in (1.0, 100.0, 1e-3):
+            est = tw.DecisionTreeClassifier(class_weight={0: factor, 1: factor})
+            path = pruning_path(est, X, y, cv=3)
+            assert path.n_leaves[path.chosen] == plain.n_leaves[plain.chosen]
+            assert path.standard_error == pytest.approx(plain.standard_error)
+            aside = pruning_path(est, X[::2], y[::2], cv=None, validation=(X[1::2], y[1::2]))
+            wanted = pruning_path(TREE, X[::2], y[::2], cv=None, validation=(X[1::2], y[1::2]))
+            assert aside.standard_error == pytest.approx(wanted.standard_error)
+
+    def test_the_standard_error_takes_the_factors_to_a_weighted_mean_of_1(self):
+        X, y = load_breast_cancer(return_X_y=True)
+        X, y, Xv, yv = X[::4], y[::4], X[1::4], y[1::4]
+        given = np.arange(len(yv)) % 3 + 1.0
+        path = pruning_path(tw.DecisionTreeClassifier(class_weight={0: 4.0}), X, y, cv=None, validation=(Xv, yv, given))
+
+        factors = np.where(yv == 0, 4.0, 1.0)
+        weights = given * factors / np.average(factors, weights=given)
+        wrong = (path.grown.predict(Xv) != yv).astype(float)
+        mean = np.average(wrong, weights=weights)
+        assert path.cv_error[0] == pytest.approx(mean)
+        assert path.standard_error[0] == pytest.approx(np.sqrt((weights * (wrong - mean) ** 2).sum()) / weights.sum())

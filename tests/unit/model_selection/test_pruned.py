@@ -9,10 +9,12 @@ import polars as pl
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection import pruned
 from treewright.model_selection.pruned import rows_in_two
 
 PrunedTree = tw.model_selection.PrunedTree
@@ -114,15 +116,44 @@ def test_it_answers_for_its_tree_and_is_pickled(cancer):
     assert len(est.prune_log_) == est.model_.facts["pruning"][0]["cuts"]
 
 
-def test_before_fit_it_knows_nothing_of_a_tree():
-    with pytest.raises(AttributeError, match="has no attribute 'show'"):
-        PrunedTree(tw.DecisionTreeClassifier()).show()
+@pytest.mark.parametrize("name", ["tree_", "model_", "get_n_leaves", "show", "estimator_"])
+def test_before_fit_it_says_that_it_is_not_fitted(name):
+    est = PrunedTree(tw.DecisionTreeClassifier())
+
+    assert not hasattr(est, name)
+    with pytest.raises(NotFittedError, match=f"has no {name}: call fit first"):
+        getattr(est, name)
+
+
+def test_what_no_fit_would_bring_is_no_attribute():
+    with pytest.raises(AttributeError, match="has no attribute 'sho'"):
+        _ = PrunedTree(tw.DecisionTreeClassifier()).sho
+
+
+def test_the_folds_run_on_the_threads_of_its_estimator(cancer, monkeypatch):
+    asked = []
+    whole = pruned.pruning_path
+    monkeypatch.setattr(pruned, "pruning_path", lambda *a, **k: asked.append(k["n_jobs"]) or whole(*a, **k))
+
+    for n_jobs in (1, 2, None):
+        PrunedTree(tw.DecisionTreeClassifier(n_jobs=n_jobs), cv=2).fit(cancer[0][:60], cancer[1][:60])
+
+    assert asked == [1, 2, None]
 
 
 @pytest.mark.parametrize(
     ("changed", "error", "told"),
     [
         ({"pruning": "ccp_1sd"}, ParameterError, "did you mean 'ccp_1se'"),
+        ({"options": {"rule": "min"}}, ParameterError, "ccp_1se has no option 'rule': its options are risk, loss"),
+        ({"options": {"validation": ([[0.0]], [0])}}, ParameterError, "has no option 'validation'"),
+        ({"options": {1: 2}}, ParameterError, "has no option"),
+        ({"options": 5}, ParameterError, "options=5: give a mapping"),
+        ({"pruning": "pessimistic", "options": {1: 2}}, ParameterError, "has no option '1'"),
+        ({"cv": None}, ParameterError, "cv=None: ccp_1se finds its price by folds"),
+        ({"cv": 1}, ParameterError, "cv=1: at least 2 folds"),
+        ({"random_state": "a"}, ParameterError, "random_state='a'"),
+        ({"pruning": "reduced_error", "prune_size": None}, ParameterError, "prune_size=None"),
         ({"pruning": "leaves"}, ParameterError, "leaves needs max_leaves="),
         ({"pruning": "pessimistic", "options": {"z": 1}}, ParameterError, "has no option 'z'"),
         ({"pruning": "reduced_error", "prune_size": 1.0}, ParameterError, "between 0 and 1"),
@@ -149,3 +180,56 @@ def test_a_class_with_fewer_rows_than_folds_is_no_reason_to_give_no_tree(cancer)
     y = np.where(np.arange(len(y)) == 7, 2, y)
 
     assert PrunedTree(tw.DecisionTreeClassifier(), "ccp_1se").fit(X, y).get_n_leaves() >= 2
+
+
+def test_a_missing_label_is_refused_as_fit_refuses_it():
+    for labels in ([1, None] * 30, ["a", 1] * 30):
+        with pytest.raises(DataError):
+            PrunedTree(tw.DecisionTreeClassifier(), "reduced_error").fit(np.arange(60.0)[:, None], labels)
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), "a", [-1.0] * 60])
+def test_weights_that_do_not_fit_are_refused_before_the_rows_are_divided(weights):
+    with pytest.raises(DataError):
+        PrunedTree(tw.DecisionTreeClassifier(), "reduced_error").fit(
+            np.arange(60.0)[:, None], [0, 1] * 30, sample_weight=weights
+        )
+
+
+def test_a_weight_for_all_rows_is_taken(cancer):
+    X, y = cancer
+    one, every = (PrunedTree(tw.DecisionTreeClassifier(), "reduced_error").fit(X, y, w) for w in (2.0, None))
+
+    assert one.get_n_leaves() == every.get_n_leaves()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.DataConversionWarning")
+def test_a_frame_of_one_column_is_stratified_like_the_column(cancer):
+    X, y = cancer[0], pl.DataFrame({"y": cancer[1]})
+
+    one, other = (PrunedTree(tw.DecisionTreeClassifier(), "reduced_error").fit(X, t) for t in (y, cancer[1]))
+
+    assert one.tree_.threshold.tolist() == other.tree_.threshold.tolist()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_class_of_one_row_is_kept_in_the_growing_part(seed):
+    X, y = np.arange(60.0)[:, None], np.array([0, 1] * 30)
+    y[7] = 2
+
+    est = PrunedTree(tw.DecisionTreeClassifier(), "reduced_error", random_state=seed).fit(X, y)
+
+    assert est.classes_.tolist() == [0, 1, 2]
+
+
+def test_what_cannot_be_pruned_is_refused(cancer):
+    from sklearn.tree import DecisionTreeClassifier
+
+    for est in (DecisionTreeClassifier(), tw.DecisionTreeClassifier, None, "a"):
+        with pytest.raises(ParameterError, match="single-tree estimator of treewright"):
+            PrunedTree(est, "pessimistic").fit(*cancer)
+
+
+def test_probabilities_are_promised_before_the_fit():
+    assert hasattr(PrunedTree(tw.DecisionTreeClassifier()), "predict_proba")
+    assert not hasattr(PrunedTree(tw.DecisionTreeRegressor()), "predict_proba")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import treewright as tw
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.model_selection.pruned import rows_in_two
-from treewright.model_selection.pruners import DEFAULT
+from treewright.model_selection.pruners import DEFAULT, PrunedResult, PrunerTable
 
 compare_pruning = tw.model_selection.compare_pruning
 
@@ -67,11 +69,36 @@ def test_without_reduced_error_all_rows_judge(halves):
     assert table.n_judged == len(halves[3])
 
 
-def test_the_best_is_the_smallest_within_one_standard_error(table):
-    least = min(row.valid_error for row in table)
+def row(method, n_leaves, valid_error, standard_error=0.02):
+    return PrunedResult(method, n_leaves, 3, 0, 0.0, valid_error, standard_error, None)
 
-    assert table.best.valid_error <= least + max(row.standard_error for row in table)
-    assert all(row.n_leaves >= table.best.n_leaves or row.valid_error > least for row in table)
+
+def test_the_best_is_the_smallest_within_one_standard_error():
+    rows = (row("least", 9, 0.10), row("near", 4, 0.119, 0.5), row("small", 2, 0.121), row("larger", 7, 0.11))
+
+    table = PrunerTable(rows, {}, 100, "misclassified share")
+
+    assert table.best.method == "near"
+
+
+def test_of_equal_trees_the_one_of_less_error_is_the_best():
+    table = PrunerTable((row("one", 4, 0.11), row("other", 4, 0.10)), {}, 100, "misclassified share")
+
+    assert table.best.method == "other"
+
+
+def test_a_standard_error_has_the_decimals_of_its_error():
+    rows = (row("a", 9, 6801.2, 946.31), row("b", 4, 0.0614, 0.02237), row("c", 1, 0.0, 0.0), row("d", 1, 5e-9, 1e-9))
+
+    words = [line.split()[-2:] for line in str(PrunerTable(rows, {}, 100, "error")).splitlines()[2:]]
+
+    assert words == [["6801", "946"], ["0.0614", "0.0224"], ["0", "0"], ["5e-09", "1e-09"]]
+
+
+def test_the_table_is_what_a_notebook_shows():
+    table = PrunerTable((row("one", 4, 0.11),), {}, 100, "misclassified share")
+
+    assert repr(table) == str(table)
 
 
 def test_methods_without_meaning_for_numbers_are_named_and_left_out():
@@ -81,7 +108,8 @@ def test_methods_without_meaning_for_numbers_are_named_and_left_out():
 
     assert set(table.undefined) == {"pessimistic", "error_based"}
     assert table.error == "mean squared error"
-    assert "pessimistic: " in str(table)
+    assert "\nerror_based: counts" in str(table)
+    assert "\npessimistic: counts" in str(table)
     judged, _ = rows_in_two(y[1::2], 0.5, 0, is_classification=False)
     row = table["ccp_1se"]
     assert row.valid_error == pytest.approx(((row.estimator.predict(X[1::2][judged]) - y[1::2][judged]) ** 2).mean())
@@ -95,8 +123,93 @@ def test_weights_count(halves):
         tw.DecisionTreeClassifier(), X, y, X_valid, y_valid, methods=["pessimistic"], valid_weight=weights
     )
 
-    wrong = table["pessimistic"].estimator.predict(X_valid) != y_valid
-    assert table["pessimistic"].valid_error == pytest.approx(np.average(wrong, weights=weights))
+    wrong = (table["pessimistic"].estimator.predict(X_valid) != y_valid).astype(float)
+    error = np.average(wrong, weights=weights)
+    assert table["pessimistic"].valid_error == pytest.approx(error)
+    spread = np.sqrt((weights * (wrong - error) ** 2).sum()) / weights.sum()
+    assert table["pessimistic"].standard_error == pytest.approx(spread, rel=1e-12)
+
+
+def test_weights_of_the_fit_reach_growth_and_training_error(halves):
+    X, y, X_valid, y_valid = halves
+    weights = np.where(y == 1, 1.0, 5.0)
+
+    table = compare_pruning(
+        tw.DecisionTreeClassifier(max_depth=2), X, y, X_valid, y_valid, methods=["pessimistic"], sample_weight=weights
+    )
+
+    alone = tw.DecisionTreeClassifier(max_depth=2).fit(X, y, weights)
+    assert table["unpruned"].estimator.show() == alone.show()
+    assert table["unpruned"].train_error == pytest.approx(np.average(alone.predict(X) != y, weights=weights))
+
+
+@pytest.mark.parametrize("unit", [1e200, 1e-200, 1e12])
+def test_weights_of_any_size_give_a_finite_standard_error(halves, unit):
+    X, y, X_valid, y_valid = halves
+    weights = np.arange(len(y_valid)) % 3 + 1.0
+
+    def judged(held):
+        return compare_pruning(
+            tw.DecisionTreeClassifier(max_depth=2), X, y, X_valid, y_valid, methods=["pessimistic"], valid_weight=held
+        )["pessimistic"]
+
+    with pytest.warns(DataWarning, match="compare_pruning takes weights") if unit < 1 else nullcontext():
+        found = judged(weights * unit)
+    plain = judged(weights)
+    assert found.valid_error == pytest.approx(plain.valid_error)
+    assert found.standard_error * np.sqrt(unit) == pytest.approx(plain.standard_error)
+
+
+def test_a_target_beyond_float64_is_refused():
+    X, y = load_diabetes(return_X_y=True)
+    valid = y[100:140].copy()
+    valid[0] = 1e200
+
+    with pytest.raises(DataError, match="beyond float64"):
+        compare_pruning(
+            tw.DecisionTreeRegressor(max_depth=2), X[:100], y[:100], X[100:140], valid, methods=["significance"]
+        )
+
+
+def test_one_weight_for_all_rows_is_taken(halves):
+    one, every = (
+        compare_pruning(tw.DecisionTreeClassifier(max_depth=2), *halves, methods=["reduced_error"], valid_weight=w)
+        for w in (2.0, None)
+    )
+
+    assert one["reduced_error"].valid_error == every["reduced_error"].valid_error
+
+
+def test_the_standard_error_is_that_of_the_path(halves):
+    X, y, X_valid, y_valid = halves
+    weights = np.where(y_valid == 1, 1.0, 5.0)
+
+    table = compare_pruning(
+        tw.DecisionTreeClassifier(), X, y, X_valid, y_valid, methods=["pessimistic"], valid_weight=weights
+    )
+
+    path = tw.model_selection.pruning_path(
+        tw.DecisionTreeClassifier(), X, y, cv=None, validation=(X_valid, y_valid, weights)
+    )
+    assert path.n_leaves[0] == table["unpruned"].n_leaves
+    assert path.cv_error[0] == pytest.approx(table["unpruned"].valid_error, rel=1e-12)
+    assert path.standard_error[0] == pytest.approx(table["unpruned"].standard_error, rel=1e-12)
+    wrong = (table["pessimistic"].estimator.predict(X_valid) != y_valid).astype(float)
+    spread = np.sqrt((weights * (wrong - np.average(wrong, weights=weights)) ** 2).sum()) / weights.sum()
+    assert table["pessimistic"].standard_error == pytest.approx(spread, rel=1e-12)
+
+
+def test_options_of_one_cross_validated_choice_are_not_those_of_the_other():
+    X, y = load_wine(return_X_y=True)
+
+    def leaves(methods, **options):
+        return compare_pruning(tw.DecisionTreeClassifier(), X, y, X, y, methods=methods, options=options)["ccp_1se"]
+
+    by_error, alone = leaves(["ccp_1se"], ccp_1se={"risk": "error"}), leaves(["ccp_1se"])
+    beside = leaves(["ccp_min", "ccp_1se"], ccp_min={"risk": "error"})
+
+    assert by_error.n_leaves != alone.n_leaves
+    assert beside.n_leaves == alone.n_leaves
 
 
 def test_the_table_prints_in_80_columns_and_gives_columns(table):
@@ -109,6 +222,18 @@ def test_the_table_prints_in_80_columns_and_gives_columns(table):
     [
         ({"methods": ["ccp"]}, ParameterError, "there is no pruning method 'ccp'"),
         ({"methods": ["leaves"], "options": {"leaves": {"max_leaves": 0}}}, ParameterError, "max_leaves=0"),
+        ({"methods": ["leaves"]}, ParameterError, "leaves needs max_leaves="),
+        ({"methods": ["ccp_1se"], "options": {"ccp_1se": {"cv": 5}}}, ParameterError, "ccp_1se has no option 'cv'"),
+        ({"methods": ["ccp_1se"], "options": {"ccp_1se": {"rule": "min"}}}, ParameterError, "has no option 'rule'"),
+        ({"methods": ["ccp_min"], "options": {"ccp_min": {"alpha": 1}}}, ParameterError, "has no option 'alpha'"),
+        ({"options": {"significance": 5}}, ParameterError, "give a mapping from method to a mapping"),
+        ({"options": 5}, ParameterError, "options=5"),
+        ({"options": "a"}, ParameterError, "options='a'"),
+        ({"methods": None}, ParameterError, "methods=None: give a list of names"),
+        ({"methods": 5}, ParameterError, "methods=5"),
+        ({"methods": "pessimistic"}, ParameterError, "methods='pessimistic'"),
+        ({"cv": None}, ParameterError, "cv=None: ccp_min and ccp_1se"),
+        ({"random_state": 1.5}, ParameterError, "random_state=1.5"),
         ({"methods": ["pessimistic"], "options": {"leaves": {}}}, ParameterError, "not among the methods"),
     ],
 )
@@ -136,3 +261,5 @@ def test_an_estimator_that_cannot_be_pruned_is_refused(halves):
 
     with pytest.raises(ParameterError, match="single-tree estimator of treewright"):
         compare_pruning(DecisionTreeClassifier(), *halves)
+    with pytest.raises(ParameterError, match=r"DecisionTreeClassifier \(a class\): give a single-tree"):
+        compare_pruning(tw.DecisionTreeClassifier, *halves)

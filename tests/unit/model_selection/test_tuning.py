@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, RepeatedKFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, DataWarning, ParameterError, TooLargeError
 from treewright.model_selection import tune
 from treewright.model_selection.tuning import Candidate, _chosen
 
@@ -73,7 +73,7 @@ def test_halving_gives_the_last_round_all_rows_and_scores_it_as_a_grid_does():
 
     n_train = sorted(one.n_train for one in tuned)
     full = max(n_train)
-    assert n_train == [full // 9] * 6 + [full // 3] * 2 + [full]
+    assert n_train == [full // 3] * 6 + [full] * 3
     assert tuned.best.n_train == full
     assert tuned.best.mean == whole[str(tuned.best_parameters)]
 
@@ -167,6 +167,11 @@ def test_what_is_printed_fits_into_80_columns_with_the_chosen_first():
         (GRID, {"rule": "least"}, "rule='least'"),
         (GRID, {"method": "random", "n_candidates": 0}, "n_candidates=0"),
         (GRID, {"method": "halving", "factor": 1}, "factor=1"),
+        (GRID, {"method": "grid", "n_candidates": "a"}, "n_candidates='a'"),
+        (GRID, {"method": "halving", "n_candidates": "a"}, "n_candidates='a'"),
+        (GRID, {"factor": "a"}, "factor='a'"),
+        ({"max_depth": [2, 3, 2]}, {}, "hold 2 twice"),
+        (GRID, {"random_state": "a"}, "random_state='a'"),
         (GRID, {"rule": "1se", "cv": [(range(100), range(100, 190))]}, "at least 2 folds"),
         ({"max_depth": [0]}, {}, "max_depth"),
     ],
@@ -192,3 +197,78 @@ def test_without_any_score_nothing_is_chosen():
 def test_what_has_no_leaves_has_no_simplest():
     with pytest.raises(ParameterError, match="this estimator has none"):
         tune(Ridge(), X, X[:, 0], {"alpha": [1.0, 2.0]}, rule="1se", cv=2)
+
+
+def test_the_last_round_of_halving_has_a_choice():
+    for n, wanted in ((3, 3), (9, 3), (27, 3), (10, 2)):
+        tuned = tune(TREE, X, Y, {"max_depth": range(1, n + 1)}, method="halving", cv=2)
+
+        full = max(one.n_train for one in tuned)
+        assert sum(one.n_train == full for one in tuned) == wanted, n
+
+
+@pytest.mark.parametrize("method", ["grid", "halving", "random"])
+def test_more_candidates_than_can_be_tried_are_refused_with_their_number(method):
+    grid = {"max_depth": range(1, 10_001), "min_samples_leaf": range(1, 10_001)}
+
+    with pytest.raises(TooLargeError, match=str(10**8)):
+        tune(TREE, X, Y, grid, method=method, n_candidates=10**9)
+
+
+def test_a_grid_of_more_candidates_than_can_be_numbered_is_refused():
+    names = ["max_depth", "min_samples_leaf", "min_samples_split", "max_leaf_nodes"]
+    grid = {name: range(2, 10**5) for name in names}
+
+    with pytest.raises(TooLargeError, match="more than can be numbered"):
+        tune(TREE, X, Y, grid, method="random", n_candidates=2)
+
+
+def test_the_folds_are_those_of_cross_validate_for_every_sort_of_seed_and_method():
+    drawn = {"min_impurity_decrease": stats.uniform(0, 0.01)}
+    for method, grid in (("grid", GRID), ("random", drawn), ("halving", drawn)):
+        for make in (lambda: 5, lambda: np.random.RandomState(5)):
+            tuned = tune(TREE, X, Y, grid, method=method, n_candidates=2, factor=9, random_state=make())
+
+            alone = tw.model_selection.cross_validate(
+                tw.DecisionTreeClassifier(**tuned[0].parameters), X, Y, cv=5, random_state=make()
+            )
+            assert tuned[0].scores.tolist() == alone.test["accuracy"].tolist()
+
+
+def test_the_one_se_rule_does_not_tire_of_repeats():
+    repeated = tune(TREE, X, Y, {"max_depth": [2]}, cv=RepeatedKFold(n_splits=5, n_repeats=20, random_state=0))
+
+    scores = repeated[0].scores
+    # 190 rows in 5 folds: 38 against 152.
+    assert math.isclose(repeated[0].standard_error, math.sqrt((1 / 100 + 1 / 4) * scores.var(ddof=1)))
+
+
+def test_a_sort_of_warning_of_many_fits_is_told_once():
+    x = X.copy()
+    x[:2, 0] = np.nan
+
+    with pytest.warns(DataWarning, match=r"\(in 6 of 30 fits\)") as told:
+        tune(TREE, x, Y, GRID, cv=np.arange(190) // 38)
+
+    assert len(told) == 1
+
+
+def test_undefined_scores_of_many_candidates_are_told_once():
+    def odd(est, X, y):
+        return math.nan if est.max_depth < 3 else 0.5
+
+    with pytest.warns(DataWarning, match="3 more of 6 scores have such folds") as told:
+        tune(TREE, X, Y, GRID, scoring=odd)
+
+    assert len(told) == 1
+
+
+def test_errors_are_printed_as_what_they_are():
+    tuned = tune(
+        tw.DecisionTreeRegressor(), X[:, 1:5], X[:, 0], {"max_depth": [1, 2]}, scoring="neg_mean_absolute_error"
+    )
+
+    assert tuned.best.mean < 0
+    assert str(tuned).startswith("mean_absolute_error")
+    assert "-" not in str(tuned)
+    assert repr(tuned) == str(tuned)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection.curve import Curve
 from treewright.plot.figures.impurity import two_class_impurity
 from treewright.plot.figures.look import drawable
 
@@ -74,6 +78,37 @@ def test_alphas_stand_above_the_leaves_of_their_step():
     assert top.get_xlabel() == "alpha, the price of a leaf"
     assert shown["0.4"] == 1
     assert shown["0"] == 9
+
+
+def alphas_of(figure):
+    """Text, and where it begins and ends, of every alpha; drawn as it will be seen."""
+    FigureCanvasAgg(figure).draw()
+    labels = figure.axes[0].child_axes[0].get_xticklabels()
+    return [(label.get_text(), *label.get_window_extent().intervalx) for label in labels]
+
+
+@pytest.mark.parametrize("width", [3.5, 5.0, 8.4, 20.0])
+def test_alphas_do_not_touch_however_wide_the_figure_is(width):
+    leaves = [30, 25, 12, 8, 6, 5, 4, 3, 2, 1]
+    alphas = [0.0, 0.00012, 0.000831, 0.00289, 0.00312, 0.00831, 0.0123, 0.0000333, 0.0444, 0.0000123]
+    figure = tw.plot.error_against_size(n_leaves=leaves, train=np.arange(10), alphas=alphas)
+    figure.set_size_inches(width, 4.6)
+
+    drawn = alphas_of(figure)
+
+    assert drawn[0][0] == "0.0000123"
+    assert all(right + 5 <= left for (_, _, right), (_, left, _) in pairwise(drawn))
+    assert len(drawn) >= min(5, int(width) - 1)
+
+
+def test_a_figure_that_is_made_wider_has_room_for_more_alphas():
+    figure = tw.plot.error_against_size(n_leaves=range(9, 0, -1), train=range(9), alphas=np.arange(9) / 123456)
+
+    figure.set_size_inches(5, 4.6)
+    few = len(alphas_of(figure))
+    figure.set_size_inches(14, 4.6)
+
+    assert 1 <= few < len(alphas_of(figure)) == 6
 
 
 @pytest.mark.parametrize("k", [1, 2, 60, 3000])
@@ -149,6 +184,55 @@ def test_a_curve_that_makes_no_sense_is_refused(change, error, words):
         tw.plot.error_curve(**({"x": [1, 2], "train": [1, 2], "test": [2, 3]} | change))
 
 
+def test_marks_at_one_place_are_one_line_with_both_names():
+    ax = tw.plot.error_curve(x=[1, 2, 4], test=[3, 2, 1], marks={"best": 4, "least leaves": 1, "1 s.e.": 4.0}).axes[0]
+
+    assert texts(ax) == ["other rows", "best, 1 s.e.: 4", "least leaves: 1"]
+    assert [sorted(set(line.get_xdata())) for line in ax.get_lines()] == [[1, 2, 4], [4], [1]]
+
+
+@pytest.mark.parametrize(
+    ("over", "x", "scale"),
+    [
+        ("leaves", [2, 10, 59], "linear"),
+        ("leaves", [2, 10, 60], "log"),
+        ("rows", [100, 3000], "log"),
+        ("max_depth", [1, 100], "linear"),
+        ("alpha", [0.001, 0.002], "log"),
+        ("alpha", [0.0, 0.002], "linear"),
+    ],
+)
+def test_leaves_and_rows_that_span_a_factor_of_thirty_stand_on_a_logarithmic_axis(over, x, scale):
+    errors = np.tile(np.arange(len(x), dtype=float), (3, 1))
+    curve = Curve("tree", over, tuple(x), errors, errors, np.ones(len(x)), "misclassification", 30)
+
+    assert curve.plot().axes[0].get_xscale() == scale
+    assert curve.plot(log_x=False).axes[0].get_xscale() == "linear"
+
+
+def test_parts_have_the_names_that_the_caller_gives_them():
+    ax = tw.plot.bias_variance(**PARTS, noise=None, bias_label="bias + noise", variance_label="net variance").axes[0]
+
+    assert texts(ax) == ["bias + noise", "net variance", "expected loss", "least: 2"]
+
+
+@pytest.mark.parametrize("knows_truth", [False, True])
+def test_the_parts_of_the_zero_one_loss_are_named_as_in_their_table(knows_truth):
+    X = np.random.default_rng(0).random((60, 2))
+    y = (X[:, 0] > 0.5).astype(int)
+    curve = tw.model_selection.bias_variance_curve(
+        lambda depth: tw.DecisionTreeClassifier(max_depth=depth), [1, 2], X[:40], y[:40], X[40:], 1 - y[40:],
+        n_rounds=3, true_values=y[40:] if knows_truth else None,
+    )  # fmt: skip
+
+    named = texts(curve.plot().axes[0])[:2]
+
+    assert named == (["bias", "net variance"] if knows_truth else ["bias + noise", "net variance"])
+    head = str(curve).splitlines()[1]
+    assert all(name in head for name in named)
+    assert texts(curve.plot(variance_label="spread").axes[0])[1] == "spread"
+
+
 def test_unknown_noise_is_said_to_be_in_the_bias():
     known = texts(tw.plot.bias_variance(**PARTS, noise=[1, 1, 1], test_error=[5, 3, 5]).axes[0])
     unknown = texts(tw.plot.bias_variance(**PARTS, noise=None).axes[0])
@@ -183,6 +267,23 @@ def test_the_line_of_the_pruners_is_one_standard_error_above_the_least():
     right = tw.plot.pruning_comparison(**PRUNERS, valid_se=[0.02, 0.01]).axes[0].child_axes[1]
 
     assert np.allclose(lines(right)["least error\n+ one standard error"][:, 0], 0.1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "label"),
+    [([50, 5], "leaves"), ([51, 5], "leaves (log scale)"), ([4000, 1], "leaves (log scale)"), ([3, 3], "leaves")],
+)
+def test_leaves_of_pruners_are_logarithmic_beyond_a_factor_of_ten_and_the_axis_says_so(sizes, label):
+    left = tw.plot.pruning_comparison(**(PRUNERS | {"n_leaves": sizes})).axes[0].child_axes[0]
+
+    assert left.get_xlabel() == label
+    assert left.get_xscale() == ("log" if "log" in label else "linear")
+    if "log" not in label:
+        assert left.get_xlim()[0] == 0
+    # The smallest tree is away from the names, and the largest has room for its number.
+    shares = left.transAxes.inverted().transform(left.transData.transform([(size, 0) for size in sizes]))[:, 0]
+    assert shares.min() >= 0.08
+    assert shares.max() <= 0.85
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
+import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.lines import Line2D
 
 import treewright as tw
 from treewright.exceptions import MissingLibraryError, TreewrightError
@@ -84,6 +87,61 @@ def test_saving_by_the_name_of_a_file_says_no_date_and_leaves_the_settings_alone
 
     assert "<dc:date>" not in (tmp_path / "curve.svg").read_text(encoding="utf-8")
     assert dict(mpl.rcParams) == before
+
+
+@pytest.mark.parametrize("kind", ["svg", "svgz", "pdf", "png"])
+def test_no_setting_of_the_process_is_another_while_a_figure_is_saved(kind):
+    before, seen = dict(mpl.rcParams), []
+
+    class Spy(Line2D):
+        def draw(self, renderer):
+            seen.append(dict(mpl.rcParams))
+            super().draw(renderer)
+
+    figure = figure_of()
+    figure.axes[0].add_line(Spy([1, 2], [0, 1]))
+    saved(figure, kind)
+
+    assert seen
+    assert all(held == before for held in seen)
+
+
+def test_names_in_an_svg_lead_somewhere_and_two_figures_share_none():
+    defined = []
+    for seed in (0, 1):
+        text = saved(figure_of(seed), "svg").decode()
+        names = re.findall(r' id="((?:[pmh]|C)[0-9a-f_]{10,})"', text)
+        asked = re.findall(r'href="#([^"]+)"|url\(#([^)]+)\)', text)
+        assert len(names) == len(set(names)) > 0
+        assert {one or other for one, other in asked} <= set(re.findall(r' id="([^"]+)"', text))
+        assert set(names) <= {one or other for one, other in asked}
+        defined.append(set(names))
+
+    assert not defined[0] & defined[1]
+
+
+def test_a_name_that_the_user_gave_stays():
+    figure = figure_of()
+    figure.axes[0].get_lines()[0].set_gid("m0123456789")
+
+    assert 'id="m0123456789"' in saved(figure, "svg").decode()
+
+
+def test_an_svg_is_saved_into_files_of_text_of_bytes_by_name_and_packed(tmp_path):
+    figure, text = figure_of(), io.StringIO()
+    plain = saved(figure, "svg")
+
+    figure.savefig(text, format="svg")
+    figure.savefig(tmp_path / "curve.svg")
+    figure.savefig(str(tmp_path / "curve.svgz"))
+    with (tmp_path / "open.svg").open("w", encoding="utf-8", newline="") as file:
+        figure.savefig(file, format="svg")
+
+    assert text.getvalue().encode() == plain
+    assert (tmp_path / "curve.svg").read_bytes() == plain
+    assert (tmp_path / "open.svg").read_bytes() == plain
+    assert gzip.decompress((tmp_path / "curve.svgz").read_bytes()) == plain
+    assert saved(figure, "svgz") == (tmp_path / "curve.svgz").read_bytes()
 
 
 def test_metadata_of_the_user_is_kept(tmp_path):

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.plot.figures.regions import held_text, region_colors, shown_rows
+from treewright.plot.figures.regions import region_colors
 from treewright.plot.style import class_color
 
 COLUMNS = {
@@ -30,6 +30,8 @@ COLUMNS = {
 AGES = [None if np.isnan(age) else age for age in COLUMNS["age"]]
 LABELS = ["no", "no", "yes", "yes", "no", "yes", "no", "yes"]
 SIZES = {"size": ["S", "M", "L"]}
+# A column of the plane that the tree does not ask for makes one colour, which is what the warning is for.
+HIDES = pytest.mark.filterwarnings("ignore:.* held at one value each:treewright.exceptions.DataWarning")
 
 
 def image_of(figure):
@@ -79,7 +81,7 @@ def test_the_colour_of_every_point_is_the_class_that_is_predicted_there(est):
     table = np.stack([np.full(x2.size, held[0]), np.full(x2.size, held[1]), x2.ravel(), x3.ravel()], axis=1)
 
     assert np.array_equal(codes_of(figure, 3).ravel(), est.predict(table))
-    assert figure.axes[0].get_title(loc="left") == "held: column 0 5.8, column 1 3"
+    assert figure.axes[0].get_title(loc="left").split("\n")[0] == "held: column 0 5.8, column 1 3"
     assert points_of(figure) == 150
 
 
@@ -117,6 +119,7 @@ def tables():
     }
 
 
+@HIDES
 @pytest.mark.parametrize("sort", list(tables()))
 def test_every_sort_of_table_gives_the_same_regions(sort):
     named = sort not in ("list", "objects")
@@ -131,7 +134,7 @@ def test_every_sort_of_table_gives_the_same_regions(sort):
     assert np.array_equal(image_of(figure), image_of(first))
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["S", "M", "L"]
     expected = "held: city Oslo, pay 4.5" if named else "held: column 1 Oslo, column 3 4.5"
-    assert figure.axes[0].get_title(loc="left") == expected
+    assert figure.axes[0].get_title(loc="left").split("\n")[0] == expected
     assert points_of(figure) == 7
 
 
@@ -167,6 +170,7 @@ def test_a_pipeline_of_scikit_learn_gets_a_frame_like_its_own():
     assert np.array_equal(codes_of(figure, 2).ravel(), est.predict(table) == "y")
 
 
+@HIDES
 def test_a_model_without_its_estimator_is_drawn_the_same():
     X, y = load_iris(return_X_y=True)
     est = tw.DecisionTreeClassifier(max_depth=2).fit(X, y)
@@ -205,6 +209,7 @@ def test_a_label_that_is_no_class_is_refused_and_a_missing_one_is_another_label(
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["a", "b", "other labels"]
 
 
+@HIDES
 def test_bands_stand_in_the_declared_order_and_points_stay_in_their_band():
     est = tw.DecisionTreeClassifier(ordinal=SIZES).fit(COLUMNS, LABELS)
 
@@ -360,17 +365,3 @@ def test_many_classes_and_many_levels_are_named_in_part():
 
     assert len(figure.axes[0].get_xticks()) == 20
     assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()][-1] == "and 17 more"
-
-
-def test_the_line_of_held_columns_stays_one_line():
-    assert held_text([("age", "31")]) == "held: age 31"
-    long = held_text([(f"a column with a long name {at}", "1.5") for at in range(10_000)])
-    assert len(long) <= 76
-    assert long.endswith("more")
-
-
-def test_rows_shown_are_all_rows_where_they_are_few():
-    class Plane:
-        across = up = type("Axis", (), {"points": np.array([1.0, np.nan, 2.0])})
-
-    assert shown_rows(Plane(), 5).tolist() == [0, 2]

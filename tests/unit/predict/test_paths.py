@@ -4,35 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.predict.paths import decision_path
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
 from treewright.tree.model import ModelData
 
 
 def chain(depth: int) -> ModelData:
     """A tree whose inner nodes are 0, 2, 4, ...; branch 0 of each is a leaf."""
-    n_nodes = 2 * depth + 1
-    node = np.arange(n_nodes)
-    is_inner = (node % 2 == 0) & (node < n_nodes - 1)
-    n_samples = np.where(node % 2 == 0, depth + 1 - node // 2, 1)
-    tree = Tree(
-        kind=np.where(is_inner, THRESHOLD, LEAF).astype(np.uint8),
-        feature=np.where(is_inner, 0, -1).astype(np.int32),
-        threshold=np.where(is_inner, node / 2, 0.0),
-        first_child=np.where(is_inner, node + 1, -1).astype(np.int32),
-        n_branches=np.where(is_inner, 2, 0).astype(np.int32),
-        missing_branch=np.zeros(n_nodes, np.int32),
-        level_set=np.full(n_nodes, -1, np.int32),
-        n_samples=n_samples.astype(np.int64),
-        weight=n_samples.astype(np.float64),
-        impurity=np.zeros(n_nodes),
-        value=node[:, None].astype(np.float64),
-        levels_left=np.zeros(0, np.uint64),
-        levels_seen=np.zeros(0, np.uint64),
-    )
+    tree = chain_tree(depth)
     return ModelData("regression", Schema((Column("x", "numeric"),)), (tree, tree), combine="mean")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataWarning, ParameterError
 from treewright.prune.description_length import _bits_of_classes, description_length
 from treewright.prune.question_bits import question_bits
 
@@ -72,10 +73,10 @@ def test_bits_of_questions(full_model):
     # levels seen: 2^2. size, two cuts of three levels: one way.
     column = math.log2(3)
 
-    assert question_bits(full_model)[[0, 1, 2, 7]] == pytest.approx(
+    assert question_bits(full_model, full_model.trees[0].n_samples)[[0, 1, 2, 7]] == pytest.approx(
         [column + math.log2(13), column, column + 2, column]
     )
-    assert question_bits(full_model)[3] == 0.0
+    assert question_bits(full_model, full_model.trees[0].n_samples)[3] == 0.0
 
 
 def test_grouped_levels_cost_the_ways_to_group_them():
@@ -85,13 +86,13 @@ def test_grouped_levels_cost_the_ways_to_group_them():
     est = tw.CHAIDClassifier().fit({"level": levels}, y)
     assert est.tree_.n_branches[0] == 2
 
-    assert question_bits(est.model_)[0] == pytest.approx(math.log2(2**5 - 1))
+    assert question_bits(est.model_, est.tree_.n_samples)[0] == pytest.approx(math.log2(2**5 - 1))
 
 
 def test_a_branch_of_its_own_for_missing_values_costs_nothing(own_branch_model):
     # age: 20 cuts of 21 rows; city: three levels seen; income: two of 7 cuts;
     # size: three levels seen, two in a branch: 3 ways.
-    assert question_bits(own_branch_model)[:4] == pytest.approx(
+    assert question_bits(own_branch_model, own_branch_model.trees[0].n_samples)[:4] == pytest.approx(
         [2 + math.log2(20), 2 + 2, 2 + math.log2(7 * 6 / 2), 2 + math.log2(3)]
     )
 
@@ -147,11 +148,40 @@ def test_no_spread_at_all_leaves_the_root(build_tree, mean_model):
     assert description_length(replace(mean_model, trees=(tree,))).nodes.tolist() == [0]
 
 
-def test_weights_of_less_than_a_row_ask_for_the_noise():
-    est = tw.DecisionTreeRegressor().fit([[1.0], [2.0]], [1.0, 5.0], sample_weight=[0.5, 0.5])
+@pytest.mark.parametrize("weights", ["2", "1 to 3", "shares"])
+def test_weights_are_no_copies_the_noise_stays_that_of_the_data(weights):
+    rng = np.random.default_rng(0)
+    X = rng.random((500, 5))
+    given = {"2": np.full(500, 2.0), "1 to 3": rng.integers(1, 4, 500), "shares": np.full(500, 1 / 512)}[weights]
+    scale = np.sqrt(given.mean() / given)  # a row of a large weight has little noise
+    y = np.where(X[:, 0] < 0.5, 0.0, 3.0) + np.where(X[:, 1] < 0.3, 0.0, 2.0) + scale * rng.normal(size=500)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        pruned = tw.DecisionTreeRegressor().fit(X, y, given).prune("description_length")
 
-    with pytest.raises(ParameterError, match=r"weights of 1 in all are no more than one row; give noise="):
-        est.prune("description_length")
+    assert pruned.get_n_leaves() == 4
+    assert pruned.prune_log_.options["noise"] == pytest.approx(1, abs=0.1)
+
+
+def test_numbers_that_differ_by_a_rounding_have_no_spread(build_tree, mean_model):
+    third = 1e30 / 3
+    tree = build_tree(
+        [(0, 1.0), None, None],
+        [1, -1, -1],
+        [[third], [third], [third * (1 + 2.0**-52)]],
+        samples=[20, 10, 10],
+        impurity=[(third * 2.0**-53) ** 2, 0, 0],
+    )
+
+    assert description_length(replace(mean_model, trees=(tree,))).nodes.tolist() == [0]
+
+
+def test_the_estimate_is_told_as_the_option_that_it_stands_for(mean_model):
+    decision = description_length(mean_model)
+    again = description_length(mean_model, noise=decision.used["noise"])
+
+    assert again.used is None
+    assert again.nodes.tolist() == decision.nodes.tolist()
 
 
 def test_noise_for_classes_is_refused(iris_model):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import pickle
+from dataclasses import fields, replace
 from inspect import Parameter
 
 import numpy as np
@@ -11,13 +12,22 @@ from same_trees import trees_equal
 from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
-from treewright.prune.decision import Decision
+from treewright.prune.cost_complexity import cost_complexity, depth, leaves
+from treewright.prune.decision import Decision, Rows
+from treewright.prune.description_length import description_length
 from treewright.prune.door import prune_model
+from treewright.prune.equal_leaves import merge_equal_leaves
+from treewright.prune.error_based import error_based
 from treewright.prune.methods import METHODS, Method, method_of, options_of
+from treewright.prune.minimum_error import minimum_error
+from treewright.prune.pessimistic import pessimistic
+from treewright.prune.reduced_error import reduced_error
+from treewright.prune.significance import significance
 from treewright.tree import codec
 from treewright.tree.edit import collapse
+from treewright.tree.model import ModelData
 
 
 @pytest.fixture(scope="module")
@@ -180,12 +190,143 @@ def test_a_pruner_without_numbers_or_actions_is_logged_as_leaves(iris, monkeypat
     assert small.facts["pruning"][0]["options"] == {"why": None}
 
 
-@pytest.mark.parametrize("name", METHODS)
-def test_every_method_of_the_list_is_there_and_is_told_what_it_lacks(name, iris):
-    method = method_of(name)
+# The function behind each name, the options that it cannot do without, and a number that it alone decides by.
+MEANT = {
+    "cost_complexity": (cost_complexity, {"alpha": 0.01}, "alpha"),
+    "depth": (depth, {"max_depth": 4}, "alpha"),
+    "leaves": (leaves, {"max_leaves": 5}, "alpha"),
+    "reduced_error": (reduced_error, {}, "holdout_weight"),
+    "error_based": (error_based, {}, "estimated_of_branch"),
+    "pessimistic": (pessimistic, {}, "standard_error"),
+    "minimum_error": (minimum_error, {}, "static_error"),
+    "significance": (significance, {}, "p_value"),
+    "description_length": (description_length, {}, "leaf_bits"),
+    "merge_equal_leaves": (merge_equal_leaves, {}, None),
+}
 
-    assert callable(method.function)
-    for option, default in method.options().items():
-        if default is Parameter.empty:
-            with pytest.raises(ParameterError, match=f"{name} needs {option}=: give it a value"):
-                options_of(method, {})
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_name_of_the_list_calls_the_pruner_of_that_name(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    model = tw.DecisionTreeClassifier(min_samples_leaf=4).fit(X[:200], y[:200]).model_
+    pruner, given, number = MEANT[name]
+    rows = {"none": (), "training": (X[:200], y[:200]), "holdout": (X[200:], y[200:])}[METHODS[name].needs]
+
+    small = model.prune(name, *rows, **given)
+
+    decision = pruner(model, *([Rows(*model.encode_rows(*rows))] if rows else []), **given)
+    assert trees_equal(small.trees[0], decision.tree)
+    assert small.trees[0].n_leaves < model.trees[0].n_leaves
+    assert small.prune_log.method == name == small.facts["pruning"][0]["method"]
+    assert number is None or number in small.prune_log.numbers
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_says_which_option_it_lacks(name):
+    lacking = [option for option, default in method_of(name).options().items() if default is Parameter.empty]
+
+    assert lacking == list(MEANT[name][1])
+    for option in lacking:
+        with pytest.raises(ParameterError, match=f"{name} needs {option}=: give it a value"):
+            options_of(method_of(name), {})
+
+
+@pytest.mark.parametrize(
+    ("word", "right"),
+    [
+        ("mdl", "description_length"),
+        ("MDL", "description_length"),
+        ("ccp", "cost_complexity"),
+        ("error-based", "error_based"),
+        ("Minimum Error", "minimum_error"),
+    ],
+)
+def test_words_that_others_use_are_answered_with_the_right_one(iris, word, right):
+    with pytest.raises(ParameterError, match=rf"there is no pruning method '{word}' \(did you mean '{right}'\?\)"):
+        iris.prune(word)
+
+
+@pytest.mark.parametrize("word", ["ccp_1se", "ccp_min", "ccp-1se"])
+def test_prunings_by_cross_validation_are_sent_to_where_they_are(iris, word):
+    said = word.replace("-", "_")
+    message = rf"needs cross-validation, .*model_selection\.pruning_path\(est, X, y\), or PrunedTree\(est, '{said}'\)"
+    with pytest.raises(ParameterError, match=message):
+        iris.prune(word)
+
+
+def test_a_log_holds_the_model_without_the_logs_before_it(iris):
+    once = iris.prune("leaves", max_leaves=8)
+    many = once
+    for n_leaves in (7, 6, 5, 4):
+        many = many.prune("leaves", max_leaves=n_leaves)
+
+    log = many.prune_log
+
+    assert type(log.model) is ModelData
+    assert vars(log.model).keys() == {field.name for field in fields(ModelData)}
+    assert log.model.trees[0].n_leaves == 5
+    assert len(pickle.dumps(many)) < 1.2 * len(pickle.dumps(once))
+
+
+def test_a_rise_that_is_rounding_is_written_as_0():
+    # Leaves that say the same, merged: nothing rises, but weights of any size add up to other last digits.
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 6, (300, 4)).astype(float), rng.integers(0, 3, 300)
+    est = tw.DecisionTreeClassifier(criterion="entropy", min_samples_leaf=4).fit(X, y, sample_weight=rng.random(300))
+
+    log = est.prune("merge_equal_leaves").prune_log_
+
+    assert len(log) > 5
+    assert log.rise.tolist() == [0.0] * len(log)
+    assert all("training error +0;" in f"{line};" for line in str(log).splitlines()[1:21])
+
+
+def test_an_option_that_a_pruner_chose_itself_is_told_with_its_value(iris, monkeypatch):
+    def chooses(model, *, m=None, other=1):
+        return Decision(collapse(model.trees[0], [0]), np.array([0]), {}, used={"m": 3.0})
+
+    monkeypatch.setitem(METHODS, "chooses", Method("chooses", "cost_complexity", "none"))
+    monkeypatch.setattr("treewright.prune.cost_complexity.chooses", chooses, raising=False)
+
+    small = iris.prune("chooses")
+
+    assert str(small.prune_log).startswith("chooses(m=3.0, other=1): leaves 9 -> 1")
+    assert small.facts["pruning"][0]["options"] == {"m": 3.0, "other": 1}
+
+
+@pytest.mark.parametrize(
+    ("method", "option"), [("minimum_error", "m"), ("reduced_error", "loss"), ("description_length", "noise")]
+)
+def test_defaults_that_depend_on_the_tree_are_told_with_their_values(method, option):
+    X, y = load_diabetes(return_X_y=True)
+    est = tw.DecisionTreeRegressor().fit(X[:300], y[:300])
+    rows = (X[300:], y[300:]) if method == "reduced_error" else ()
+
+    small = est.prune(method, *rows)
+
+    value = small.model_.facts["pruning"][0]["options"][option]
+    assert value is not None
+    assert f"{option}={value!r}" in str(small.prune_log_).splitlines()[0]
+    again = est.prune(method, *rows, **{option: value})
+    assert trees_equal(again.tree_, small.tree_)
+
+
+def test_errors_about_passed_rows_name_the_estimator():
+    X, y = load_iris(return_X_y=True)
+    est = tw.DecisionTreeClassifier().fit(X, y)
+
+    with pytest.raises(DataError, match="DecisionTreeClassifier is expecting 4 features"):
+        est.prune("reduced_error", X[:, :3], y)
+
+
+def test_a_model_that_the_method_is_not_for_is_told_so_before_rows_are_asked_for():
+    X, y = load_diabetes(return_X_y=True)
+    est = pickle.loads(pickle.dumps(tw.DecisionTreeRegressor(max_depth=3).fit(X, y)))
+
+    for asked in (est, est.model_):
+        with pytest.raises(ParameterError, match="this tree predicts numbers: use cost_complexity"):
+            asked.prune("error_based")
+        with pytest.raises(ParameterError, match="confidence=2"):
+            asked.prune("error_based", confidence=2)

@@ -90,3 +90,11 @@ def test_nominal_branches_of_a_fitted_tree_are_merged():
     pruned = est.prune("merge_equal_leaves")
 
     assert np.array_equal(est.predict(table), pruned.predict(table))
+
+
+def test_both_zeros_are_one_number(build_tree, mean_model):
+    tree = build_tree([(0, 1.0), None, None], [1, -1, -1], [[-0.0], [-0.0], [0.0]], samples=[4, 2, 2])
+    decision = merge_equal_leaves(replace(mean_model, trees=(tree,)))
+
+    assert decision.nodes.tolist() == [0]
+    assert not np.signbit(decision.tree.value[0, 0])  # the same bytes, whichever of the two comes first

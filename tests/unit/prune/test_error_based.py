@@ -8,6 +8,7 @@ import time
 import numpy as np
 import pytest
 from naive_error_based import Twin, collapse, slow_added
+from plain_trees import chain_tree, rows_of_chain
 from random_trees import SCHEMA, Node, entropy, flat, grow_at_random, random_matrix
 from same_trees import trees_equal
 
@@ -231,26 +232,8 @@ def test_random_trees_are_pruned_as_the_twin_prunes_them() -> None:
 
 def test_a_tree_20_000_deep_is_pruned_without_recursion() -> None:
     depth = 20_000
-    node = np.arange(2 * depth + 1)
-    inner = (node % 2 == 0) & (node < 2 * depth)
-    last = np.where(node % 2 == 0, depth + 1 - node // 2, 1)  # rows from here on; a leaf beside the chain has one
-    zeros = np.where(node % 2 == 0, last, 1).astype(float)
-    base = binary([None], [-1], [[1.0, 0.0]])
-    tree = Tree(
-        kind=np.where(inner, THRESHOLD, LEAF).astype(np.uint8),
-        feature=np.where(inner, 0, -1).astype(np.int32),
-        threshold=np.where(inner, node / 2, 0.0),
-        first_child=np.where(inner, node + 1, -1).astype(np.int32),
-        n_branches=np.where(inner, 2, 0).astype(np.int32),
-        missing_branch=np.zeros(len(node), np.int32),
-        level_set=np.full(len(node), -1, np.int32),
-        n_samples=last.astype(np.int64),
-        weight=zeros,
-        impurity=np.zeros(len(node)),
-        value=np.column_stack([zeros, np.zeros(len(node))]),
-        levels_left=base.levels_left,
-        levels_seen=base.levels_seen,
-    )
+    rows = rows_of_chain(depth)
+    tree = chain_tree(depth, value=np.column_stack([rows, np.zeros(len(rows))]))
     matrix = np.arange(depth + 1, dtype=np.float64)[:, None]
     codes = (np.arange(depth + 1) % 2).astype(np.int32)
     start = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 
 import numpy as np
 import pytest
@@ -276,6 +277,42 @@ def test_class_weights_of_the_fit_count():
 
     assert trees_equal(kept.tree_, passed.tree_)
     assert kept.get_n_leaves() < est.get_n_leaves()
+
+
+def test_leaves_are_made_without_the_rows_where_none_are_raised():
+    X, y = noisy_table()
+    for options in ({}, {"missing": "surrogate"}, {"criterion": gini_of}, {"missing": "fractional"}):
+        X[::7, 0] = np.nan
+        est = tw.DecisionTreeClassifier(**options).fit(X, y)
+        loaded = pickle.loads(pickle.dumps(est))
+
+        without = loaded.prune("error_based", subtree_raising=False)
+
+        given = loaded.prune("error_based", X, y, subtree_raising=False)
+        assert trees_equal(without.tree_, given.tree_)
+        assert without.get_n_leaves() < est.get_n_leaves()
+        assert trees_equal(loaded.model_.prune("error_based", subtree_raising=False).trees[0], without.tree_)
+
+
+def test_rows_that_are_given_are_checked_where_none_are_needed():
+    X, y = noisy_table()
+    for options in ({}, {"missing": "surrogate"}, {"missing": "fractional"}):
+        X[::7, 0] = np.nan
+        est = tw.DecisionTreeClassifier(**options).fit(X, y)
+
+        for rows in ((X[:-1], y[:-1]), (X, 1 - y % 2), (X, y, np.full(len(y), 1.5)), (X[::-1], y)):
+            with pytest.raises(DataError, match="these are not the rows that the tree was grown on"):
+                est.prune("error_based", *rows, subtree_raising=False)
+
+
+def test_trees_of_c45_need_their_rows_even_to_make_leaves():
+    X, y = noisy_table(absent=0.1)
+    est = pickle.loads(pickle.dumps(tw.C45Classifier(confidence=None).fit(X, y)))
+
+    with pytest.raises(ParameterError, match="error_based needs the rows of the fit"):
+        est.prune("error_based", subtree_raising=False)
+    with pytest.raises(ParameterError, match="rows of the fit to raise subtrees, and for C4"):
+        error_based(est.model_, None)
 
 
 def test_weights_that_are_shares_of_one_are_warned_of():

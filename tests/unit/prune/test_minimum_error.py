@@ -38,17 +38,12 @@ def test_two_classes_with_m_2_keep_the_golf_tree(golf_model):
 
 
 def test_a_node_goes_where_the_static_error_is_no_larger(golf_model):
-    # With m = 14 rainy goes: 2/19 + 5/19 = 7/19 as a leaf; 2 [1, 1] have 6/16 each, 3 [1, 2] 6/17.
-    backed_up = (2 * static((1, 1), 14) + 3 * static((1, 2), 14)) / 5
-    assert static((2, 3), 14) == Fraction(7, 19)
-    decision = minimum_error(golf_model, m=14)
-
-    expected = [node for node, goes in ((2, static((2, 3), 14) <= backed_up),) if goes]
-    assert [node for node in decision.nodes.tolist() if node == 2] == expected
-    for at, node in enumerate(decision.nodes.tolist()):
-        if node == 2:
-            assert decision.numbers["static_error"][at] == pytest.approx(7 / 19)
-            assert decision.numbers["backed_up_error"][at] == pytest.approx(float(backed_up))
+    # Rainy [2, 3] with m = 1: (2 + 5/14) / 6 as a leaf. Below it [1, 1] has (1 + 5/14) / 3, [1, 2] (1 + 5/14) / 4.
+    backed_up = (2 * static((1, 1), 1) + 3 * static((1, 2), 1)) / 5
+    assert static((2, 3), 1) == Fraction(11, 28)
+    assert backed_up == Fraction(2, 5) * Fraction(19, 42) + Fraction(3, 5) * Fraction(19, 56)
+    assert backed_up < Fraction(11, 28)
+    assert len(minimum_error(golf_model, m=1).nodes) == 0
 
 
 def test_laplace_is_the_default_where_classes_are_equally_frequent(iris_model):
@@ -127,3 +122,16 @@ def test_chaid_for_numbers_holds_means():
     est = tw.CHAIDRegressor().fit(X, [float(i % 3) + i / 100 for i in range(60)])
 
     assert est.prune("minimum_error").get_n_leaves() == est.get_n_leaves() > 1
+
+
+def test_a_common_weight_of_numbers_is_no_number_of_rows(mean_model):
+    tree = mean_model.trees[0]
+    heavy = replace(mean_model, trees=(replace(tree, weight=7.0 * tree.weight),))
+
+    assert _of_numbers(heavy, 2.0) == pytest.approx(_of_numbers(mean_model, 2.0), rel=1e-15)
+
+
+def test_the_default_is_told_as_the_option_that_it_stands_for(golf_model, mean_model):
+    assert minimum_error(golf_model).used == {"m": 2.0}
+    assert minimum_error(mean_model).used == {"m": 2.0}
+    assert minimum_error(golf_model, m=3).used is None

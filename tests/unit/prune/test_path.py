@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from plain_trees import shape_tree
 from sklearn.datasets import make_classification
 
 import treewright as tw
@@ -190,3 +191,25 @@ def test_a_chain_that_is_cut_level_by_level_has_a_step_a_level(chain):
     assert time.perf_counter() - start < 20
     assert path.n_leaves.tolist() == [20_001 - step for step in range(20_001)]
     assert path.alphas[1:].tolist() == gains.tolist()
+
+
+def test_a_root_of_40000_branches_is_cut_one_by_one_in_a_second():
+    # Each branch has two leaves and gains another number: a step each, and the root at the end.
+    n = 40_000
+    node = np.arange(1 + 3 * n)
+    inner = node <= n
+    first_child = np.where(inner, n + 1 + 2 * (node - 1), -1)
+    first_child[0] = 1
+    tree = shape_tree(np.where(inner, np.where(node == 0, n, 2), 0), first_child)
+    gains = np.random.default_rng(0).permutation(n) + 1.0
+    cost = np.zeros(len(node))
+    cost[1 : n + 1], cost[0] = gains, gains.sum() + 1e10
+    path_of_costs(tree, cost)  # compiled
+    start = time.perf_counter()
+
+    path = path_of_costs(tree, cost)
+
+    assert time.perf_counter() - start < 1.5
+    assert path.alphas.tolist() == [0.0, *np.sort(gains).tolist(), 1e10 / (n - 1)]
+    assert path.collapse_step[1 : n + 1].tolist() == gains.tolist()
+    assert path.n_leaves.tolist() == [*range(2 * n, n - 1, -1), 1]

@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.prune.path import Path
 from treewright.prune.path_errors import path_losses
-from treewright.tree.arrays import LEAF, THRESHOLD, Tree
 from treewright.tree.model import ModelData
 
 
 def chain(depth, *, value=None, classes=()):
-    """``x <= k + 0.5`` at level k; branch 0 is a leaf: row x = k ends at level k + 1."""
-    node = np.arange(2 * depth + 1)
-    is_inner = (node % 2 == 0) & (node < 2 * depth)
-    rows = np.where(node % 2 == 0, depth + 1 - node // 2, 1)
-    tree = Tree(
-        kind=np.where(is_inner, THRESHOLD, LEAF).astype(np.uint8),
-        feature=np.where(is_inner, 0, -1).astype(np.int32),
-        threshold=np.where(is_inner, node / 2 + 0.5, 0.0),
-        first_child=np.where(is_inner, node + 1, -1).astype(np.int32),
-        n_branches=np.where(is_inner, 2, 0).astype(np.int32),
-        missing_branch=np.zeros(len(node), np.int32),
-        level_set=np.full(len(node), -1, np.int32),
-        n_samples=rows.astype(np.int64),
-        weight=rows.astype(np.float64),
-        impurity=np.zeros(len(node)),
-        value=node[:, None].astype(np.float64) if value is None else value,
-        levels_left=np.zeros(0, np.uint64),
-        levels_seen=np.zeros(0, np.uint64),
-    )
+    """Row x = k ends at level k + 1."""
+    tree = chain_tree(depth) if value is None else chain_tree(depth, value=value)
     task = "classification" if classes else "regression"
     return ModelData(task, Schema((Column("x", "numeric"),)), (tree,), classes)
 
@@ -49,7 +32,7 @@ def test_three_rows_by_hand():
     model, path = chain(2), path_from_below(2)
     matrix, truth = np.array([[0.0], [1.0], [2.0]]), np.array([[1.0], [5.0], [2.0]])
 
-    found = path_losses(model, path, np.arange(3), matrix, truth, np.array([1.0, 2.0, 4.0]), "absolute")
+    found = path_losses(model, path, np.arange(3), matrix, truth, np.array([1.0, 2.0, 4.0]), "absolute_error")
 
     assert found.loss.tolist() == [0 + 2 * 2 + 4 * 2, 0 + 2 * 3 + 0, 1 + 2 * 5 + 4 * 2]
     assert found.square.tolist() == [2 * 4 + 4 * 4, 2 * 9, 1 + 2 * 25 + 4 * 4]
@@ -59,7 +42,7 @@ def test_three_rows_by_hand():
 def test_squares_are_squared_again_for_the_spread():
     model, path = chain(2), path_from_below(2)
 
-    found = path_losses(model, path, np.array([2]), np.array([[0.0]]), np.array([[3.0]]), np.ones(1), "squared")
+    found = path_losses(model, path, np.array([2]), np.array([[0.0]]), np.array([[3.0]]), np.ones(1), "squared_error")
 
     assert (found.loss.tolist(), found.square.tolist()) == ([9.0], [81.0])
 
@@ -67,10 +50,10 @@ def test_squares_are_squared_again_for_the_spread():
 def test_steps_may_be_left_out_and_repeated():
     model, path = chain(6), path_from_below(6)
     matrix, truth = np.arange(7.0)[:, None], np.array([[3.0], [1.0], [4.0], [1.0], [5.0], [9.0], [2.0]])
-    every = path_losses(model, path, np.arange(7), matrix, truth, np.ones(7), "squared")
+    every = path_losses(model, path, np.arange(7), matrix, truth, np.ones(7), "squared_error")
 
     steps = np.array([0, 2, 2, 2, 5, 6, 6])
-    some = path_losses(model, path, steps, matrix, truth, np.ones(7), "squared")
+    some = path_losses(model, path, steps, matrix, truth, np.ones(7), "squared_error")
 
     assert some.loss.tolist() == every.loss[steps].tolist()
     assert some.square.tolist() == every.square[steps].tolist()
@@ -83,7 +66,14 @@ def test_codes_say_which_class_of_all_rows_a_class_of_the_model_is():
     matrix, truth = np.array([[0.0], [1.0], [1.0]]), np.array([[1.0], [3.0], [0.0]])
 
     found = path_losses(
-        model, path_from_below(1), np.arange(2), matrix, truth, np.ones(3), "misclassified", codes=(np.array([1, 3]),)
+        model,
+        path_from_below(1),
+        np.arange(2),
+        matrix,
+        truth,
+        np.ones(3),
+        "misclassification",
+        codes=(np.array([1, 3]),),
     )
 
     assert found.loss.tolist() == [1.0, 2.0]
@@ -94,7 +84,9 @@ def test_20000_levels_are_one_walk_per_row():
     model, path = chain(depth), path_from_below(depth)
     rows = np.array([0.0, 10_000.0, 20_000.0])
 
-    found = path_losses(model, path, np.arange(depth + 1), rows[:, None], np.zeros((3, 1)), np.ones(3), "absolute")
+    found = path_losses(
+        model, path, np.arange(depth + 1), rows[:, None], np.zeros((3, 1)), np.ones(3), "absolute_error"
+    )
 
     # At step s all levels from depth - s are one leaf, node 2 (depth - s); row x else ends in node 2 x + 1.
     last = 2 * (depth - np.arange(depth + 1))
@@ -107,7 +99,7 @@ def test_a_subtree_without_loss_has_exactly_none_beside_large_losses():
     model, path = chain(2, value=value), path_from_below(2)
     truth = np.array([[1e-3], [1e9], [0.7]])
 
-    found = path_losses(model, path, np.arange(3), np.arange(3.0)[:, None], truth, np.full(3, 0.1), "squared")
+    found = path_losses(model, path, np.arange(3), np.arange(3.0)[:, None], truth, np.full(3, 0.1), "squared_error")
 
     assert found.loss[0] == 0.0
     assert found.loss[1] == pytest.approx(0.1 * ((1e9 - 0.3) ** 2 + 0.4**2), rel=1e-15)

@@ -72,22 +72,13 @@ def test_a_second_pruning_may_cut_more():
     assert n_more > 0
 
 
-def test_a_weight_of_two_is_a_row_twice():
-    rng = np.random.default_rng(3)
-    X, y = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 2, 40)
-    twice = tw.DecisionTreeClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).prune("pessimistic")
-    weighted = tw.DecisionTreeClassifier().fit(X, y, sample_weight=np.full(40, 2.0)).prune("pessimistic")
-
-    assert twice.tree_.value.tolist() == weighted.tree_.value.tolist()
-
-
 def test_more_errors_than_rows_have_no_spread(build_tree):
     tree = build_tree(
-        [(0, 1.0), None, None], [1, -1, -1], [[0.1, 0.1], [0.1, 0], [0, 0.1]], samples=[2, 1, 1], weight=[0.2, 0.1, 0.1]
+        [(0, 1.0), None, None], [1, -1, -1], [[1, 1], [1, 0], [0, 1]], samples=[2, 1, 1], weight=[2, 1, 1]
     )
     model = ModelData("classification", Schema((Column("x", "numeric"),)), (tree,), (np.arange(2),))
 
-    assert pessimistic(model).numbers["standard_error"].tolist() == [0.0]
+    assert pessimistic(model, errors_per_leaf=2).numbers["standard_error"].tolist() == [0.0]
 
 
 def test_numbers_are_refused_with_what_to_use(mean_model):
@@ -102,3 +93,32 @@ def test_the_log_tells_the_three_numbers():
     assert set(log[0].numbers) == {"leaf_errors", "subtree_errors", "standard_error"}
     assert log.method == "pessimistic"
     assert log.options == {"errors_per_leaf": 0.5, "standard_errors": 1.0}
+
+
+def test_a_sliver_of_a_row_is_given_that_part_of_the_correction(build_tree):
+    # Two pure leaves of 9.99 and of 9.99 rows, and two slivers of 0.01: 1.01 errors, not 2, of 20.
+    counts = [[10, 10], [10, 0.01], [0, 9.99], [9.99, 0], [0.01, 0.01]]
+    tree = build_tree(
+        [(0, 1.0), (0, 0.5), None, None, None],
+        [1, 3, -1, -1, -1],
+        counts,
+        samples=[20, 11, 10, 10, 2],
+        weight=[sum(each) for each in counts],
+    )
+    model = ModelData("classification", Schema((Column("x", "numeric"),)), (tree,), (np.arange(2),))
+    log = pessimistic(model, standard_errors=0).numbers
+
+    # Node 1: 0.01 wrong and 1/2 as a leaf; 1/2, and 0.01 wrong with 0.02 / 2 below.
+    assert log["leaf_errors"] == pytest.approx([0.51])
+    assert log["subtree_errors"] == pytest.approx([0.5 + 0.01 + 0.01])
+
+
+def test_divided_rows_do_not_cut_a_tree_to_its_root():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    X[rng.random(X.shape) < 0.15] = np.nan
+    est = tw.DecisionTreeClassifier(missing="fractional").fit(X, y)
+    pruned = est.prune("pessimistic")
+
+    assert 1 < pruned.get_n_leaves() < est.get_n_leaves()

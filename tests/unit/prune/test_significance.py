@@ -121,15 +121,6 @@ def test_the_family_is_all_inner_nodes_of_the_tree_as_it_is(golf_model):
     assert adjusted["adjusted_p_value"] == pytest.approx(np.minimum(3 * plain["p_value"], 1))
 
 
-def test_a_weight_of_two_is_a_row_twice():
-    rng = np.random.default_rng(3)
-    X, y = rng.integers(0, 4, (60, 2)).astype(float), rng.integers(0, 2, 60)
-    twice = tw.DecisionTreeClassifier().fit(np.repeat(X, 2, axis=0), np.repeat(y, 2)).prune("significance")
-    weighted = tw.DecisionTreeClassifier().fit(X, y, sample_weight=np.full(60, 2.0)).prune("significance")
-
-    assert twice.tree_.value.tolist() == weighted.tree_.value.tolist()
-
-
 def test_several_outputs_of_numbers_are_refused(mean_model):
     with pytest.raises(ParameterError, match=r"mean over 2 outputs: use cost_complexity, or fit a tree for each"):
         significance(replace(mean_model, n_outputs=2))
@@ -138,3 +129,80 @@ def test_several_outputs_of_numbers_are_refused(mean_model):
 def test_medians_are_refused(mean_model):
     with pytest.raises(ParameterError, match="criterion='absolute_error': use cost_complexity"):
         significance(replace(mean_model, facts={"criterion": "absolute_error"}))
+
+
+def two_means(build_tree, model, low, high, spread, **options):
+    """Ten rows on each side, whose standard deviation is ``spread``."""
+    middle = (low + high) / 2
+    whole = spread**2 + ((high - low) / 2) ** 2
+    tree = build_tree(
+        [(0, 1.0), None, None],
+        [1, -1, -1],
+        [[middle], [low], [high]],
+        samples=[20, 10, 10],
+        impurity=[whole, spread**2, spread**2],
+    )
+    return significance(replace(model, trees=(tree,)), max_p_value=0, **options)
+
+
+def test_a_small_spread_within_is_a_spread_and_what_rounding_leaves_is_none(build_tree, mean_model):
+    # Between 5 with 1 degree of freedom (ten rows each, 1/2 from the middle), within 20 s^2 with 18.
+    log = two_means(build_tree, mean_model, 0.0, 1.0, 1e-5).numbers
+    assert log["statistic"] == pytest.approx([5 / (20 * 1e-10 / 18)])
+    assert 0 < log["p_value"][0] == pytest.approx(stats.f.sf(5 / (20 * 1e-10 / 18), 1, 18))
+
+    assert len(two_means(build_tree, mean_model, 0.0, 1.0, 1e-8).nodes) == 0  # p is 0: not above 0
+
+
+def test_means_that_differ_by_more_than_roundings_differ(build_tree, mean_model):
+    # A part of 1e-14: 45 times the rounding of a number, and the spread is as large.
+    low, high = 1e9, 1e9 + 1e-5
+    log = two_means(build_tree, mean_model, low, high, 1e-5).numbers
+
+    assert log["statistic"] == pytest.approx([20 * ((high - low) / 2) ** 2 / (20 * 1e-10 / 18)], rel=1e-3)
+
+
+def test_far_from_zero_the_same_splits_are_significant():
+    rng = np.random.default_rng(1)
+    X, noise = rng.normal(size=(200, 2)), np.round(rng.normal(size=200) * 2**10) / 2**27
+    y = np.where(X[:, 0] > 0, 2.0**-10, 0.0) + noise  # exact also beside 2^25
+    for method, options in (("significance", {}), ("significance", {"max_p_value": 1e-4}), ("description_length", {})):
+        near, far = (tw.DecisionTreeRegressor().fit(X, y + off).prune(method, **options) for off in (0.0, 2.0**25))
+        assert near.get_n_leaves() > 1
+        assert far.tree_.threshold.tolist() == near.tree_.threshold.tolist()
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+@pytest.mark.parametrize("weights", [None, "2", "1 to 3", "shares"])
+def test_growth_and_pruning_test_numbers_alike(weights, offset):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(60, 2))
+    y = offset + np.round((X[:, 0] > 0.3) * 1.0 + rng.normal(size=60), 2)
+    given = {None: None, "2": np.full(60, 2.0), "1 to 3": rng.integers(1, 4, 60), "shares": rng.random(60)}[weights]
+    grown = tw.DecisionTreeRegressor(max_p_value=1.0, max_depth=3, grow_trace=True).fit(X, y, given)
+    log = significance(grown.model_, max_p_value=0).numbers
+    nodes = significance(grown.model_, max_p_value=0).nodes
+
+    own = {step.node: step.p_value for step in grown.trace_ if step.is_split}
+    assert len(own) >= 3
+    # Beside 1e9 the nodes' means are rounded to 1e-7 of the noise.
+    expected = [own[node] for node in nodes.tolist()]
+    assert log["p_value"] == pytest.approx(expected, rel=1e-5 if offset else 1e-9)
+
+
+def test_a_row_in_every_branch_is_no_evidence_whatever_it_weighs():
+    est = tw.DecisionTreeRegressor().fit([[1.0], [2.0]], [0.0, 1.0], sample_weight=[3.0, 3.0])
+    log = est.prune("significance", max_p_value=0.99).prune_log_
+
+    assert log[0].numbers["p_value"] == 1.0
+    stopped = tw.DecisionTreeRegressor(max_p_value=0.99).fit([[1.0], [2.0]], [0.0, 1.0], sample_weight=[3.0, 3.0])
+    assert stopped.get_n_leaves() == 1
+
+
+def test_weights_do_not_make_noise_significant():
+    rng = np.random.default_rng(3)
+    X, y = rng.random((300, 4)), rng.normal(size=300)
+    weights = rng.integers(1, 4, 300)
+
+    assert tw.DecisionTreeRegressor(max_p_value=0.05).fit(X, y).get_n_leaves() == 1
+    assert tw.DecisionTreeRegressor(max_p_value=0.05).fit(X, y, weights).get_n_leaves() == 1

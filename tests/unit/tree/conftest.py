@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
@@ -125,26 +126,7 @@ def chain() -> Callable[[int], tuple[Tree, Schema]]:
     """A legal regression tree as deep as it has splits: branch 0 is always a leaf with one row."""
 
     def build(depth: int) -> tuple[Tree, Schema]:
-        n_nodes = 2 * depth + 1
-        node = np.arange(n_nodes)
-        is_inner = (node % 2 == 0) & (node < n_nodes - 1)
-        n_samples = np.where(node % 2 == 0, depth + 1 - node // 2, 1)
-        tree = Tree(
-            kind=np.where(is_inner, THRESHOLD, LEAF).astype(np.uint8),
-            feature=np.where(is_inner, 0, -1).astype(np.int32),
-            threshold=np.where(is_inner, node / 2, 0.0),
-            first_child=np.where(is_inner, node + 1, -1).astype(np.int32),
-            n_branches=np.where(is_inner, 2, 0).astype(np.int32),
-            missing_branch=np.zeros(n_nodes, np.int32),
-            level_set=np.full(n_nodes, -1, np.int32),
-            n_samples=n_samples.astype(np.int64),
-            weight=n_samples.astype(np.float64),
-            impurity=np.zeros(n_nodes),
-            value=node[:, None].astype(np.float64),
-            levels_left=np.zeros(0, np.uint64),
-            levels_seen=np.zeros(0, np.uint64),
-        )
-        return tree, Schema((Column("x", "numeric"),))
+        return chain_tree(depth), Schema((Column("x", "numeric"),))
 
     return build
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from treewright.core import progress
+from treewright.core import progress, threads
 from treewright.data.memory import check_fits
 from treewright.grow.by_node.assemble import Record, assemble
 from treewright.grow.by_node.candidates import Candidate, heaviest_of, is_two_way
@@ -137,6 +137,7 @@ class _Growth:
         n_leaves = 1
         most = self.stops.max_leaf_nodes
         while self.waiting:
+            threads.heed()
             node = self.take()
             candidate = node.candidate
             if most is not None and n_leaves + candidate.n_branches - 1 > most:

@@ -18,14 +18,15 @@ from treewright.core.jit import kernel
 from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.chaid_significance import F_TEST, PEARSON, log_multiplier, test_groups
-from treewright.grow.by_node.instances import Instances
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.policy import GainPolicy, Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, OWN_BRANCH
 from treewright.grow.by_node.search import Search
 
 LOG_OF_2 = math.log(2.0)
-LARGEST_WEIGHT = 1e12  # as degrees of freedom: beyond it the tail of F loses its digits
+ROUNDED = 4 * 2.0**-53  # of a mean: numbers that differ by no more are equal but for roundings
+SPARE = 1e-12  # of the rows: what adding parts of rows leaves of no row to spare
 
 
 @dataclass(frozen=True)
@@ -107,19 +108,50 @@ def chance_of(
 def log_p_of(problem: Problem, instances: Instances, candidate: Candidate) -> float:
     """Logarithm of the p-value of "the target does not depend on the branch".
 
-    Of several outputs the least one, times their number. Weights count as numbers of rows, parts of rows as parts; for
-    numbers more than 1e12 count as 1e12. 0 where the test has no degrees of freedom.
+    Of several outputs the least one, times their number; 0 where the test has no degrees of freedom. Classes: weights
+    count as numbers of rows. Numbers: the rows are counted, whatever they weigh, and weights say how much each tells
+    (the variance of a row is one over its weight), so that a common factor changes nothing. Parts of rows count as
+    parts.
     """
-    table = candidate.table(problem, instances)
-    weights = problem.weight_of(table)
-    # Statistics hold weights in units of the problem; the tests take them for numbers of rows.
-    unit = problem.weight_unit
-    if not problem.is_classes:
-        unit = min(unit, LARGEST_WEIGHT / float(weights.sum()))
-    groups = np.ascontiguousarray(table[weights > 0.0] * unit)
-    least = float(least_log_p(groups, problem.outputs, PEARSON if problem.is_classes else F_TEST))
+    if problem.is_classes:
+        table = candidate.table(problem, instances)
+        # Statistics hold weights in units of the problem; the test takes them for numbers of rows.
+        groups = np.ascontiguousarray(table[problem.weight_of(table) > 0.0] * problem.weight_unit)
+        least = float(least_log_p(groups, problem.outputs, PEARSON))
+    else:
+        least = float(least_log_p(_groups_of_numbers(problem, instances, candidate), problem.outputs, F_TEST))
     log_p = least + math.log(problem.n_outputs)
     return min(log_p, 0.0) if log_p == log_p else 0.0  # nan: sums beyond float64 say nothing
+
+
+def _groups_of_numbers(problem: Problem, instances: Instances, candidate: Candidate) -> np.ndarray:
+    """Weight, sum and sum of squares of each output in each branch that holds rows, float64[k, n_stats].
+
+    The targets are those about their mean in the node: about the mean of the whole table the squares of a node that is
+    far from it would drown its spread. The weights are scaled to add up to the number of rows. A single branch is given
+    where no more rows than branches are there: then nothing can be tested.
+    """
+    branch = candidate.branches(problem, instances.rows)
+    kept = branch != EVERY_BRANCH
+    rows, weights, branch = instances.rows[kept], instances.weights[kept], branch[kept]
+    n_rows = float((weights / problem.weights[rows]).sum())
+    held = np.unique(branch)
+    if n_rows - len(held) <= SPARE * n_rows:
+        return np.ones((1, problem.n_stats))
+    weights = weights * (n_rows / float(weights.sum()))
+    groups = np.zeros((candidate.n_branches, problem.n_stats))
+    for output, start in enumerate(problem.outputs[:-1].tolist()):
+        own = (problem.targets[output, rows] - problem.centres[output]) / problem.unit
+        middle = float(np.average(own, weights=weights))
+        apart = own - middle
+        means = np.bincount(branch, weights * apart)[held] / np.bincount(branch, weights)[held]
+        largest = np.abs(means + middle + problem.centres[output] / problem.unit).max()
+        if means.max() - means.min() <= ROUNDED * largest:
+            apart[:] = 0.0
+        np.add.at(groups, (branch, start), weights)
+        np.add.at(groups, (branch, start + 1), weights * apart)
+        np.add.at(groups, (branch, start + 2), weights * apart * apart)
+    return groups[held]
 
 
 @kernel

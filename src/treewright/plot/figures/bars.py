@@ -13,7 +13,6 @@ from treewright.plot.figures.checks import numbers, spread
 from treewright.plot.figures.look import (
     DOT,
     DOTTED,
-    LOG_FROM,
     SMALL,
     TEST,
     TRAIN,
@@ -25,7 +24,6 @@ from treewright.plot.figures.look import (
     plain_ticks,
     text_style,
     tick_text,
-    x_limits,
 )
 from treewright.plot.style import LIGHT
 
@@ -36,6 +34,9 @@ if TYPE_CHECKING:
 ROW, AROUND = 0.34, 1.5  # inches: of one method, and of what stands above and below
 LEFT, RIGHT = (0.0, 0.0, 0.41, 1.0), (0.5, 0.0, 0.5, 1.0)  # the two panels, in shares of the axes
 METHOD_NAME = 30  # terminal cells
+LOG_ABOVE = 10  # sizes that span more than this factor stand on a logarithmic axis
+# Of the axis: to the left of the smallest, where the names are, and to the right of the largest, where its number is.
+BEFORE, BEYOND = 0.12, 0.22
 
 
 def pruning_comparison(
@@ -66,6 +67,7 @@ def pruning_comparison(
     Returns
     -------
     matplotlib.figure.Figure
+        The leaves are counted from 0, or stand on a logarithmic axis where they span more than a factor of 10.
         A line marks the least ``valid_error`` plus its standard error; the smallest tree left of it is the one that
         the one-standard-error rule takes.
 
@@ -111,12 +113,14 @@ def _rows(panel: Axes, labels: Sequence[str]) -> None:
 
 def _leaves_panel(panel: Axes, names: Sequence[str], size: npt.NDArray[np.float64]) -> None:
     """Draw the sizes, each with its number."""
-    log = bool(size.max() >= LOG_FROM * size.min())
-    dress(panel, xlabel="leaves", grid="y")
+    log = bool(size.max() > LOG_ABOVE * size.min())
+    dress(panel, xlabel="leaves (log scale)" if log else "leaves", grid="y")
     panel.set_xscale("log" if log else "linear")
-    low, high = x_limits(size, log=log)
-    # Room for the number to the right of the largest.
-    panel.set_xlim(low, high * (high / low) ** 0.18 if log else high + 0.18 * (high - low))
+    low, high = float(size.min()), float(size.max())
+    # From 0 the smallest lies a tenth of the axis from the names at least.
+    panel.set_xlim(
+        *(low / (high / low) ** BEFORE, high * (high / low) ** BEYOND) if log else (0.0, high * (1 + BEYOND))
+    )
     plain_ticks(panel, log=log, whole=True, most=5)
     _rows(panel, names)
     panel.plot(size, range(len(size)), linestyle="none", marker="o", markersize=DOT + 3, color=TEST, zorder=3)

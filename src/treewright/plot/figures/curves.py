@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
+from treewright.plot.figures.alphas import alpha_axis
 from treewright.plot.figures.checks import numbers, spread, whole
 from treewright.plot.figures.look import (
     BAND,
@@ -22,20 +23,16 @@ from treewright.plot.figures.look import (
     MARK_COLORS,
     MARK_DASHES,
     MOST_DOTS,
-    SMALL,
     TEST,
     THIRD,
-    TICK,
     TRAIN,
     drawable,
     dress,
     error_limits,
-    families,
     legend_beside,
     named,
     new_axes,
     set_x,
-    text_style,
     tick_text,
     tint,
 )
@@ -50,7 +47,6 @@ if TYPE_CHECKING:
 Numbers = npt.NDArray[np.float64]
 
 RULES = {"1se": "one-standard-error rule", "min": "least error", None: "chosen"}
-ALPHA_TICKS, ALPHA_APART = 6, 0.13  # of the axis: an alpha's text is about that wide
 CLOSE = 1e-12  # errors that differ by this part are the same number
 
 
@@ -143,7 +139,7 @@ def error_against_size(
         handles.append(_dot(ax, size[chosen], at[chosen], "D", CHOSEN, text, filled=True))
     error_limits(ax, *errors.values(), *_edges(judged, errors_se))
     if prices is not None:
-        _alpha_axis(ax, size, prices, log=log)
+        alpha_axis(ax, size, prices)
     legend_beside(ax, handles)
     return figure
 
@@ -176,7 +172,7 @@ def error_curve(
     xlabel, ylabel : str
     log_x : bool
     marks : mapping from label to x, optional
-        Vertical lines, named in the legend.
+        Vertical lines, named in the legend; those at one x are one line with all their names.
     train_label, test_label : str
     ax : matplotlib.axes.Axes, optional
 
@@ -220,15 +216,15 @@ def error_curve(
         raise DataError("every error is nan: there is nothing to draw")
     if not isinstance(marks, Mapping | None):
         raise ParameterError(f"marks is a {type(marks).__name__}: give a dict from label to x")
-    lines = {str(name): _mark(name, at, log=log_x) for name, at in (marks or {}).items()}
+    lines = _lines(marks or {}, log=log_x)
     figure, ax = new_axes(ax)
     dress(ax, xlabel=xlabel, ylabel=ylabel)
     whole_numbers = bool((places == np.round(places)).all())
-    set_x(ax, np.concatenate([places, list(lines.values())]), log=log_x, whole=whole_numbers)
+    set_x(ax, np.concatenate([places, list(lines)]), log=log_x, whole=whole_numbers)
     handles = [_series(ax, places, *series) for series in checked]
-    for number, (name, at) in enumerate(lines.items()):
+    for number, (at, names) in enumerate(lines.items()):
         color, dash = MARK_COLORS[number % len(MARK_COLORS)], MARK_DASHES[number % len(MARK_DASHES)]
-        label = f"{named(name)}: {tick_text(at)}"
+        label = f"{', '.join(map(named, names))}: {tick_text(at)}"
         handles.append(ax.axvline(at, color=color, linewidth=1.6, linestyle=dash, label=label, zorder=1.5))
     error_limits(ax, *(edge for values, errors_se, *_ in checked for edge in (values, *_edges(values, errors_se))))
     legend_beside(ax, handles)
@@ -245,6 +241,8 @@ def bias_variance(
     test_error: npt.ArrayLike | None = None,
     xlabel: str = "",
     ylabel: str = "expected loss and its parts",
+    bias_label: str | None = None,
+    variance_label: str = "variance",
     log_x: bool = False,
     ax: Axes | None = None,
 ) -> Figure:
@@ -260,6 +258,9 @@ def bias_variance(
     test_error : array-like of k numbers, optional
         The loss measured on test rows, drawn as points.
     xlabel, ylabel : str
+    bias_label, variance_label : str
+        What ``bias_squared`` and ``variance`` are called: of the zero-one loss they are no squares, and the variance is
+        a net one. By default "bias²", or "bias² + noise".
     log_x : bool
     ax : matplotlib.axes.Axes, optional
 
@@ -284,10 +285,11 @@ def bias_variance(
     """
     places = numbers("x", x, positive=log_x)
     n = len(places)
-    first = "bias² + noise" if noise is None else "bias²"
+    if bias_label is None:
+        bias_label = "bias² + noise" if noise is None else "bias²"
     parts: list[tuple[str, Numbers, str, Any]] = [
-        (first, numbers("bias_squared", bias_squared, n, like="x"), MARK_COLORS[0], DASHED),
-        ("variance", numbers("variance", variance, n, like="x"), THIRD, DASH_DOT),
+        (bias_label, numbers("bias_squared", bias_squared, n, like="x"), MARK_COLORS[0], DASHED),
+        (variance_label, numbers("variance", variance, n, like="x"), THIRD, DASH_DOT),
     ]
     if noise is not None:
         parts.append(("noise", numbers("noise", noise, n, like="x"), TRAIN, DOTTED))
@@ -364,23 +366,10 @@ def _least(
     return handles
 
 
-def _alpha_axis(ax: Axes, size: Numbers, alphas: Numbers, *, log: bool) -> None:
-    """Write the alphas of some steps above the axes, far enough from each other to be read."""
-    low, high = ax.get_xlim()
-    place = np.log(size / low) / np.log(high / low) if log else (size - low) / (high - low)
-    steps: list[int] = []
-    for wanted in np.linspace(place.min(), place.max(), ALPHA_TICKS):
-        near = int(np.abs(place - wanted).argmin())
-        if all(abs(place[near] - place[step]) >= ALPHA_APART for step in steps):
-            steps.append(near)
-    top = ax.secondary_xaxis("top")
-    top.set_xticks([size[step] for step in steps], [written_amount(alphas[step], digits=3) for step in steps])
-    top.tick_params(which="both", color=LIGHT.line, labelcolor=LIGHT.muted, labelsize=TICK, labelfontfamily=families())
-    top.minorticks_off()
-    top.spines["top"].set_color(LIGHT.line)
-    top.set_xlabel("alpha, the price of a leaf", **text_style(SMALL, LIGHT.muted))
-
-
-def _mark(name: str, at: Any, *, log: bool) -> float:
-    """The place of one mark, checked."""
-    return float(numbers(f"marks[{name!r}]", [at], positive=log)[0])
+def _lines(marks: Mapping[str, Any], *, log: bool) -> dict[float, list[str]]:
+    """The places of the marks, checked, each with its names."""
+    lines: dict[float, list[str]] = {}
+    for name, at in marks.items():
+        place = float(numbers(f"marks[{name!r}]", [at], positive=log)[0])
+        lines.setdefault(place, []).append(str(name))
+    return lines

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from treewright.data.cells import is_missing
 from treewright.data.frame import target_columns
-from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
+from treewright.plot.figures.answers import answers_of, model_of, schema_of
 from treewright.plot.figures.checks import whole
 from treewright.plot.figures.grid import Axis, Plane, plane_of
 from treewright.plot.figures.look import (
@@ -26,47 +24,29 @@ from treewright.plot.figures.look import (
     named,
     new_axes,
     text_style,
-    tint,
+)
+from treewright.plot.figures.points import (
+    FAINT,
+    STRONG,
+    has_place,
+    labelled_points,
+    labels_at,
+    number_points,
+    own_colors,
+    shown_rows,
+    warn_of_hidden,
 )
 from treewright.plot.style import LIGHT, class_color, mixed
-from treewright.tree.words import cell_width, shorten, written_level
+from treewright.tree.words import cell_width, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 SIZE = (8.0, 5.2)
-# Strength of a region's colour: where the class is no likelier than any other, and where it is certain.
-FAINT, STRONG = 0.22, 0.6
-MARKERS = "os^DvPX*"
-LEGEND_CLASSES = 14
-HELD_NAMED, HELD_WIDTH = 8, 76  # at most so many columns; terminal cells
+HELD_NAMED, HELD_WIDTH = 6, 76  # at most so many columns; terminal cells of a line
 LEVEL_TEXT, MOST_LEVEL_TEXTS = 16, 24
-GOLDEN = 0.6180339887498949  # steps of this part of a circle fill it evenly and repeat in no period
-JITTER = 0.36  # of a band, to either side
-# The same for two directions at once (powers of the plastic number: Roberts 2018, "The R2 sequence").
-TURNS = (0.7548776662466927, 0.5698402909980532)
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What is said at each point of the grid.
-
-    Attributes
-    ----------
-    numbers : float64[up, across], or None
-        Regression.
-    codes : int64[up, across], or None
-        Classes.
-    likelihood : float64[up, across], or None
-        Probability of the class that is predicted.
-    classes : list
-    """
-
-    numbers: npt.NDArray[np.float64] | None
-    codes: npt.NDArray[np.int64] | None
-    likelihood: npt.NDArray[np.float64] | None
-    classes: list[Hashable]
+BAR_NAME = 24  # terminal cells of the target's name
 
 
 def decision_regions(
@@ -90,12 +70,14 @@ def decision_regions(
     X : table of n rows
         Of the sort, and with the columns, that ``est`` was fitted on.
     y : array-like[n], optional
-        Labels or numbers that colour the points; without it they are grey.
+        Labels or numbers that colour the points; without it they are grey. A named series of numbers names the colour
+        bar.
     features : (name or position, name or position)
         The column across and the column up. Nominal and ordinal columns have a band for each level that X holds.
     fixed : mapping from name or position to value, optional
         What the other columns are held at; by default the median of numbers and the most frequent level. The figure
-        says so above the axes. ``None`` or nan hold a column at a missing value.
+        says so above the axes. ``None`` or nan hold a column at a missing value. Rows with other values there are drawn
+        all the same: the figure says how many points lie where their own class is predicted.
     resolution : int, 2 to 2000
         Points of the grid along an axis of numbers.
     sample_points : int >= 0
@@ -108,13 +90,19 @@ def decision_regions(
     -------
     matplotlib.figure.Figure
 
+    Warns
+    -----
+    DataWarning
+        Columns are held, and one class or number fills the plane, less than half of the points lie in their own colour,
+        or less than a quarter of those of a class.
+
     Raises
     ------
     DataError
         X is no table of at least two columns and one row, y does not fit, or a column of the plane holds no value.
     ParameterError
         A column is unknown or named twice, ``fixed`` cannot be held, a number is out of range, ``est`` has no
-        ``predict`` or predicts several outputs.
+        ``predict`` or predicts several outputs, or a regressor predicts no numbers.
     MissingLibraryError
         matplotlib is not installed.
 
@@ -124,42 +112,47 @@ def decision_regions(
     >>> table = {"age": [20, 30, 40, 50], "city": ["Oslo", "Lima", "Oslo", "Lima"], "pay": [1, 2, 3, 4]}
     >>> tree = tw.DecisionTreeClassifier().fit(table, ["no", "no", "yes", "yes"])
     >>> figure = decision_regions(tree, table, ["no", "no", "yes", "yes"], features=("age", "city"))
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()], figure.axes[0].get_title(loc="left")
-    (['Lima', 'Oslo'], 'held: pay 2.5')
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['Lima', 'Oslo']
+    >>> print(figure.axes[0].get_title(loc="left"))
+    held: pay 2.5
+    4 of 4 points lie in their own colour
     """
     if not callable(getattr(est, "predict", None)):
         raise ParameterError(f"a {type(est).__name__} has no predict: give a fitted estimator or model")
     resolution = whole("resolution", resolution, 2, 2000)
     sample_points = whole("sample_points", sample_points, 0, 10**9)
     plane = plane_of(X, features, fixed, resolution, schema_of(est))
-    target = target_of(y, len(plane.across.points))
+    target, target_name = target_of(y, len(plane.across.points))
     answers = answers_of(est, plane)
     figure, ax = new_axes(ax, SIZE)
     dress(ax, xlabel=shorten(plane.across.name, 60), ylabel=shorten(plane.up.name, 44), grid="")
     for spine in ax.spines.values():
         spine.set_visible(False)
     rows = shown_rows(plane, sample_points)
+    above = [held_text(plane.held)] if plane.held else []
+    own, varies = None, True
     if answers.codes is not None:
         _draw_image(ax, plane, region_colors(answers.codes, answers.likelihood, len(answers.classes)))
         title = "predicted, shaded by\nits probability" if answers.likelihood is not None else "predicted"
-        legend_beside(ax, _labelled_points(ax, plane, answers.classes, target, rows), title)
+        labels = labels_at(target, rows)
+        legend_beside(ax, labelled_points(ax, plane, answers.classes, labels, rows), title)
+        if labels is not None:
+            own = own_colors(plane, answers.codes, answers.classes, labels, rows)
+            above += [own.text(some=len(rows) < has_place(plane).sum())] if own.n else []
+        varies = len(set(answers.classes) | set(labels or []) - {None}) > 1
     elif answers.numbers is not None:
-        _numbers(figure, ax, plane, answers.numbers, target, rows)
+        _numbers(figure, ax, plane, answers.numbers, target, rows, target_name or own_target_name(est))
     _dress_axis(ax, plane.across, "x")
     _dress_axis(ax, plane.up, "y")
-    if plane.held:
-        ax.set_title(drawable(held_text(plane.held)), loc="left", pad=8, **text_style(SMALL, LIGHT.muted))
+    if above:
+        ax.set_title(drawable_lines(above), loc="left", pad=8, **text_style(SMALL, LIGHT.muted))
+    warn_of_hidden(plane, answers, own, varies=varies)
     return figure
 
 
-def schema_of(est: Any) -> Schema | None:
-    """Return what a model of this library knows of its columns."""
-    schema = getattr(getattr(est, "model_", est), "schema", None)
-    return schema if isinstance(schema, Schema) else None
-
-
-def target_of(y: Any, n: int) -> npt.NDArray[Any] | None:
-    """Return the target as one array, or None.
+def target_of(y: Any, n: int) -> tuple[npt.NDArray[Any] | None, str]:
+    """Return the target as one array, or None, and its name, or nothing.
 
     Raises
     ------
@@ -167,75 +160,19 @@ def target_of(y: Any, n: int) -> npt.NDArray[Any] | None:
         Several outputs, or another number of rows than X has.
     """
     if y is None:
-        return None
-    columns = target_columns(y, "y").columns
+        return None, ""
+    columns, names, _ = target_columns(y, "y")
     if len(columns) != 1:
         raise DataError(f"y has {len(columns)} outputs: give the one that est predicts")
     if len(columns[0]) != n:
         raise DataError(f"X has {n} rows and y has {len(columns[0])}: give one for each")
-    return columns[0]
+    return columns[0], next(iter(names), "")
 
 
-def answers_of(est: Any, plane: Plane) -> Answers:
-    """Ask the model at every point of the grid.
-
-    Raises
-    ------
-    ParameterError
-        It does not give one answer for each row, or gives a label that is none of its classes.
-    """
-    shape = (len(plane.up.centres), len(plane.across.centres))
-    classes = classes_of(est)
-    # A regression model of this library has the method, and refuses it.
-    asks = classes is not None and callable(getattr(est, "predict_proba", None))
-    said, likelihoods = [], []
-    for table in plane.tables():
-        answer = np.asarray(est.predict(table))
-        n_rows = len(table[next(iter(table))] if isinstance(table, dict) else table)
-        if answer.size != n_rows:
-            raise ParameterError(
-                f"predict gave shape {answer.shape} for {n_rows} rows: a figure shows one answer for each row; give a "
-                "model of one output"
-            )
-        said.append(answer.reshape(-1))
-        if asks:
-            likelihoods.append(np.asarray(est.predict_proba(table)))
-    answer = np.concatenate(said)
-    if classes is None and answer.dtype.kind == "f":
-        return Answers(answer.astype(np.float64).reshape(shape), None, None, [])
-    values = answer.tolist()
-    if classes is None:
-        classes = sorted(set(values), key=lambda label: (str(type(label)), label))
-    place = {label: code for code, label in enumerate(classes)}
-    strange = sorted(map(repr, set(values) - set(place)))
-    if strange:
-        raise ParameterError(f"predict gave {strange[0]}, which is not among the classes_ of {type(est).__name__}")
-    codes = np.array([place[label] for label in values], np.int64)
-    likelihood = None
-    if asks and all(part.ndim == 2 and part.shape[1] == len(classes) for part in likelihoods):
-        likelihood = np.take_along_axis(np.concatenate(likelihoods), codes[:, None], axis=1)[:, 0].reshape(shape)
-    return Answers(None, codes.reshape(shape), likelihood, list(classes))
-
-
-def classes_of(est: Any) -> list[Hashable] | None:
-    """Return the labels that a classifier knows, in its order; None for anything else."""
-    held = getattr(est, "classes_", None)
-    if held is None and schema_of(est) is not None and getattr(est, "classes", None):
-        held = est.classes[0]
-    if held is None or (isinstance(held, list) and held and np.ndim(held[0])):
-        return None
-    labels: list[Hashable] = np.asarray(held).tolist()
-    return labels
-
-
-def shown_rows(plane: Plane, most: int) -> npt.NDArray[np.int64]:
-    """Return the rows that are drawn, ascending: those with both values, spread over the table where they are many."""
-    rows = np.flatnonzero(~np.isnan(plane.across.points) & ~np.isnan(plane.up.points))
-    if len(rows) <= most:
-        return rows
-    # Every k-th row would hit one class only where classes take turns.
-    order = np.argsort(np.arange(len(rows)) * GOLDEN % 1.0, kind="stable")
-    return rows[np.sort(order[:most])]
+def own_target_name(est: Any) -> str:
+    """Return what a model of this library knows its target by; nothing where it does not."""
+    names: Sequence[str] = getattr(model_of(est), "target_names", ())
+    return str(names[0]) if len(names) == 1 else ""
 
 
 def region_colors(
@@ -265,20 +202,29 @@ def region_colors(
 
 
 def held_text(held: Sequence[tuple[str, str]]) -> str:
-    """Return what the other columns are held at, in one line.
+    """Return what the other columns are held at: all of a few, the first of many, wrapped into lines.
 
     Examples
     --------
     >>> held_text([("age", "31"), ("city", "Oslo")])
     'held: age 31, city Oslo'
     """
-    texts = [f"{shorten(name, 24)} {shorten(value, 16)}" for name, value in held[:HELD_NAMED]]
-    for n_shown in range(len(texts), 0, -1):
-        more = f", and {len(held) - n_shown} more" if n_shown < len(held) else ""
-        line = f"held: {', '.join(texts[:n_shown])}{more}"
-        if cell_width(line) <= HELD_WIDTH:
-            break
-    return line
+    words = [f"{shorten(name, 32)} {shorten(value, 16)}" for name, value in held[:HELD_NAMED]]
+    if len(held) > HELD_NAMED:
+        words.append(f"and {len(held) - HELD_NAMED} more")
+    lines = [f"held: {words[0]}"]
+    for word in words[1:]:
+        if cell_width(lines[-1]) + cell_width(word) + 3 > HELD_WIDTH:
+            lines[-1] += ","
+            lines.append(word)
+        else:
+            lines[-1] += f", {word}"
+    return "\n".join(lines)
+
+
+def drawable_lines(texts: Sequence[str]) -> str:
+    """Return several lines as one text that is drawn as it stands; a line feed would be escaped otherwise."""
+    return "\n".join(drawable(line) for text in texts for line in text.split("\n"))
 
 
 def _rgb(color: str) -> tuple[int, int, int]:
@@ -300,58 +246,11 @@ def _draw_image(ax: Axes, plane: Plane, values: npt.NDArray[Any], **options: Any
     return image
 
 
-def _places(axis: Axis, rows: npt.NDArray[np.int64], turn: float) -> npt.NDArray[np.float64]:
-    """Where rows lie along an axis; in a band they are spread, by their number, so that they do not hide each other."""
-    at = axis.points[rows]
-    return np.asarray(at + JITTER * (2.0 * (rows * turn % 1.0) - 1.0)) if axis.levels else at
-
-
-def _labelled_points(
-    ax: Axes, plane: Plane, classes: Sequence[Hashable], target: npt.NDArray[Any] | None, rows: npt.NDArray[np.int64]
-) -> list[Any]:
-    """Draw the rows in the colours of their classes. Returns what the legend names."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    x, y = _places(plane.across, rows, TURNS[0]), _places(plane.up, rows, TURNS[1])
-    labels = None if target is None else [None if is_missing(own) else own for own in target[rows].tolist()]
-    size = 5.6 if len(rows) <= 400 else 4.0
-    style: dict[str, Any] = {
-        "linestyle": "none",
-        "markersize": size,
-        "markeredgewidth": 0.6,
-        "markeredgecolor": LIGHT.page,
-    }
-    handles: list[Any] = []
-    known = np.zeros(len(rows), bool)
-    for code, label in enumerate(classes):
-        color = class_color(code)
-        marker = MARKERS[code % len(MARKERS)]
-        text = named(written_level(label), 24)
-        if labels is None:
-            handles.append(Patch(facecolor=tint(color, STRONG), label=text))
-            continue
-        mine = np.array([own == label for own in labels], bool)
-        known |= mine
-        dark = mixed(color, LIGHT.ink, 0.12)
-        if mine.any():
-            ax.plot(x[mine], y[mine], marker=marker, color=dark, zorder=3, **style)
-        # A region's colour behind the point's: the two are one key.
-        handles.append(Line2D([], [], marker=marker, color=dark, label=text, **(style | {"markersize": 8.0})))
-    if not known.all():
-        text = "rows" if labels is None else "other labels"
-        handles += ax.plot(x[~known], y[~known], marker=".", color=LIGHT.muted, zorder=3, label=text, **style)
-    if len(handles) > LEGEND_CLASSES:
-        more = len(handles) - LEGEND_CLASSES + 1
-        handles = [*handles[: LEGEND_CLASSES - 1], Line2D([], [], linestyle="none", label=f"and {more} more")]
-    return handles
-
-
 def _numbers(
     figure: Figure, ax: Axes, plane: Plane, values: npt.NDArray[np.float64], target: npt.NDArray[Any] | None,
-    rows: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64], name: str,
 ) -> None:  # fmt: skip
-    """Draw a surface of numbers, the points in the same colours, and the colour bar.
+    """Draw a surface of numbers, the points in the same colours, and the colour bar with the target's name.
 
     Raises
     ------
@@ -374,13 +273,16 @@ def _numbers(
     shades = LinearSegmentedColormap.from_list("treewright", steps)
     norm = Normalize(float(both.min()), float(both.max()))
     image = _draw_image(ax, plane, values, cmap=shades, norm=norm)
-    x, y = _places(plane.across, rows, TURNS[0]), _places(plane.up, rows, TURNS[1])
-    colors: dict[str, Any] = {"color": LIGHT.muted} if own is None else {"c": own, "cmap": shades, "norm": norm}
-    ax.scatter(x, y, s=26, linewidths=0.7, edgecolors=LIGHT.page, zorder=3, marker="o", **colors)
+    colors: dict[str, Any] = {"color": [LIGHT.muted] * len(rows)}
+    if own is not None:
+        known = np.isfinite(own)  # the others have no colour
+        rows, colors = rows[known], {"c": own[known], "cmap": shades, "norm": norm}
+    number_points(ax, plane, rows, colors)
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
-    bar.set_label("prediction" if own is None else "prediction (points: y)", **text_style(LABEL))
+    said = f"{named(name, BAR_NAME)}, predicted" if name else "prediction"
+    bar.set_label(said if own is None else f"{said} (points: {'observed' if name else 'y'})", **text_style(LABEL))
 
 
 def _dress_axis(ax: Axes, axis: Axis, which: Literal["x", "y"]) -> None:

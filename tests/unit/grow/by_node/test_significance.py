@@ -91,30 +91,40 @@ def test_a_branch_without_rows_counts_for_nothing():
     )
 
 
-def test_a_weight_counts_as_so_many_rows():
+def test_a_weight_of_a_class_counts_as_so_many_rows():
     table, y, weights = {"x": [1.0, 2.0, 3.0, 4.0]}, [0, 1, 1, 1], [3, 2, 1, 4]
-    often = {"x": np.repeat(table["x"], weights)}
-    for make, target in ((classes_of, y), (numbers_of, [1.0, 2.0, 4.0, 3.0])):
-        weighted, repeated = make(table, target, weights=weights), make(often, np.repeat(target, weights))
-        first, second = chosen_on(weighted), chosen_on(repeated)
+    weighted = classes_of(table, y, weights=weights)
+    repeated = classes_of({"x": np.repeat(table["x"], weights)}, np.repeat(y, weights))
+    first, second = chosen_on(weighted), chosen_on(repeated)
 
-        assert log_p_of(weighted, first[1], first[2]) == pytest.approx(log_p_of(repeated, second[1], second[2]))
-        assert chance_of(*first, 0.9999).log_n_tests == pytest.approx(chance_of(*second, 0.9999).log_n_tests)
+    assert log_p_of(weighted, first[1], first[2]) == pytest.approx(log_p_of(repeated, second[1], second[2]))
+    assert chance_of(*first, 0.9999).log_n_tests == pytest.approx(chance_of(*second, 0.9999).log_n_tests)
 
 
-def test_weights_far_from_one_are_still_numbers_of_rows():
+def test_weights_of_numbers_say_only_how_much_a_row_matters():
+    table, y, weights = {"x": [1.0, 2.0, 3.0, 4.0]}, [1.0, 2.0, 4.0, 3.5], np.array([3.0, 2.0, 1.0, 4.0])
+    log_p = [
+        log_p_of(problem, *chosen_on(problem)[1:])
+        for problem in (numbers_of(table, y, weights=weights * scale) for scale in (1.0, 7.0, 1e-200, 1e200))
+    ]
+
+    assert log_p == pytest.approx([log_p[0]] * 4)
+    plain = numbers_of(table, y)
+    same = numbers_of(table, y, weights=np.full(4, 5.0))
+    assert log_p_of(same, *chosen_on(same)[1:]) == pytest.approx(log_p_of(plain, *chosen_on(plain)[1:]))
+
+
+def test_weights_far_from_one_are_still_numbers_of_rows_of_classes():
     rng = np.random.default_rng(1)
     table, y = {"x": rng.normal(size=40)}, (np.arange(40) % 2).tolist()
     few = {"x": np.arange(40)}, [0] * 20 + [1] * 20
     for scale in (1e-200, 1e200):
         weights = np.full(40, scale)
-        for make in (classes_of, numbers_of):
-            noise, signal = make(table, y, weights=weights), make(*few, weights=weights)
-            for problem in (noise, signal):
-                _, instances, chosen = chosen_on(problem)
-                log_p = log_p_of(problem, instances, chosen)
-                # So little weight is less than a row; of so many rows the smallest difference is one.
-                assert log_p == pytest.approx(0.0, abs=1e-90) if scale < 1 else log_p < -1e6
+        for problem in (classes_of(table, y, weights=weights), classes_of(*few, weights=weights)):
+            _, instances, chosen = chosen_on(problem)
+            log_p = log_p_of(problem, instances, chosen)
+            # So little weight is less than a row; of so many rows the smallest difference is one.
+            assert log_p == pytest.approx(0.0, abs=1e-90) if scale < 1 else log_p < -1e6
 
 
 def test_of_several_outputs_the_least_p_counts_times_their_number():

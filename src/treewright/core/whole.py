@@ -1,4 +1,4 @@
-"""Whole numbers among parameters. In: what a user gave. Out: an int, or a refusal. Callers: model_selection."""
+"""Whole numbers among parameters. In: what a user gave. Out: an int, or a refusal. Callers: prune, model_selection."""
 
 from __future__ import annotations
 

@@ -1,0 +1,115 @@
+"""Warnings that are told once. In: ``DataWarning`` texts from many fits. Out: one warning of each sort.
+
+Callers: data, estimators, model_selection.
+
+Python's own ``catch_warnings`` changes the whole process and so is of no use among threads. Here whoever runs many fits
+listens in a context variable, which every thread has for itself, and tells afterwards what was heard.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+from treewright.exceptions import DataWarning
+
+Site = tuple[str, int]
+_PACKAGE = str(Path(__file__).parents[1])
+
+
+class Notices:
+    """What was heard: by the line of code that said it, the first text and how often.
+
+    Attributes
+    ----------
+    heard : dict from (file, line) to (str, int)
+        In the order in which they were first said.
+    """
+
+    def __init__(self) -> None:
+        self.heard: dict[Site, tuple[str, int]] = {}
+
+    def add(self, site: Site, text: str, times: int = 1) -> None:
+        """Note a text; of several from one line the first is kept."""
+        first, before = self.heard.get(site, (text, 0))
+        self.heard[site] = first, before + times
+
+    def tell(self, total: int, what: str) -> None:
+        """Warn once of each sort, at the line of the caller from outside this package.
+
+        Parameters
+        ----------
+        total : int
+            How many fits were listened to.
+        what : str
+            What they are called: "folds".
+
+        Warns
+        -----
+        DataWarning
+            Or whoever listens one level above hears it.
+        """
+        above = _listening.get()
+        for site, (text, times) in self.heard.items():
+            if above is not None:
+                above.add(site, text, times)
+            else:
+                often = f" (in {times} of {total} {what})" if total > 1 else ""
+                warnings.warn(f"{text}{often}", DataWarning, stacklevel=levels_to_the_caller())
+
+
+_listening: ContextVar[Notices | None] = ContextVar("treewright_notices", default=None)
+
+
+@contextmanager
+def listening() -> Iterator[Notices]:
+    """Hear what would have been warned of in this block and this thread.
+
+    Examples
+    --------
+    >>> with listening() as notices:
+    ...     for fold in range(3):
+    ...         warn(f"fold {fold} is odd", stacklevel=1)
+    >>> list(notices.heard.values())
+    [('fold 0 is odd', 3)]
+    """
+    notices = Notices()
+    before = _listening.set(notices)
+    try:
+        yield notices
+    finally:
+        _listening.reset(before)
+
+
+def warn(text: str, *, stacklevel: int | None = None) -> None:
+    """Warn, unless somebody listens.
+
+    Parameters
+    ----------
+    text : str
+    stacklevel : int, optional
+        As ``warnings.warn`` counts; by default the caller from outside this package.
+
+    Warns
+    -----
+    DataWarning
+    """
+    notices = _listening.get()
+    if notices is None:
+        level = levels_to_the_caller() if stacklevel is None else stacklevel + 1
+        warnings.warn(text, DataWarning, stacklevel=level)
+        return
+    says = sys._getframe(1)
+    notices.add((says.f_code.co_filename, says.f_lineno), text)
+
+
+def levels_to_the_caller() -> int:
+    """How many calls above the function that asks the code outside this package stands, as ``warn`` counts them."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    return level

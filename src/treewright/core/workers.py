@@ -1,0 +1,128 @@
+"""Threads that outlive one piece of work. In: work. Out: threads that do it. Callers: core.
+
+Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
+never given back, and whoever needs it afterwards waits for ever. So the main thread starts threads with Ctrl-C held
+back, and waits only in C: in ``SimpleQueue.get`` and for plain locks, whose ``with`` has no such gap.
+
+The threads are daemons: the end of the process must not wait for work that nobody wants any more.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+__all__ = ["Workers", "start", "wait_for"]
+
+News = TypeVar("News")
+
+_GLANCE = 0.1  # seconds: where the system does not wake who waits (Windows), Ctrl-C is seen between two waits
+
+
+@contextmanager
+def _ctrl_c_held_back() -> Iterator[None]:
+    """Ctrl-C during the block is answered right after it.
+
+    A signal mask would not do: the system then gives the signal to another thread, and Python still answers it here.
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(handler):
+        yield  # other threads are never interrupted
+        return
+    heard: list[Any] = []
+    signal.signal(signal.SIGINT, lambda *what: heard.append(what))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        if heard:
+            handler(*heard[0])
+
+
+def start(work: Callable[[], None], name: str) -> None:
+    """Start a daemon thread; its name begins with ``treewright``.
+
+    Raises
+    ------
+    RuntimeError
+        The process may not start another thread.
+    """
+    thread = threading.Thread(target=work, name=f"treewright-{name}", daemon=True)
+    with _ctrl_c_held_back():
+        thread.start()
+
+
+def wait_for(news: SimpleQueue[News], deadline: float | None = None) -> News:
+    """The next thing in the queue; Ctrl-C ends the wait.
+
+    Parameters
+    ----------
+    news : SimpleQueue
+    deadline : float, optional
+        When to give up, on the clock of ``time.monotonic``.
+
+    Raises
+    ------
+    queue.Empty
+        Nothing has come until the deadline.
+    KeyboardInterrupt
+
+    Examples
+    --------
+    >>> from queue import SimpleQueue
+    >>> news = SimpleQueue()
+    >>> news.put("done")
+    >>> wait_for(news)
+    'done'
+    """
+    while True:
+        left = _GLANCE if deadline is None else min(_GLANCE, deadline - time.monotonic())
+        try:
+            return news.get(timeout=max(0.0, left))
+        except Empty:
+            if left < _GLANCE:
+                raise
+
+
+class Workers:
+    """Threads that take work from one queue."""
+
+    def __init__(self) -> None:
+        self._waiting: SimpleQueue[tuple[Callable[[int], None], int]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._size = 0
+
+    def grow_to(self, size: int) -> None:
+        """Have at least ``size`` threads, or as many as the process may start.
+
+        Raises
+        ------
+        RuntimeError
+            Not a single thread can be started.
+        """
+        if self._size >= size:
+            return
+        with self._lock:
+            while self._size < size:
+                try:
+                    start(self._serve, str(self._size + 1))
+                except RuntimeError:
+                    if self._size == 0:
+                        raise
+                    return
+                self._size += 1
+
+    def submit(self, work: Callable[[int], None], number: int) -> None:
+        """Let the next idle thread call ``work(number)``, which must not raise."""
+        self._waiting.put((work, number))
+
+    def _serve(self) -> None:
+        while True:
+            work, number = self._waiting.get()
+            work(number)
+            del work  # its arrays must not live until the next work comes

@@ -54,7 +54,9 @@ def test_tables_and_targets_that_do_not_go_together_are_refused(door, x, y):
 
 
 @every_door
-@pytest.mark.parametrize("est", [tw.DecisionTreeClassifier, None, "tree", KMeans(), object()], ids=str)
+@pytest.mark.parametrize(
+    "est", [tw.DecisionTreeClassifier, None, "tree", KMeans(), object()], ids=lambda est: type(est).__name__
+)
 def test_what_is_no_classifier_and_no_regressor_is_refused(door, est):
     with pytest.raises(ParameterError):
         door(est, X, Y)

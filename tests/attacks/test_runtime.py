@@ -277,8 +277,9 @@ def test_a_limit_on_memory_gives_a_memory_error_and_a_living_process():
         before = dict(est.__dict__)
         used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + 300 * 2**20, resource.RLIM_INFINITY))
-        wide = np.broadcast_to(X[:1], (2_000_000, 10))
-        y_wide = np.arange(2_000_000) % 2
+        # Far beyond the limit: what threads had reserved before counts as used, and is free for this.
+        wide = np.broadcast_to(X[:1], (5_000_000, 10))
+        y_wide = np.arange(5_000_000) % 2
         for attempt in (lambda: est.fit(wide, y_wide), lambda: est.predict(wide)):
             try:
                 attempt()

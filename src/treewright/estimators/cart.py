@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt
 
-from treewright.data.weights import Factors
 from treewright.data.target import Labels
+from treewright.data.weights import Factors
 from treewright.estimators import resolve
 from treewright.estimators.base import TreeEstimator
 from treewright.estimators.constraints import Number, Words

@@ -234,6 +234,7 @@ def test_ctrl_c_during_a_comparison_is_heard_whenever_it_comes(table):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # 40 processes, up to five seconds each and their start
 @pytest.mark.parametrize("is_cold", [False, True], ids=["warm", "cold"])
 def test_ctrl_c_at_many_moments_of_a_comparison_is_always_heard(table, tmp_path, is_cold):
     draw = random.Random(7)

@@ -11,7 +11,7 @@ from typing import Any
 from treewright.cli.declared import Value, parse_value
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.data.matching import did_you_mean
-from treewright.prune.methods import METHODS
+from treewright.prune.methods import CROSS_VALIDATED, METHODS
 
 __all__ = [
     "FIT_PRUNINGS",
@@ -28,7 +28,7 @@ __all__ = [
 
 _SHORT = {"mdl": "description_length", "ccp": "cost_complexity"}
 # Cost-complexity with the price found by cross-validation within the fit, then every method of ``prune``.
-_BY_CROSS_VALIDATION = ("ccp-1se", "ccp-min")
+_BY_CROSS_VALIDATION = tuple(name.replace("_", "-") for name in CROSS_VALIDATED)
 FIT_PRUNINGS = (*_BY_CROSS_VALIDATION, *(name.replace("_", "-") for name in METHODS), "mdl")
 _COUNT_ERRORS = ("error_based", "pessimistic")
 # Parameters of ``PrunedTree`` itself; all others are options of the method.

@@ -88,7 +88,7 @@ METHODS: dict[str, Method] = {
 
 # What people call them, the command line among others.
 _CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
-_CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide
+CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide
 
 
 def method_of(name: Any) -> Method:
@@ -101,7 +101,7 @@ def method_of(name: Any) -> Method:
     """
     if not (isinstance(name, str) and name in METHODS):  # not everything that comes in can be looked up
         word = str(name).lower().replace("-", "_").replace(" ", "_")
-        if word in _CROSS_VALIDATED:
+        if word in CROSS_VALIDATED:
             raise ParameterError(
                 f"pruning method {name!r} needs cross-validation, so it takes an estimator that is not fitted: "
                 f"model_selection.pruning_path(est, X, y), or PrunedTree(est, {word!r})"

@@ -12,7 +12,6 @@ from treewright.tree.model import ModelData
 
 Risk = Literal["impurity", "error"]
 EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways
-EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways
 
 
 def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:

@@ -12,34 +12,53 @@ from treewright.version import __version__
 
 if TYPE_CHECKING:
     from treewright import model_selection, plot
+    from treewright.estimators.bagging import BaggingClassifier
+    from treewright.estimators.bagging_regressor import BaggingRegressor
     from treewright.estimators.c45 import C45Classifier
     from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
+    from treewright.estimators.forest_classifier import ExtraTreesClassifier, RandomForestClassifier
+    from treewright.estimators.forest_regressor import ExtraTreesRegressor, RandomForestRegressor
     from treewright.estimators.id3 import ID3Classifier
+    from treewright.estimators.isolation import IsolationForest
     from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from treewright.model import Model, load
 
 _HOMES = {
+    "BaggingClassifier": "treewright.estimators.bagging",
+    "BaggingRegressor": "treewright.estimators.bagging_regressor",
     "C45Classifier": "treewright.estimators.c45",
     "CHAIDClassifier": "treewright.estimators.chaid",
     "CHAIDRegressor": "treewright.estimators.chaid",
     "DecisionTreeClassifier": "treewright.estimators.tree",
     "DecisionTreeRegressor": "treewright.estimators.tree",
+    "ExtraTreesClassifier": "treewright.estimators.forest_classifier",
+    "ExtraTreesRegressor": "treewright.estimators.forest_regressor",
     "ID3Classifier": "treewright.estimators.id3",
+    "IsolationForest": "treewright.estimators.isolation",
     "Model": "treewright.model",
+    "RandomForestClassifier": "treewright.estimators.forest_classifier",
+    "RandomForestRegressor": "treewright.estimators.forest_regressor",
     "load": "treewright.model",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
 }
 
 __all__ = [
+    "BaggingClassifier",
+    "BaggingRegressor",
     "C45Classifier",
     "CHAIDClassifier",
     "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
     "ID3Classifier",
+    "IsolationForest",
     "Model",
     "__version__",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
     "load",
     "model_selection",
     "plot",

@@ -8,25 +8,28 @@ not import scikit-learn.
 
 from __future__ import annotations
 
+import html
 import math
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
-from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
-from treewright.data.weights import class_factors, weighed
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import ParameterError
 from treewright.predict import values
+from treewright.predict.ensemble import combined
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
-from treewright.predict.values import first_largest, leaf_table
+from treewright.predict.shares import first_largest
+from treewright.predict.values import leaf_table
 from treewright.prune.decision import Rows
 from treewright.tree import codec
 from treewright.tree.model import ModelData
+from treewright.tree.rows import rows_with_target
+from treewright.tree.summary import counted
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -42,7 +45,8 @@ class Model(ModelData):
     """A fitted model: it predicts, shows itself and is saved; it never changes.
 
     Made by fitting an estimator (``est.model_``) or by ``treewright.load``. The attributes are those of
-    ``treewright.tree.model.ModelData``.
+    ``treewright.tree.model.ModelData``. A model of many trees predicts with all of them; what belongs to one tree is
+    asked of ``model.tree(i)``.
 
     Examples
     --------
@@ -61,6 +65,11 @@ class Model(ModelData):
         return cls(**{field.name: getattr(data, field.name) for field in fields(ModelData)})
 
     def _encoded(self, X: Any, owner: str) -> np.ndarray:
+        if type(X) is list and len(X) == 1 and type(X[0]) is list and not self.schema.named:
+            # The door for one row in lists: a table of one row takes ten times as long as many trees do.
+            cells = encode_plain_row(self.schema, X[0])
+            if cells is not None and not (self.missing == "error" and math.isnan(sum(cells))):
+                return np.array([cells])
         return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner)
 
     def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
@@ -102,7 +111,7 @@ class Model(ModelData):
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray | list[np.ndarray]:
-        """Predict the share of each class in the row's leaf.
+        """Predict the share of each class in the row's leaf; of many trees the mean of that, or the share of votes.
 
         Returns
         -------
@@ -119,6 +128,56 @@ class Model(ModelData):
         shares = values.predict_shares(self, self._encoded(X, owner), n_jobs)
         return shares[0] if self.n_outputs == 1 else shares
 
+    def predict_quantile(
+        self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray:
+        """Predict quantiles of the target; only a forest that was fitted with ``quantiles=True``.
+
+        Parameters
+        ----------
+        X : table of n rows
+        quantiles : float or sequence of q floats, 0 to 1
+            See ``treewright.forest.quantiles.predict_quantiles``.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Returns
+        -------
+        float64[n, q], or float64[n, q, n_outputs] for several outputs
+            Targets of the fit.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts classes.
+        ParameterError
+            A quantile is out of range, or the model has no targets.
+        """
+        from treewright.forest.quantiles import predict_quantiles
+
+        answers = predict_quantiles(self, self._encoded(X, owner), quantiles, n_jobs)
+        return answers[:, :, 0] if self.n_outputs == 1 else answers
+
+    def predict_interval(
+        self, X: Any, level: float = 0.9, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray:
+        """Predict an interval that holds the share ``level`` of the targets: two quantiles, as much below as above.
+
+        Returns
+        -------
+        float64[n, 2], or float64[n, 2, n_outputs] for several outputs
+
+        Raises
+        ------
+        AttributeError, ParameterError
+            As ``predict_quantile``.
+        """
+        from treewright.forest.quantiles import ends_of_level
+
+        return self.predict_quantile(X, ends_of_level(level), n_jobs=n_jobs, owner=owner)
+
     def predict_one(self, row: Any) -> Any:
         """Predict one row, as fast as can be.
 
@@ -131,13 +190,16 @@ class Model(ModelData):
         scalar, or ndarray[n_outputs] for several outputs
             A label or a float, as an element of what ``predict`` returns.
         """
-        table = leaf_table(self)
         cells = encode_plain_row(self.schema, row)
         if cells is None or (self.missing == "error" and math.isnan(sum(cells))):
             cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
-        if self.missing == "fractional" and any(map(math.isnan, cells)):
+        if self.combine != "single":
+            said = combined(self, np.array([cells]), n_jobs=1)
+            numbers, codes = said[0], first_largest(self, said)[0]
+        elif self.missing == "fractional" and any(map(math.isnan, cells)):
             numbers, codes = self._averaged(cells)
         else:
+            table = leaf_table(self)
             leaf = leaf_of_row(self.trees[0], cells)
             numbers, codes = table.values[leaf], table.codes[leaf]
         if self.task == "regression":
@@ -159,59 +221,124 @@ class Model(ModelData):
 
         Returns
         -------
-        int64[n]
+        int64[n], or int64[n, n_trees] for many trees
             Of a row in several leaves (``missing="fractional"``) the one with its largest share, the lowest of equals.
         """
-        return values.predict_leaves(self, self._encoded(X, owner), n_jobs).astype(np.int64)
+        return values.predict_leaves(self, self._encoded(X, owner), n_jobs).astype(np.int64, copy=False)
 
-    def decision_path(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> csr_matrix:
+    def decision_path(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
         """Indicator of the nodes that each row passes.
 
         Returns
         -------
-        csr_matrix of int64[n, n_nodes]
+        path : csr_matrix of int64[n, n_nodes]
             Under ``missing="fractional"`` float64: the share of the row that passes the node.
+        n_nodes_ptr : int64[n_trees + 1]
+            Many trees only: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
         """
-        from treewright.predict import paths
+        from treewright.predict import ensemble_paths, paths
 
         matrix = self._encoded(X, owner)
-        return paths.decision_path(self, matrix, values.predict_leaves(self, matrix, n_jobs))
+        leaves = values.predict_leaves(self, matrix, n_jobs)
+        if self.combine != "single":
+            return ensemble_paths.decision_paths(self, matrix, leaves)
+        return paths.decision_path(self, matrix, leaves)
 
-    def node(self, i: int) -> Node:
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return len(self.trees)
+
+    def tree(self, i: int) -> Model:
+        """Return one of many trees as a model of its own, with the same columns and classes.
+
+        Parameters
+        ----------
+        i : int, 0 to n_trees - 1
+
+        Returns
+        -------
+        Model
+            The same object where this model is a single tree already.
+
+        Raises
+        ------
+        ParameterError
+            There is no such tree.
+        """
+        if isinstance(i, bool) or not hasattr(i, "__index__") or not 0 <= int(i) < self.n_trees:
+            raise ParameterError(f"tree is {i!r}; the model has {counted(self.n_trees, 'tree')}, counted from 0")
+        if self.combine == "single":
+            return self
+        return replace(self, trees=(self.trees[int(i)],), combine="single", leaf_targets=None)
+
+    def _the_tree(self, verb: str) -> Model:
+        """The model itself where it is a single tree, else an error that says how to choose one."""
+        if self.combine != "single":
+            raise ParameterError(
+                f"{verb} is for one tree, the model has {counted(self.n_trees, 'tree')}: choose one, as in "
+                f"model.tree(0).{verb}(...)"
+            )
+        return self
+
+    def node(self, i: int, *, tree: int | None = None) -> Node:
         """Return one node as an object that can be read and printed.
 
         Parameters
         ----------
         i : int
             Its position; 0 is the root.
+        tree : int, optional
+            Which of many trees.
 
         Raises
         ------
         ParameterError
-            There is no such node.
+            There is no such node or tree, or there are many trees and none is chosen.
         """
         from treewright.tree.nodes import node_of
 
-        return node_of(self, i)
+        return node_of(self._the_tree("node") if tree is None else self.tree(tree), i)
 
     @property
     def feature_importances(self) -> np.ndarray:
-        """float64[p]: share of the decrease of impurity that each column brought; sums to one."""
+        """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean.
+
+        Sums to one, or all 0 where nothing was gained.
+        """
+        from treewright.explain.ensemble import mean_importances
         from treewright.explain.importance import impurity_importances
 
+        if self.combine != "single":
+            return mean_importances(self)
         return impurity_importances(self.trees[0], len(self.schema))
 
     def show(self, **options: Any) -> str:
-        """Return the tree as text; options as ``treewright.explain.text.show``."""
+        """Return the tree as text; options as ``treewright.explain.text.show``.
+
+        Of many trees, the one that ``tree=i`` names; without it a summary of all.
+        """
+        if self.combine != "single" and "tree" not in options:
+            from treewright.explain.ensemble import show_ensemble
+
+            return show_ensemble(self, **options)
         from treewright.explain import text
 
         return text.show(self, **options)
 
     def plot(self, **options: Any) -> SvgPicture:
-        """Draw the tree as SVG; options as ``treewright.plot.svg.plot``."""
+        """Draw the tree as SVG; options as ``treewright.plot.svg.plot``. Of many trees, the one that ``tree=i`` names.
+
+        Raises
+        ------
+        ParameterError
+            There are many trees and none is chosen, or an option is out of range.
+        """
         from treewright.plot import svg
 
-        return svg.plot(self, **options)
+        return svg.plot(self if "tree" in options else self._the_tree("plot"), **options)
 
     def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Model:
         """Cut the tree back; this model stays as it is.
@@ -238,6 +365,7 @@ class Model(ModelData):
         DataError
             The rows were refused.
         """
+        self._the_tree("prune")
         return self.pruned(method, self.rows_to_prune(X, y, sample_weight), **options)
 
     def rows_to_prune(self, X: Any, y: Any, sample_weight: Any, *, owner: str = "Model") -> Rows | None:
@@ -262,7 +390,7 @@ class Model(ModelData):
         """As ``prune``, on rows that are encoded already."""
         from treewright.prune.door import prune_model
 
-        data, log = prune_model(self, method, rows, **options)
+        data, log = prune_model(self._the_tree("prune"), method, rows, **options)
         model = Model.of(data)
         object.__setattr__(model, "_prune_log", log)  # beside the fields: files and comparisons do not see it
         return model
@@ -313,25 +441,7 @@ class Model(ModelData):
         ParameterError
             Weights times class weights are beyond float64, or 0 for every row.
         """
-        unseen = "missing" if self.unseen == "majority" and not routed else self.unseen
-        matrix = encode(self.schema, X, unseen=unseen, owner=owner, missing=self.missing)
-        if self.task == "classification":
-            labels = encode_labels(y)
-            check_lengths(len(matrix), labels)
-            target = recode(labels, self.classes)
-        else:
-            numbers = encode_numbers(y)
-            check_lengths(len(matrix), numbers)
-            target = numbers.values
-            if target.shape[1] != self.n_outputs:
-                raise DataError(f"y has {target.shape[1]} outputs, the model has {self.n_outputs}")
-        weights = check_weights(sample_weight, len(matrix))
-        if self.task == "classification":
-            weights = weighed(weights, class_factors(self.facts, target, self.classes), target)
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            matrix, target, weights = matrix[kept], target[kept], weights[kept]
-        return matrix, target, weights
+        return rows_with_target(self, X, y, sample_weight, owner=owner, routed=routed)
 
     def audit(self, X: Any, y: Any, *, sample_weight: Any = None, node: int = 0, **options: Any) -> Audit:
         """Show how a node's split is chosen on these rows; options as ``treewright.explain.audit.audit_node``.
@@ -345,13 +455,17 @@ class Model(ModelData):
         """
         from treewright.explain.audit_model import audit_model
 
+        self._the_tree("audit")
         return audit_model(self, *self.encode_rows(X, y, sample_weight), node, **options)
 
     def rules(self, **options: Any) -> LeafRules:
-        """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``."""
+        """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``.
+
+        Of many trees, those of the one that ``tree=i`` names; without it a ``ParameterError`` says so.
+        """
         from treewright.explain.rules import leaf_rules
 
-        return leaf_rules(self, **options)
+        return leaf_rules(self if "tree" in options else self._the_tree("rules"), **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file stays whole until the new one is.
@@ -364,9 +478,11 @@ class Model(ModelData):
         codec.save(self, path)
 
     def _repr_html_(self) -> str:
-        return self.plot().text
+        return self.plot().text if self.combine == "single" else f"<pre>{html.escape(self.show())}</pre>"
 
     def __repr__(self) -> str:
+        if self.combine != "single":
+            return f"<treewright.Model: {self.task}, {len(self.schema)} columns, {counted(self.n_trees, 'tree')}>"
         tree = self.trees[0]
         size = f"{len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}"
         return f"<treewright.Model: {self.task}, {size}>"

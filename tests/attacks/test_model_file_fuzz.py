@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import re
 from typing import Any
 
 import numpy as np
 import pytest
+from file_damage import edited, signed
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
@@ -18,7 +17,6 @@ from treewright.tree.codec import dumps, loads
 from treewright.tree.fields import FIELDS
 from treewright.tree.model import ModelData
 
-DIGEST = re.compile(rb'\\"digest\\":\\"(.{64})\\"', re.DOTALL)
 CITY = Column("city", "nominal", ("Bonn", "Oslo", "Rome"), family="string")
 SIZE = Column("size", "ordinal", ("S", "M", "L"), family="string")
 
@@ -123,15 +121,6 @@ def data(request: pytest.FixtureRequest) -> bytes:
     return dumps(request.param())
 
 
-def signed(data: bytes) -> bytes:
-    """The bytes with the digest that fits them: what an attacker would do."""
-    found = DIGEST.search(data)
-    if found is None:
-        return data
-    zeros = data[: found.start(1)] + b"0" * 64 + data[found.end(1) :]
-    return data[: found.start(1)] + hashlib.sha256(zeros).hexdigest().encode() + data[found.end(1) :]
-
-
 def test_the_damage_starts_from_a_file_that_loads(data: bytes) -> None:
     assert survives(data)
     assert signed(data) == data
@@ -224,25 +213,6 @@ def survives(data: bytes) -> bool:
             assert tree.kind[leaf] == LEAF
             assert np.isfinite(tree.value[leaf]).all()
     return True
-
-
-def edited(data: bytes, rng: np.random.Generator) -> bytes:
-    """The bytes with a few others among them, some of those likely to mean something."""
-    changed = bytearray(data)
-    begin = 8 if rng.random() < 0.5 else 8 + int.from_bytes(data[:8], "little")
-    for _ in range(int(rng.integers(1, 4))):
-        position = int(rng.integers(begin, len(changed)))
-        choice = rng.integers(4)
-        if choice == 0:
-            changed[position] = int(rng.integers(256))
-        elif choice == 1:
-            changed[position] = int(rng.choice(list(b'0123456789-.eE,:[]{}"\\ NaItrufls')))
-        elif choice == 2:
-            changed[position : position + 8] = rng.bytes(8)[: len(changed) - position]
-        else:
-            other = int(rng.integers(begin, len(changed) - 8))
-            changed[position : position + 8] = changed[other : other + 8][: len(changed) - position]
-    return signed(bytes(changed))
 
 
 @pytest.mark.parametrize(("seed", "rounds"), [(0, 1_000), pytest.param(1, 100_000, marks=pytest.mark.slow)])

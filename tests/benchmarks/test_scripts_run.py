@@ -102,3 +102,27 @@ def test_the_pruning_path_says_what_was_scaled_and_what_was_timed(tmp_path):
         assert "scaled from 5 of their" in scaled["note"]
         assert scaled["ours"] == timed["ours"]
         assert scaled["theirs"] > timed["theirs"] > 0
+
+
+def test_forests_are_measured_in_every_job_and_absent_tables_are_named(tmp_path):
+    said, written = run("forests.py", tmp_path, "--quick", "--rivals", "sklearn")
+
+    jobs = [result["job"] for result in written["results"]]
+    large = ("memory of fit random forest", "memory of fit extra-trees", "fitted random forest", "fitted extra-trees")
+    beginnings = (*large, "fit random forest", "fit extra-trees", "predict 500 rows", "predict 1 row")
+    assert [start for start in beginnings if not any(job.startswith(start) for job in jobs)] == []
+    assert all(
+        result["ours"] > 0 and result["theirs"] > 0 for result in written["results"] if result["unit"] != "x table"
+    )
+    fits = [result for result in written["results"] if result["job"].startswith("fit ")]
+    assert all(result["note"].startswith("AUC ours 0.") for result in fits)
+    assert "covertype is not there" in said
+
+
+def test_the_growth_of_a_forests_time_is_measured_and_drawn(tmp_path):
+    said, written = run("forest_scaling.py", tmp_path, "--quick", "--picture", str(tmp_path / "growth.svg"))
+
+    assert set(written["powers"]) == {"rows", "columns", "trees"}
+    assert len(written["results"]) == 6
+    assert (tmp_path / "growth.svg").read_text(encoding="utf-8").count("measured") >= 1
+    assert "time grows with trees to the power of" in said

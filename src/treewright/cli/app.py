@@ -31,7 +31,6 @@ from treewright.cli.options import (
     Separator,
     Settings,
     SkipMissingTarget,
-    Target,
     TaskChoice,
     TaskName,
     Types,
@@ -77,9 +76,17 @@ def treewright(
 @app.command()
 def fit(
     data: Data,
-    target: Target,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COL", help="The column to predict; needed by all but isolation."),
+    ] = None,
     algorithm: Annotated[
-        str, typer.Option("--algorithm", metavar="NAME", help="How the tree is grown: cart, id3, c45 or chaid.")
+        str,
+        typer.Option(
+            "--algorithm",
+            metavar="NAME",
+            help="A tree: cart, id3, c45 or chaid; many: forest, extra-trees or bagging; outliers: isolation.",
+        ),
     ] = "cart",
     task: TaskChoice = TaskName.auto,
     settings: Settings = None,
@@ -123,8 +130,9 @@ def fit(
         bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
     ] = False,
 ) -> None:
-    """Grow a tree from a table, show it, and score it on rows it did not see."""
+    """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
     with refusals(data):
+        from treewright.cli.algorithms import ISOLATION
         from treewright.cli.declared import declare, one_separator, split_tokens
         from treewright.cli.delimited import ReadOptions
         from treewright.cli.fit import run_fit
@@ -134,30 +142,34 @@ def fit(
         if prune is None and prune_settings:
             raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
         pruned = {} if prune is None else option_words(prune_settings or (), "--prune-set")
-        run_fit(
-            FitRequest(
-                data=data,
-                target=target,
-                algorithm=algorithm,
-                task=task.value,
-                settings=tuple(settings or ()),
-                declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
-                drop=tuple(drop or ()),
-                weight=weight,
-                skip_missing_target=skip_missing_target,
-                reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
-                unseen=unseen.value,
-                test_size=test_size,
-                n_folds=cv,
-                seed=seed,
-                out=out,
-                svg=svg,
-                force=force,
-                jobs=jobs,
-                trace=trace,
-                prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
-            )
+        request = FitRequest(
+            data=data,
+            target=target,
+            algorithm=algorithm,
+            task=task.value,
+            settings=tuple(settings or ()),
+            declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
+            drop=tuple(drop or ()),
+            weight=weight,
+            skip_missing_target=skip_missing_target,
+            reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
+            unseen=unseen.value,
+            test_size=test_size,
+            n_folds=cv,
+            seed=seed,
+            out=out,
+            svg=svg,
+            force=force,
+            jobs=jobs,
+            trace=trace,
+            prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
         )
+        if algorithm == ISOLATION:
+            from treewright.cli.isolate import run_isolation
+
+            run_isolation(request)
+            return
+        run_fit(request)
 
 
 @app.command()
@@ -211,6 +223,9 @@ def evaluate(
 def show(
     model: ModelFile,
     form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
+    tree: Annotated[
+        int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
+    ] = None,
     max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and svg.")] = None,
     max_nodes: Annotated[
         int | None, typer.Option("--max-nodes", metavar="N", help="At most so many nodes, 0 for all; text.")
@@ -256,7 +271,12 @@ def show(
         check_words(
             audit=audit,
             form=form.value,
-            for_views={"--max-depth": max_depth, "--max-nodes": max_nodes, "--surrogates": surrogates or None},
+            for_views={
+                "--tree": tree,
+                "--max-depth": max_depth,
+                "--max-nodes": max_nodes,
+                "--surrogates": surrogates or None,
+            },
             for_audits={
                 "--data": data,
                 "--node": node,
@@ -286,7 +306,7 @@ def show(
                 force=force,
             )
             return
-        run_show(model, form.value, max_depth, out, max_nodes=max_nodes, surrogates=surrogates, force=force)
+        run_show(model, form.value, max_depth, out, max_nodes=max_nodes, surrogates=surrogates, tree=tree, force=force)
 
 
 app.command()(choosing.prune)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treewright.cli.delimited import ReadOptions
+from treewright.cli.ensembles import is_ensemble
 from treewright.cli.labelled import labelled_rows, target_name
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.terminal import UsageRefusal, note, progress
@@ -63,6 +64,11 @@ def run_audit(
 
     check_output(out, force)
     model = treewright.load(model_path)
+    if is_ensemble(model):
+        raise UsageRefusal(
+            f"--audit compares all that a node could ask, and the trees of {model_path} drew their rows and columns by "
+            "chance: show one with --tree N"
+        )
     name = target_name(model, model_path, target, "--audit")
     with progress():
         features, truth = labelled_rows(model, data, options, name, skip=skip_missing_target)

@@ -126,8 +126,9 @@ def compare(
         list[str] | None,
         typer.Option(
             "--candidate",
+            "--algorithm",
             metavar="ALGORITHM[+PRUNING]",
-            help="Such as cart, c45 or cart+ccp-1se; may be repeated. By default those that suit the target.",
+            help="Such as cart, cart+ccp-1se or forest; may be repeated. By default those that suit the target.",
         ),
     ] = None,
     task: TaskChoice = TaskName.auto,

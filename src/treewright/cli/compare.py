@@ -7,14 +7,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treewright.cli.algorithms import ALGORITHMS, ISOLATION, known_parameters
 from treewright.cli.declared import Value
 from treewright.cli.learn import (
-    ALGORITHMS,
     FitRequest,
     Learnable,
     as_options,
     check_request,
-    estimator_class,
     read_request,
     remedies_as_options,
     task_of,
@@ -171,6 +170,8 @@ def _parts_of(word: str) -> tuple[str, str, str | None]:
     UsageRefusal
     """
     algorithm, plus, pruning = (part.strip() for part in word.partition("+"))
+    if algorithm == ISOLATION:
+        raise UsageRefusal(f"--candidate {word!r}: an isolation forest has no target, so nothing can be scored")
     if algorithm not in ALGORITHMS:
         raise UsageRefusal(
             f"--candidate {word!r}: write ALGORITHM or ALGORITHM+PRUNING; there are: {', '.join(ALGORITHMS)}"
@@ -205,9 +206,7 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
     """
     from treewright.model_selection.candidates import OWN_PRUNING
 
-    known = {
-        word: estimator_class(request, data.is_classification)().get_params() for word, request in requests.items()
-    }
+    known = {word: known_parameters(request, data.is_classification) for word, request in requests.items()}
     taken: dict[str, list[str]] = {word: [] for word in requests}
     told = []
     for each in next(iter(requests.values())).settings:

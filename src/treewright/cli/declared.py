@@ -22,7 +22,7 @@ Value = int | float | bool | str | None
 
 _KINDS = ("numeric", "nominal", "boolean")
 _ALL = "all"
-_OWN_OPTION = {
+OWN_OPTION = {
     "nominal": "--nominal",
     "ordinal": "--ordinal",
     "numeric": "--numeric",
@@ -177,13 +177,13 @@ def parse_settings(words: Sequence[str], known: Mapping[str, object]) -> dict[st
         that is given twice.
     """
     settings: dict[str, Value] = {}
-    open_names = sorted(set(known) - set(_OWN_OPTION))
+    open_names = sorted(set(known) - set(OWN_OPTION))
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
         if not equals or not name:
             raise UsageRefusal(f"--set {word!r}: write it as name=value, such as max_depth=4")
-        if name in _OWN_OPTION:
-            raise UsageRefusal(f"--set {word!r}: use {_OWN_OPTION[name]} instead")
+        if name in OWN_OPTION:
+            raise UsageRefusal(f"--set {word!r}: use {OWN_OPTION[name]} instead")
         if name not in known:
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
             hint = f" did you mean {near[0]}?" if near else ""

@@ -12,6 +12,7 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.delimited import ReadOptions
+from treewright.cli.ensembles import refuse_isolation
 from treewright.cli.matching import rows_for
 from treewright.cli.scores import LabelScore, NumberScore
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
@@ -46,6 +47,7 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
     import treewright
 
     model = treewright.load(model_path)
+    refuse_isolation(model, model_path, "nothing can be scored")
     if model.n_outputs != 1:
         raise UsageRefusal(f"{model_path} predicts {model.n_outputs} targets at once; evaluate scores one")
     name = target or (model.target_names[0] if model.target_names else None)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from treewright.cli.algorithms import ENSEMBLES
+from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
 from treewright.cli.outputs import check_output, write_text
@@ -48,13 +50,13 @@ def run_fit(request: FitRequest) -> None:
         if request.prune:
             say(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
         say()
-        say(held_out.estimator.show().rstrip("\n"))
+        _say_model(request, task, held_out.estimator)
         say()
         if request.trace:
             say(str(held_out.estimator.trace_).rstrip("\n"))
             say()
         if folds is not None:
-            _say_cross_validated(*folds)
+            _say_cross_validated(*folds, "trees above are" if request.algorithm in ENSEMBLES else "tree above is")
         elif held_out.score is not None and held_out.baseline is not None:
             _say_score("held-out", held_out.score, held_out.baseline)
     if request.out is None:
@@ -63,12 +65,9 @@ def run_fit(request: FitRequest) -> None:
 
 def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:
     """One line about the columns, one about the target."""
-    kinds = [column.kind for column in estimator.model_.schema.columns]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("numeric", "ordinal", "nominal") if kind in kinds)
     missing = sum(task.features.null_count().row(0))
     n = len(task.target)
-    width = f"{len(kinds)} column{'s' * (len(kinds) != 1)}"
-    say(f"{printable(request.data)}: {n} rows, {width} ({counted}), {missing} cells missing")
+    say(f"{printable(request.data)}: {n} rows, {columns_in_words(estimator.model_)}, {missing} cells missing")
     if not task.is_classification:
         low, high = printable(task.target.min()), printable(task.target.max())
         mean = float(task.target.cast(pl.Float64).to_numpy().mean())
@@ -80,6 +79,18 @@ def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:
     say(f"target {printable(request.target)}: classification, {len(counts)} classes ({', '.join(shares)}{more})")
 
 
+def _say_model(request: FitRequest, task: Task, estimator: Any) -> None:
+    """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
+    if request.algorithm not in ENSEMBLES:
+        say(estimator.show().rstrip("\n"))
+        return
+    say(summary(estimator.model_, request.out))
+    if hasattr(estimator, "oob_score_"):
+        name = "accuracy" if task.is_classification else "R2"
+        say()
+        say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not draw it)")
+
+
 def _tree_words(estimator: Any) -> str:
     """What pruning left, beside what it began with."""
     steps = estimator.model_.facts["pruning"]
@@ -88,12 +99,13 @@ def _tree_words(estimator: Any) -> str:
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
+    below = "the trees below are" if request.algorithm in ENSEMBLES else "the tree below is"
     if held_out.score is None:
-        say(f"the tree below is fitted on all {held_out.n_fitted} rows")
+        say(f"{below} fitted on all {held_out.n_fitted} rows")
         return
     how = "stratified, " if held_out.stratified else ""
     say(
-        f"the tree below is fitted on {held_out.n_fitted} rows; {held_out.score.n} are held out "
+        f"{below} fitted on {held_out.n_fitted} rows; {held_out.score.n} are held out "
         f"({how}seed {request.seed}; --test-size 0 fits on all)"
     )
 
@@ -109,13 +121,13 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
         say(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")
 
 
-def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score]) -> None:
+def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:
     """The pooled score, and how it varied from fold to fold."""
     _say_score(f"{len(per_fold)}-fold cross-validated", score, baseline)
     each = [fold.right / fold.n if isinstance(fold, LabelScore) else fold.r2 for fold in per_fold]
     name = "accuracy" if isinstance(score, LabelScore) else "R2"
     say(f"{name} per fold: mean {np.mean(each):.3f}, lowest {min(each):.3f}, highest {max(each):.3f}")
-    say(f"(the score is that of {len(per_fold)} fits, each on the other folds; the tree above is fitted on every row)")
+    say(f"(the score is that of {len(per_fold)} fits, each on the other folds; the {shown} fitted on every row)")
 
 
 def _write(request: FitRequest, estimator: Any) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from treewright.cli.algorithms import ALGORITHMS, ENSEMBLES, ISOLATION, known_parameters, made, own_settings
 from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
@@ -26,24 +27,16 @@ from treewright.cli.terminal import UsageRefusal, printable
 from treewright.exceptions import DataError, ParameterError
 
 __all__ = [
-    "ALGORITHMS",
     "FitRequest",
     "Learnable",
     "as_options",
     "check_request",
-    "estimator_class",
+    "declared_columns",
     "read_request",
     "remedies_as_options",
     "task_of",
+    "weights_of",
 ]
-
-# Algorithm -> estimator for classes, estimator for numbers (None where it has none).
-ALGORITHMS: dict[str, tuple[str, str | None]] = {
-    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "id3": ("ID3Classifier", None),
-    "c45": ("C45Classifier", None),
-    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
-}
 
 _MOST_CLASSES = 20
 
@@ -66,7 +59,7 @@ class FitRequest:
     """Everything that was asked for on the command line; see ``treewright fit --help``."""
 
     data: Path
-    target: str
+    target: str | None
     algorithm: str = "cart"
     task: str = "auto"
     settings: tuple[str, ...] = ()
@@ -118,15 +111,16 @@ def read_request(request: FitRequest) -> Learnable:
     TreewrightError
         The file or a column was refused.
     """
-    required = [request.target, *([request.weight] if request.weight else [])]
+    name = _target_of(request)
+    required = [name, *([request.weight] if request.weight else [])]
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
     table = _with_target(request, table)
-    target = table.frame[request.target]
+    target = table.frame[name]
     is_classification, remark = _is_classification(request.task, target)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
         raise DataError(f"{request.data}: no column is left to learn from beside the target")
-    return Learnable(table, features, target, _weights_of(table, request.weight), is_classification, remark)
+    return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
 
 
 def task_of(request: FitRequest, data: Learnable) -> Task:
@@ -165,7 +159,10 @@ def as_options(text: str) -> str:
 def check_request(request: FitRequest) -> None:
     """What can be wrong before any file is read."""
     if request.algorithm not in ALGORITHMS:
-        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join(ALGORITHMS)}")
+        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join([*ALGORITHMS, ISOLATION])}")
+    _target_of(request)
+    if request.algorithm in ENSEMBLES:
+        _check_ensemble(request)
     if not 0 <= request.test_size < 1:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
     if request.n_folds is not None and request.n_folds < 2:
@@ -184,11 +181,12 @@ def check_request(request: FitRequest) -> None:
         )
     # Under "auto" the estimator is known only when the target is; a name that neither has is wrong already now.
     if request.task == "regression":
-        known = estimator_class(request, False)().get_params()
+        known = known_parameters(request, False)
     else:
-        known = estimator_class(request, True)().get_params()
+        known = known_parameters(request, True)
         if request.task == "auto" and ALGORITHMS[request.algorithm][1]:
-            known |= estimator_class(request, False)().get_params()
+            with suppress(UsageRefusal):  # what is bagged may be for classes alone
+                known |= known_parameters(request, False)
     settings = parse_settings(request.settings, known)
     if request.prune is None:
         return
@@ -202,6 +200,34 @@ def check_request(request: FitRequest) -> None:
     for name, off in OWN_PRUNING.items():
         if settings.get(name, off) != off:
             raise UsageRefusal(f"--set {name} prunes by itself, as {request.prune.named} does: leave one of them out")
+
+
+def _target_of(request: FitRequest) -> str:
+    """The target's name.
+
+    Raises
+    ------
+    UsageRefusal
+        There is none.
+    """
+    if request.target is None:
+        raise UsageRefusal(
+            f"--target is missing: name the column to predict (only --algorithm {ISOLATION} learns without one)"
+        )
+    return request.target
+
+
+def _check_ensemble(request: FitRequest) -> None:
+    """Refuse what is for one tree."""
+    word = f"--algorithm {request.algorithm} grows many"
+    if request.prune is not None:
+        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set max_depth=N")
+    if request.trace:
+        raise UsageRefusal(f"--trace tells how one tree grew, and {word}: leave it out")
+    if request.svg is not None:
+        raise UsageRefusal(
+            f"--svg draws one tree, and {word}: save the model with --out, then show MODEL --tree 0 --format svg"
+        )
 
 
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
@@ -228,60 +254,49 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
 
 def _with_target(request: FitRequest, table: Table) -> Table:
     """The rows that have a target: all of them, unless the user said to skip the others."""
-    kept = rows_with_target(table.path, table.frame[request.target], table.place, skip=request.skip_missing_target)
+    kept = rows_with_target(table.path, table.frame[_target_of(request)], table.place, skip=request.skip_missing_target)
     if kept is None:
         return table
     return Table(table.path, table.frame.filter(kept), None if table.lines is None else table.lines[kept.to_numpy()])
 
 
-def _weights_of(table: Table, name: str | None) -> np.ndarray | None:
+def weights_of(table: Table, name: str | None) -> np.ndarray | None:
     """The weight column as numbers, or None."""
     if name is None:
         return None
     return checked_weights(table.path, table.frame[name], table.place)
 
 
-def estimator_class(request: FitRequest, is_classification: bool) -> Any:
-    """The estimator of the algorithm."""
-    import treewright
-
-    name = ALGORITHMS[request.algorithm][0 if is_classification else 1]
-    if name is None:
-        able = ", ".join(algorithm for algorithm, (_, regressor) in ALGORITHMS.items() if regressor)
-        raise UsageRefusal(
-            f"--algorithm {request.algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
-            f"use one of {able}, or --task classification"
-        )
-    return getattr(treewright, name)
-
-
 def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callable[[], Any]:
     """Gives fresh estimators with the parameters asked for."""
-    made = estimator_class(request, is_classification)
-    settings: dict[str, Any] = dict(parse_settings(request.settings, made().get_params()))
-    made(**settings)._validate_params()
-    not_features = {request.target, request.weight}
-    declared = request.declared
-    features = [name for name in table.frame.columns if name not in not_features]
-    nominal = declared.nominal_of(features, lambda name, words: _levels(table.frame[name], words))
-    numeric = [name for name in declared.numeric if name not in not_features]
-    ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
+    settings: dict[str, Any] = dict(own_settings(request, is_classification))
     own = {
         "unseen": request.unseen,
         "n_jobs": request.jobs,
         "random_state": request.seed,
         "grow_trace": settings.pop("grow_trace", False) or request.trace,
+        **declared_columns(request, table),
     }
-    own = {name: value for name, value in own.items() if name in made().get_params()}
-
-    columns = {"nominal": nominal, "ordinal": ordinal or None, "numeric": numeric or None}
     wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
 
     def make() -> Any:
-        estimator = made(**settings, **own, **columns)
+        estimator = made(request, is_classification, settings, own)
         return estimator if wrap is None else wrap(estimator)
 
+    make()  # a parameter out of range is refused before the rows are split
     return make
+
+
+def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
+    """The parameters of estimators that say what kinds columns are of."""
+    declared, not_features = request.declared, {request.target, request.weight}
+    features = [name for name in table.frame.columns if name not in not_features]
+    ordinal = {name: _levels(table.frame[name], levels) for name, levels in declared.ordinal.items()}
+    return {
+        "nominal": declared.nominal_of(features, lambda name, words: _levels(table.frame[name], words)),
+        "ordinal": ordinal or None,
+        "numeric": [name for name in declared.numeric if name not in not_features] or None,
+    }
 
 
 def _wrap_of(request: FitRequest, pruning: Pruning, is_classification: bool) -> Callable[[Any], Any]:

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.delimited import ReadOptions
+from treewright.cli.ensembles import is_isolation, refuse_isolation
 from treewright.cli.matching import rows_for
 from treewright.cli.outputs import check_output, guarded_labels, open_output
 from treewright.cli.scores import label_series
@@ -51,6 +52,8 @@ def run_predict(
 
     check_output(out, force)
     model = treewright.load(model_path)
+    if proba:
+        refuse_isolation(model, model_path, "there are no class probabilities")
     if proba and model.task != "classification":
         raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
     with progress(), open_output(out, force) as file:
@@ -63,6 +66,8 @@ def run_predict(
 
 def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.Series]:
     """What is written for some rows: a prediction per output, and the probabilities asked for."""
+    if is_isolation(model):
+        return _oddness(model, features)
     predicted = np.asarray(model.predict(features))
     outputs = predicted[:, None] if predicted.ndim == 1 else predicted
     names = _output_names(model, outputs.shape[1])
@@ -79,6 +84,15 @@ def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.S
             stem = name.replace("prediction", "probability", 1)
             written += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
     return written
+
+
+def _oddness(model: Model, features: Any) -> list[pl.Series]:
+    """Of an isolation forest: -1 for outliers and 1 for the others, as its estimator says it, and the score."""
+    from treewright.forest.isolation_scores import anomaly_scores
+
+    scores = anomaly_scores(model, features)
+    is_odd = -scores - model.facts["offset"] < 0
+    return [pl.Series("prediction", np.where(is_odd, -1, 1)), pl.Series("score", scores)]
 
 
 def _output_names(model: Model, n_outputs: int) -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.cli.delimited import ReadOptions
+from treewright.cli.ensembles import is_ensemble
 from treewright.cli.labelled import target_name, weighted_rows
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
@@ -82,6 +83,8 @@ def run_prune(request: PruneRequest) -> None:
     if request.out is not None and request.log is not None and request.out.resolve() == request.log.resolve():
         raise UsageRefusal(f"--out and --log name the same file {request.out}")
     model = treewright.load(request.model)
+    if is_ensemble(model):
+        raise UsageRefusal(f"prune cuts one tree back, and {request.model} has {model.n_trees} that answer together")
     _check_method(request, method, model, options)
     rows: tuple[Any, ...] = ()
     if request.data is not None:

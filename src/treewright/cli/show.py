@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from treewright.cli.ensembles import is_ensemble, one_tree, summary
 from treewright.cli.outputs import check_output, guarded_labels, write_text
 from treewright.cli.terminal import UsageRefusal, say
 
@@ -52,6 +53,7 @@ def run_show(
     *,
     max_nodes: int | None = None,
     surrogates: bool = False,
+    tree: int | None = None,
     force: bool,
 ) -> None:
     """Show a model.
@@ -69,6 +71,8 @@ def run_show(
         Show at most this many nodes, text only; 0 shows all, None is what `Model.show` does by itself.
     surrogates : bool
         Whether to list the best surrogates below each node, text only.
+    tree : int >= 0 or None
+        Which of many trees; None shows what they are like as a whole, text only.
     force : bool
         Whether ``out`` may be replaced.
 
@@ -77,7 +81,7 @@ def run_show(
     TreewrightError
         The model or the output was refused.
     UsageRefusal
-        An unknown form, or an option that the form does not have.
+        Many trees of which none was chosen, an unknown form, or an option that the form does not have.
     """
     if form not in FORMATS:
         raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
@@ -97,7 +101,21 @@ def run_show(
         options["surrogates"] = surrogates
     if max_nodes is not None:
         options["max_nodes"] = max_nodes or None
-    text = _rendered(treewright.load(model_path), form, options)
+    model = treewright.load(model_path)
+    given = [
+        option
+        for option, is_given in (
+            (f"--format {form}", form != "text"),
+            ("--max-depth", max_depth is not None),
+            ("--max-nodes", max_nodes is not None),
+            ("--surrogates", surrogates),
+        )
+        if is_given
+    ]
+    if is_ensemble(model) and tree is None and not given:
+        text = summary(model, model_path)
+    else:
+        text = _rendered(one_tree(model, model_path, tree, ", ".join(given)), form, options)
     write_text(out, text, force)
 
 
@@ -143,6 +161,30 @@ def _rules_csv(model: Model) -> str:
     return str(pl.DataFrame(written).write_csv())
 
 
+def _warm_up_forests(table: Mapping[str, Any], weights: Any) -> None:
+    """Compile what forests need; one tree on bins comes with them."""
+    import treewright
+    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+
+    labels, numbers = ["x", "y", "z", "x", "y", "z"], [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
+    few: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
+    classifiers = [treewright.RandomForestClassifier(**few, criterion=each) for each in CLASSIFICATION_CRITERIA]
+    regressors = [treewright.RandomForestRegressor(**few, criterion=each) for each in REGRESSION_CRITERIA]
+    for forests, target in (
+        ([*classifiers, treewright.ExtraTreesClassifier(2)], labels),
+        ([*regressors, treewright.ExtraTreesRegressor(2)], numbers),
+    ):
+        for forest in forests:
+            for weight in (None, weights):
+                forest.fit(table, target, sample_weight=weight).predict(table)
+        first = forests[0]
+        for kind in ("debiased", "permutation"):
+            first.importances(kind)
+        # Every row is left out by some tree, so that nothing is warned of.
+        first.set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3).fit(table, target).apply(table)
+    treewright.IsolationForest(n_estimators=2).fit(table).predict(table)
+
+
 def run_warmup() -> None:
     """Compile every kernel that a fit, a pruning and a prediction need, and say how long it took."""
     import numpy as np
@@ -175,4 +217,5 @@ def run_warmup() -> None:
         is_regressor = type(estimator).__name__.endswith("Regressor")
         estimator.fit(words, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0] if is_regressor else labels).predict(words)
     treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(numbers, labels)
+    _warm_up_forests(words, weights)
     say(f"kernels are compiled and kept; it took {time.perf_counter() - start:.1f} s")

@@ -87,6 +87,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
 def progress() -> Iterator[None]:
     """A progress bar on standard error while the block runs; only where a person looks on."""
     from treewright.core.progress import COMPILING, listen
+    from treewright.core.progress_bar import listen_with_bar
 
     told: set[str] = set()
 
@@ -99,24 +100,8 @@ def progress() -> Iterator[None]:
         with listen(lambda _, what: tell_of_compiling(what)):
             yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    shape = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*shape, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("working", total=1.0, visible=False)
-
-        def show(done: float, what: str) -> None:
-            tell_of_compiling(what)
-            bar.update(task, completed=done, description=what, visible=True)
-
-        with listen(show):
-            yield
+    with listen_with_bar(tell_of_compiling):
+        yield
 
 
 @contextmanager

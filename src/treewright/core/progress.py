@@ -1,4 +1,6 @@
-"""News of long work. In: a share done and a word for what. Out: calls of a listener. Callers: grow, cli.
+"""News of long work. In: a share done and a word for what. Out: calls of a listener.
+
+Callers: grow, forest, estimators, cli.
 
 The listener belongs to the context (and so to the thread) that set it: two fits side by side never mix their news, and
 a thread of the pool, which sees no listener, stays silent.
@@ -10,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["COMPILING", "Listener", "is_heard", "listen", "report"]
+__all__ = ["COMPILING", "Listener", "is_heard", "listen", "report", "without"]
 
 COMPILING = "compiling"  # what is reported when a kernel is compiled for the first time on this machine
 
@@ -63,3 +65,31 @@ def listen(callback: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+@contextmanager
+def without(what: str) -> Iterator[None]:
+    """Keep reports of one sort from the listener while the block runs.
+
+    For work that is made of smaller works of the same name, and counts those that are done.
+
+    Parameters
+    ----------
+    what : str
+
+    Examples
+    --------
+    >>> from treewright.core.progress import listen, report, without
+    >>> news = []
+    >>> with listen(lambda done, what: news.append(what)), without("growing"):
+    ...     report(0.5, "growing")
+    ...     report(0.0, "compiling")
+    >>> news
+    ['compiling']
+    """
+    above = _listener.get()
+    if above is None:
+        yield
+        return
+    with listen(lambda done, said: None if said == what else above(done, said)):
+        yield

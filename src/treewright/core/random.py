@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel
 
 
-@inner_kernel
+@bare_inner_kernel
 def mix(state, position):
     """64 well-mixed bits from a state and a position.
 

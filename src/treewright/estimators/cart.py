@@ -2,53 +2,41 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils._param_validation import Interval
 
 from treewright.data.target import Labels
-from treewright.data.weights import Factors
 from treewright.estimators import resolve
-from treewright.estimators.base import TreeEstimator
+from treewright.estimators.binned import grow_tree_on_bins
 from treewright.estimators.constraints import Number, Words
+from treewright.estimators.growth import Growing
+from treewright.estimators.single import TreeEstimator
+from treewright.estimators.table import FitInput
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.grower import Stops, grow_by_node
-from treewright.grow.by_node.policies import count_of
 from treewright.grow.by_node.retrace import retrace
 from treewright.grow.grower import grow
-from treewright.grow.settings import GrowSettings
 from treewright.prune.cost_complexity import prune_at
 
 if TYPE_CHECKING:
-    from treewright.data.schema import Schema
     from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.objective import Objective
+    from treewright.grow.settings import GrowSettings
     from treewright.tree.arrays import Tree
 
 
-class CartEstimator(TreeEstimator):
+class CartEstimator(Growing, TreeEstimator):
     """CART's parameters; two growers that give the same tree where both can."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **TreeEstimator._parameter_constraints,
-        "min_weight_fraction_leaf": [Interval(Real, 0.0, 0.5, closed="both")],
-        "max_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0.0, 1.0, closed="right"),
-            Words({"sqrt", "log2"}),
-            None,
-        ],
-        "random_state": ["random_state"],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
-        "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
+        **Growing._parameter_constraints,
+        "splitter": [Words({"best", "hist", "random"})],
         "max_p_value": [Number(Real, 0.0, 1.0, closed="right"), None],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
-        "monotonic_cst": ["array-like", dict, None],
         "nominal_splits": [Words({"subset", "multiway", "one_vs_rest"})],
         "missing": [Words({"direction", "surrogate", "fractional", "branch", "error"})],
         "max_surrogates": [Interval(Integral, 0, None, closed="left")],
@@ -56,18 +44,9 @@ class CartEstimator(TreeEstimator):
     _algorithm = "cart"
 
     # Set by __init__ of the estimators.
-    criterion: Any
-    max_depth: int | None
-    min_samples_split: float
-    min_samples_leaf: float
-    min_weight_fraction_leaf: float
-    max_features: float | str | None
-    random_state: Any
-    max_leaf_nodes: int | None
-    min_impurity_decrease: float
+    splitter: str
     max_p_value: float | None
     ccp_alpha: float
-    monotonic_cst: Any
     nominal_splits: str
     missing: str
     max_surrogates: int
@@ -77,9 +56,15 @@ class CartEstimator(TreeEstimator):
         return Criterion.of(self.criterion).name
 
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:
-        settings = self._settings(table, n_threads)
+        n, p = table.matrix.shape
+        is_random = self.splitter == "random" or resolve.max_features(self.max_features, p) < p
+        settings = self._settings(table, n, self._drawn_seed() if is_random else 0, n_threads)
         steps: tuple[Step, ...] | None = None
-        if self._needs_nodes(table):
+        if self.splitter != "best":
+            self._refuse_beside_bins(table)
+            on_bins = self._on_bins(settings, table.schema, random_cuts=self.splitter == "random", counts_rows=False)
+            tree = grow_tree_on_bins(table, self._objective(table), on_bins, self.max_bins)
+        elif self._needs_nodes(table):
             if settings.monotone is not None and any(settings.monotone):
                 raise ParameterError(
                     "monotonic_cst needs a criterion of the list, nominal_splits='subset', missing='direction' or "
@@ -99,9 +84,24 @@ class CartEstimator(TreeEstimator):
                 steps = retrace(tree, problem, self._policy(problem))
         return prune_at(tree, resolve.finite(self.ccp_alpha)), steps
 
-    def _store(self, schema: Schema, tree: Tree, target: Any, n_rows: int, factors: Factors | None) -> None:
-        super()._store(schema, tree, target, n_rows, factors)
-        self.max_features_ = resolve.max_features(self.max_features, len(schema))
+    def _store(self, given: FitInput, trees: Any, **more_facts: Any) -> None:
+        super()._store(given, trees, **more_facts)
+        self.max_features_ = resolve.max_features(self.max_features, self.n_features_in_)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.interaction_cst is not None and self.splitter == "best":
+            raise ParameterError("interaction_cst needs splitter='hist' or 'random': the exact search has no groups")
+
+    def _refuse_beside_bins(self, table: FitTable) -> None:
+        """Refuse what only the exact growers have."""
+        if self._needs_nodes(table) or self.criterion == "absolute_error":
+            raise ParameterError(
+                f"splitter={self.splitter!r} needs a criterion of sums, nominal_splits='subset', missing='direction' "
+                "or 'error', and no max_p_value: leave the others out, or choose splitter='best'"
+            )
+        if self.grow_trace:
+            raise ParameterError(f"grow_trace needs splitter='best', not {self.splitter!r}: leave one of them out")
 
     def _needs_nodes(self, table: FitTable) -> bool:
         """Whether something is asked for that only the grower by nodes has."""
@@ -125,41 +125,3 @@ class CartEstimator(TreeEstimator):
             max_surrogates=int(self.max_surrogates),
             seed=settings.seed,
         )
-
-    def _settings(self, table: FitTable, n_threads: int) -> GrowSettings:
-        """Parameters as numbers."""
-        n, p = table.matrix.shape
-        n_drawn = resolve.max_features(self.max_features, p)
-        monotone = resolve.monotone(self.monotonic_cst, table.schema)
-        if monotone is not None and any(monotone):
-            self._check_monotone(table.target)
-        return GrowSettings(
-            criterion="own" if callable(self.criterion) else self.criterion,
-            max_depth=None if self.max_depth is None else min(int(self.max_depth), 2**31 - 1),
-            min_samples_split=max(2, count_of(self.min_samples_split, n)),
-            min_samples_leaf=count_of(self.min_samples_leaf, n),
-            min_weight_fraction_leaf=float(self.min_weight_fraction_leaf),
-            max_leaf_nodes=None if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            max_features=n_drawn,
-            min_impurity_decrease=resolve.finite(self.min_impurity_decrease),
-            monotone=monotone,
-            seed=self._seed(n_drawn < p),
-            n_threads=n_threads,
-        )
-
-    def _seed(self, is_needed: bool) -> int:
-        """The seed: ``random_state`` if that is an int, 0 for None (a fit repeats unless told otherwise)."""
-        if not is_needed or self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _check_monotone(self, target: Any) -> None:
-        """Refuse monotone constraints that have no meaning for the target."""
-        if self._n_outputs(target) > 1:
-            raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
-
-    @abstractmethod
-    def _objective(self, table: FitTable) -> Objective:
-        """The target's statistics for the grower by levels."""

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
-from treewright.estimators.base import TreeEstimator
 from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
+from treewright.estimators.single import TreeEstimator
 from treewright.grow.by_node.grower import Stops, grow_by_node
 from treewright.grow.by_node.policies import count_of
 

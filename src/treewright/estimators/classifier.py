@@ -1,6 +1,6 @@
 """What classifiers share. In: labels. Out: codes, weights by class, probabilities, the model.
 
-Callers: estimators.tree, estimators.id3, estimators.c45, estimators.chaid.
+Callers: estimators.tree, estimators.id3, estimators.c45, estimators.chaid, estimators.forest.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from treewright.core import notices
-from treewright.data.schema import Schema
 from treewright.data.target import Labels, encode_labels
 from treewright.data.weights import Factors, factors_by_code, is_weight
-from treewright.estimators.base import TreeEstimator
+from treewright.estimators.base import Estimator
 from treewright.estimators.constraints import Words
+from treewright.estimators.single import TreeEstimator
+from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
 from treewright.model import Model
-from treewright.tree.arrays import Tree
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
     from treewright.tree.model import Unseen
 
 
-class ClassifierTree(ClassifierMixin, TreeEstimator):
-    """A classifier around one grown tree."""
+class Classifier(ClassifierMixin, Estimator):
+    """A classifier around a model."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **TreeEstimator._parameter_constraints,
         "class_weight": [dict, list, Words({"balanced"}), None],
     }
     class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
@@ -42,7 +41,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
+        """Learn from a table.
 
         Parameters
         ----------
@@ -67,7 +66,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
         return self._fit(X, y, sample_weight)
 
     def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Share of each class in the row's leaf.
+        """Share of each class where the row ends.
 
         Returns
         -------
@@ -77,7 +76,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
         return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class that the leaf does not hold."""
+        """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
             return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
@@ -111,8 +110,7 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
                 if unknown:
                     # No error: a fold of a cross-validation may lack a rare class.
                     notices.warn(
-                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}",
-                        stacklevel=5,
+                        f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}"
                     )
                 by_output.append(weight.items())
             elif weight == "balanced":
@@ -124,22 +122,33 @@ class ClassifierTree(ClassifierMixin, TreeEstimator):
     def _n_classes(self, target: Labels) -> tuple[int, ...]:
         return tuple(len(labels) for labels in target.classes)
 
-    def _make_model(self, schema: Schema, tree: Tree, target: Labels, facts: Mapping[str, Any]) -> Model:
+    def _make_model(self, table: FitTable, trees: Any, facts: Mapping[str, Any]) -> Model:
+        target = cast("Labels", table.target)
         several = len(target.classes) > 1
         self.classes_ = list(target.classes) if several else target.classes[0]
         counts = [len(labels) for labels in target.classes]
         self.n_classes_ = counts if several else counts[0]
         return Model(
             task="classification",
-            schema=schema,
-            trees=(tree,),
+            schema=table.schema,
+            trees=trees,
             classes=target.classes,
             n_outputs=len(target.classes),
+            combine=self._combine(),
             unseen=cast("Unseen", self.unseen),
             missing=self._missing(),
             target_names=target.names,
             facts=dict(facts),
         )
+
+
+class ClassifierTree(Classifier, TreeEstimator):
+    """A classifier around one grown tree."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **TreeEstimator._parameter_constraints,
+        **Classifier._parameter_constraints,
+    }
 
 
 def refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:

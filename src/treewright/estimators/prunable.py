@@ -1,4 +1,7 @@
-"""Pruning of a fitted estimator. In: a method, rows. Out: a new fitted estimator, its log. Callers: estimators.base."""
+"""Pruning of a fitted estimator. In: a method, rows. Out: a new fitted estimator, its log.
+
+Caller: estimators.single.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What regressors share. In: numbers. Out: checked targets, the model. Callers: estimators.tree, estimators.chaid."""
+"""What regressors share. In: numbers. Out: checked targets, the model.
+
+Callers: estimators.tree, estimators.chaid, estimators.forest.
+"""
 
 from __future__ import annotations
 
@@ -8,24 +11,24 @@ from typing import Any, Self, cast
 import numpy as np
 from sklearn.base import RegressorMixin
 
-from treewright.data.schema import Schema
 from treewright.data.target import Numbers, encode_numbers
-from treewright.estimators.base import TreeEstimator
+from treewright.estimators.base import Estimator
+from treewright.estimators.single import TreeEstimator
+from treewright.estimators.table import FitTable
 from treewright.exceptions import DataError
 from treewright.model import Model
-from treewright.tree.arrays import Tree
 from treewright.tree.model import Unseen
 
 
-class RegressorTree(RegressorMixin, TreeEstimator):
-    """A regressor around one grown tree."""
+class Regressor(RegressorMixin, Estimator):
+    """A regressor around a model."""
 
     def _is_poisson(self) -> bool:
         """Whether targets are counts."""
         return self._criterion_name() == "poisson"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Grow the tree.
+        """Learn from a table.
 
         Parameters
         ----------
@@ -66,17 +69,23 @@ class RegressorTree(RegressorMixin, TreeEstimator):
     def _n_classes(self, target: Numbers) -> tuple[int, ...]:  # noqa: ARG002 - it has none
         return ()
 
-    def _make_model(self, schema: Schema, tree: Tree, target: Numbers, facts: Mapping[str, Any]) -> Model:
+    def _make_model(self, table: FitTable, trees: Any, facts: Mapping[str, Any]) -> Model:
+        target = cast("Numbers", table.target)
         return Model(
             task="regression",
-            schema=schema,
-            trees=(tree,),
+            schema=table.schema,
+            trees=trees,
             n_outputs=target.values.shape[1],
+            combine=self._combine(),
             unseen=cast("Unseen", self.unseen),
             missing=self._missing(),
             target_names=target.names,
             facts=dict(facts),
         )
+
+
+class RegressorTree(Regressor, TreeEstimator):
+    """A regressor around one grown tree."""
 
 
 def refuse_not_counts(values: np.ndarray) -> None:

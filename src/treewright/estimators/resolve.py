@@ -1,10 +1,11 @@
-"""Parameters as numbers. In: what the user wrote. Out: what the grower takes. Caller: estimators.base."""
+"""Parameters as numbers. In: what the user wrote. Out: what the growers take. Callers: estimators."""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
@@ -16,6 +17,7 @@ from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.grow.layout import MAX_ROWS
 
+_WITHOUT_EFFECT = frozenset({"n_jobs", "grow_trace", "oob_score", "verbose", "warm_start"})
 MAX_COLUMNS = 2**29 - 1  # what the packed form of a node has bits for (predict.route)
 
 
@@ -82,12 +84,8 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
     if value is None:
         return None
     if isinstance(value, Mapping):
-        value = {_name_of(key, schema): sign for key, sign in value.items()}
-        unknown = [name for name in value if name not in schema.names]
-        if unknown:
-            hint = did_you_mean(unknown[0], schema.names)
-            raise ParameterError(f"monotonic_cst names a column that X does not have: {unknown[0]!r}{hint}")
-        signs = [value.get(name, 0) for name in schema.names]
+        by_position = {_position(key, schema, "monotonic_cst"): sign for key, sign in value.items()}
+        signs = [by_position.get(at, 0) for at in range(len(schema))]
     else:
         signs = np.asarray(value).tolist()
         if not isinstance(signs, list) or len(signs) != len(schema):
@@ -107,19 +105,62 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
     return tuple(int(sign) for sign in signs)
 
 
-def _name_of(key: Any, schema: Schema) -> Any:
-    """A column's name from its name or position."""
-    if key not in schema.names and isinstance(key, Integral) and 0 <= int(key) < len(schema):
-        return schema.names[int(key)]
-    return key
+def interactions(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...] | None:
+    """Groups of columns that may be asked on one way from the root to a leaf.
+
+    Parameters
+    ----------
+    value : sequence of groups of column names or positions, or "pairwise", "no_interactions", or None
+        As in scikit-learn's ``HistGradientBoostingClassifier``: columns in no group are one group more.
+
+    Returns
+    -------
+    tuple of tuple of int, ascending positions; or None
+
+    Raises
+    ------
+    ParameterError
+        A group is no sequence, or names an unknown column.
+    """
+    if value is None:
+        return None
+    p = len(schema)
+    groups: set[tuple[int, ...]] = set()
+    if isinstance(value, str):
+        groups.update(combinations(range(p), 1 if value == "no_interactions" else 2))
+    else:
+        for group in value:
+            if isinstance(group, str) or not isinstance(group, Iterable):
+                raise ParameterError(f"interaction_cst: a group is a sequence of columns, not {group!r}")
+            groups.add(tuple(sorted({_position(key, schema, "interaction_cst") for key in group})))
+    rest = set(range(p)).difference(*groups)
+    return tuple(sorted((groups | {tuple(sorted(rest))}) - {()}))
+
+
+def _position(key: Any, schema: Schema, parameter: str) -> int:
+    """Where a column stands, from its name or position.
+
+    Raises
+    ------
+    ParameterError
+        There is no such column.
+    """
+    try:
+        return schema.positions[key]
+    except (KeyError, TypeError):  # a position, an unknown name, or what can be no name
+        pass
+    if not isinstance(key, bool) and isinstance(key, Integral) and 0 <= int(key) < len(schema):
+        return int(key)
+    hint = did_you_mean(key, schema.names)
+    raise ParameterError(f"{parameter} names a column that X does not have: {key!r}{hint}")
 
 
 def plain_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters for the model file: plain JSON, the same bytes for the same fit.
 
-    Threads and the wish for a trace are left out: they change nothing.
+    What changes nothing of the model is left out.
     """
-    return {name: _plain(value) for name, value in sorted(parameters.items()) if name not in ("n_jobs", "grow_trace")}
+    return {name: _plain(value) for name, value in sorted(parameters.items()) if name not in _WITHOUT_EFFECT}
 
 
 def _plain(value: Any) -> Any:

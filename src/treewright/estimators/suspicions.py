@@ -1,8 +1,8 @@
-"""What looks wrong about a table that could be fitted. In: schema, matrix, target, tree. Out: warnings.
+"""What looks wrong about a table that could be fitted. In: schema, matrix, target, a column. Out: warnings.
 
-Caller: estimators.base.
+Callers: estimators.single, estimators.forest_base.
 
-Only what the root of the grown tree points at is looked at, so that a fit does not become slower.
+Only the column that the grown model points at is looked at, so that a fit does not become slower.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.schema import Column, Schema
 from treewright.data.target import Labels, Numbers
-from treewright.tree.arrays import Tree
 
 # In a table of a few rows a column equals the target by chance, or for the sake of an example.
 _FEWEST_ROWS = 25
 _FIRST_ROWS = 1000
 
 
-def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, tree: Tree) -> None:
+def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numbers, column: int) -> None:
     """Warn where no column says anything, or one says everything.
 
     Parameters
@@ -28,26 +27,21 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
     schema : Schema
     matrix : float[n, p]
     target : Labels or Numbers of n rows
-    tree : Tree
+    column : int
+        The one that tells most: that of a tree's root; -1 where nothing could be told.
 
     Warns
     -----
     DataWarning
-        Every column is constant though the target is not; the column of the root's test equals the target.
+        Every column is constant though the target is not; that column equals the target.
     """
-    if tree.n_nodes == 1:
-        if tree.impurity[0] > 0 and is_constant(matrix):
-            notices.warn(
-                f"every column is constant ({len(schema)} of them): the model says the same for every row",
-                stacklevel=4,
-            )
+    if column < 0:
+        if (target[0] != target[0][0]).any() and is_constant(matrix):
+            notices.warn(f"every column is constant ({len(schema)} of them): the model says the same for every row")
         return
-    at = int(tree.feature[0])
-    if len(matrix) >= _FEWEST_ROWS and equals_target(schema.columns[at], matrix[:, at], target):
-        notices.warn(
-            f"column {shown(schema.columns[at].name)} equals y in every row: was the target left in the table?",
-            stacklevel=4,
-        )
+    named = schema.columns[column]
+    if len(matrix) >= _FEWEST_ROWS and equals_target(named, matrix[:, column], target):
+        notices.warn(f"column {shown(named.name)} equals y in every row: was the target left in the table?")
 
 
 def is_constant(matrix: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""The rows of a fit. In: what was encoded. Out: ``FitTable``. Callers: estimators."""
+"""The rows of a fit. In: what was encoded. Out: ``FitTable``, ``FitInput``. Callers: estimators."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers
-from treewright.data.weights import warn_of_small_weights
+from treewright.data.weights import Factors, warn_of_small_weights
 
 KEPT_BYTES = 32 * 2**20  # an estimator keeps the rows of its last fit up to this size, so that it can audit a split
 
@@ -41,3 +41,24 @@ class FitTable:
             return None
         # A copy: the matrix may be the user's own array, which may be changed after the fit.
         return replace(self, matrix=self.matrix.copy(order="K"))
+
+
+@dataclass(frozen=True, eq=False)
+class FitInput:
+    """A table that was checked, with what ``fit`` was given beside it.
+
+    Attributes
+    ----------
+    table : FitTable
+    kept : bool[n_given] or None
+        Which of the given rows the table holds; None for all.
+    factors : tuple of float64[n_classes], one per output; or None
+        What a class weighs more than another.
+    sample_weight : float64[n] or None
+        What the rows of the table weigh without their classes.
+    """
+
+    table: FitTable
+    kept: np.ndarray | None
+    factors: Factors | None
+    sample_weight: np.ndarray | None

@@ -6,7 +6,7 @@ Callers: users, cli.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,13 +15,11 @@ from treewright.estimators.classifier import ClassifierTree
 from treewright.estimators.constraints import Words
 from treewright.estimators.regressor import RegressorTree
 from treewright.exceptions import ParameterError
-from treewright.grow.objective import Objective, classification_objective, regression_objective
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA, GrowSettings
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
 
 if TYPE_CHECKING:
-    from treewright.data.target import Labels, Numbers
-    from treewright.estimators.table import FitTable
     from treewright.grow.by_node.grower import Stops
+    from treewright.grow.settings import GrowSettings
 
 
 class DecisionTreeClassifier(ClassifierTree, CartEstimator):
@@ -34,6 +32,11 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         largest beside the entropy of the division itself, among those of at least average gain. A function of your
         own takes float64[k, n_classes], the weighted class counts of k sets of rows, and returns their k impurities
         (finite, >= 0; called once per output).
+    splitter : {"best", "hist", "random"}, default "best"
+        How a node looks for its split. ``best`` tries every cut between two values. ``hist`` sorts the values of
+        each column into at most ``max_bins`` bins first and tries the cuts between bins: the same tree where no column
+        has more distinct values, and much faster on many rows. ``random`` draws one cut for each column (a random set
+        of levels where it is nominal), on the bins, and takes the best of these.
     max_depth : int >= 1, optional
     min_samples_split : int >= 2, or float in (0, 1], default 2
         Rows a node needs to be split; a float is a share of all rows, rounded up.
@@ -44,7 +47,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
     max_features : int, float, {"sqrt", "log2"}, optional
         Columns drawn at random for each node; all by default.
     random_state : int, RandomState instance or None
-        Seed of that draw. None means 0: a fit repeats.
+        Seed of that draw, and of random cuts. None means 0: a fit repeats.
     max_leaf_nodes : int >= 2, optional
         Grow best-first: the leaf whose split gains most is split next.
     min_impurity_decrease : float >= 0, default 0.0
@@ -58,6 +61,11 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         Cost-complexity pruning: the price of a leaf, in units of impurity.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
+        Columns that may be asked on one way from the root to a leaf: those of one group. Columns in no group are one
+        group more. Needs ``splitter="hist"`` or ``"random"``.
+    max_bins : int from 2 to 255, default 255
+        Bins of a column, beside one for missing cells; for ``splitter="hist"`` and ``"random"``.
     nominal_splits : {"subset", "multiway", "one_vs_rest"}, default "subset"
         How a nominal column is split: into two sets of levels, a branch per level, or one level against the rest.
     missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
@@ -121,6 +129,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         self,
         *,
         criterion: str | Callable[[np.ndarray], np.ndarray] = "gini",
+        splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -133,6 +142,8 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        max_bins: int = 255,
         nominal_splits: str = "subset",
         missing: str = "direction",
         max_surrogates: int = 5,
@@ -144,6 +155,7 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
+        self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -156,6 +168,8 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         self.class_weight = class_weight
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.max_bins = max_bins
         self.nominal_splits = nominal_splits
         self.missing = missing
         self.max_surrogates = max_surrogates
@@ -165,17 +179,6 @@ class DecisionTreeClassifier(ClassifierTree, CartEstimator):
         self.unseen = unseen
         self.grow_trace = grow_trace
         self.n_jobs = n_jobs
-
-    def _objective(self, table: FitTable) -> Objective:
-        target = cast("Labels", table.target)
-        return classification_objective(
-            target.codes, [len(labels) for labels in target.classes], table.weights, self.criterion
-        )
-
-    def _check_monotone(self, target: Labels) -> None:
-        super()._check_monotone(target)
-        if len(target.classes[0]) > 2:
-            raise ParameterError("Monotonicity constraints are not supported with multiclass classification")
 
 
 class DecisionTreeRegressor(RegressorTree, CartEstimator):
@@ -187,6 +190,8 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. A function
         of your own takes float64[k, 3], the weight, mean and variance of k sets of rows, and returns their k impurities
         (finite, >= 0; called once per output).
+    splitter
+        As in ``DecisionTreeClassifier``; ``absolute_error`` needs ``best``.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state
         As in ``DecisionTreeClassifier``.
     max_leaf_nodes, min_impurity_decrease, ccp_alpha
@@ -196,7 +201,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         counted, whatever they weigh: a common factor of the weights changes nothing.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
-    nominal_splits, missing, max_surrogates
+    interaction_cst, max_bins, nominal_splits, missing, max_surrogates
         As in ``DecisionTreeClassifier``.
     nominal, ordinal, numeric, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
@@ -233,6 +238,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         self,
         *,
         criterion: str | Callable[[np.ndarray], np.ndarray] = "squared_error",
+        splitter: str = "best",
         max_depth: int | None = None,
         min_samples_split: float = 2,
         min_samples_leaf: float = 1,
@@ -244,6 +250,8 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         max_p_value: float | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        max_bins: int = 255,
         nominal_splits: str = "subset",
         missing: str = "direction",
         max_surrogates: int = 5,
@@ -255,6 +263,7 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         n_jobs: int | None = None,
     ) -> None:
         self.criterion = criterion
+        self.splitter = splitter
         self.max_depth = max_depth
         self.min_samples_split = min_samples_split
         self.min_samples_leaf = min_samples_leaf
@@ -266,6 +275,8 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
         self.max_p_value = max_p_value
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.max_bins = max_bins
         self.nominal_splits = nominal_splits
         self.missing = missing
         self.max_surrogates = max_surrogates
@@ -284,6 +295,3 @@ class DecisionTreeRegressor(RegressorTree, CartEstimator):
                 "criterion='squared_error', or leave max_p_value out (min_impurity_decrease stops growth too)"
             )
         return super()._stops(settings, p)
-
-    def _objective(self, table: FitTable) -> Objective:
-        return regression_objective(cast("Numbers", table.target).values, table.weights, self.criterion)

@@ -5,6 +5,7 @@ The text stands alone: Graphviz is not needed to write it, and names cannot leav
 
 from __future__ import annotations
 
+from treewright.exceptions import ParameterError
 from treewright.tree.binary_tests import SubsetTest, ThresholdTest
 from treewright.tree.model import ModelData
 from treewright.tree.summary import TreeSummary, summarize
@@ -62,14 +63,14 @@ def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
     return lines
 
 
-def to_dot(model: ModelData, *, tree: int = 0) -> str:
+def to_dot(model: ModelData, *, tree: int | None = None) -> str:
     r"""Return one tree of a model as DOT text.
 
     Parameters
     ----------
     model : ModelData
-    tree : int
-        Which of the model's trees.
+    tree : int, optional
+        Which of the model's trees, counted from 0; a model of one tree needs none.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def to_dot(model: ModelData, *, tree: int = 0) -> str:
     Raises
     ------
     ParameterError
-        The model has no such tree.
+        The model has no such tree, or has several and none is chosen.
 
     Examples
     --------
@@ -98,7 +99,9 @@ def to_dot(model: ModelData, *, tree: int = 0) -> str:
     }
     <BLANKLINE>
     """
-    summary = summarize(model, tree)
+    if tree is None and len(model.trees) > 1:
+        raise ParameterError(f"the model has {len(model.trees)} trees, a drawing shows one: give tree=0, for the first")
+    summary = summarize(model, tree or 0)
     arrays = summary.tree
     digits = threshold_digits(arrays)
     out = [

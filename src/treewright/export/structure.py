@@ -162,12 +162,14 @@ def node_structure(summary: TreeSummary, node: int, depth: int) -> dict[str, Any
     return structure
 
 
-def to_structure(model: ModelData) -> dict[str, Any]:
+def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
     """Return a model as plain data.
 
     Parameters
     ----------
     model : ModelData
+    tree : int, optional
+        One of the model's trees, counted from 0; all of them without it.
 
     Returns
     -------
@@ -176,6 +178,11 @@ def to_structure(model: ModelData) -> dict[str, Any]:
         ``targets`` and ``trees``; each tree has ``nodes``, a flat list in which a node's place is its number
         and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or
         ``"-inf"``.
+
+    Raises
+    ------
+    ParameterError
+        The model has no such tree.
 
     Examples
     --------
@@ -193,7 +200,12 @@ def to_structure(model: ModelData) -> dict[str, Any]:
     >>> root["test"]["question"], root["branches"]
     ('age <= 2.5', [1, 2])
     """
-    summaries = [summarize(model, position) for position in range(len(model.trees))]
+    chosen = range(len(model.trees)) if tree is None else (tree,)
+    trees = []
+    # One at a time: the trees of a forest are made when they are asked for.
+    for position in chosen:
+        summary = summarize(model, position)
+        trees.append({"nodes": nodes_of(summary)})
     targets: list[dict[str, Any]] = []
     for position in range(model.n_outputs):
         name = model.target_names[position] if position < len(model.target_names) else None
@@ -205,14 +217,14 @@ def to_structure(model: ModelData) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "task": model.task,
-        "criterion": summaries[0].criterion if summaries else None,
+        "criterion": summary.criterion,
         "unseen": model.unseen,
         "missing": model.missing,
         "combine": model.combine,
         "facts": json_fact(model.facts),
         "columns": [column_structure(column) for column in model.schema.columns],
         "targets": targets,
-        "trees": [{"nodes": nodes_of(summary)} for summary in summaries],
+        "trees": trees,
     }
 
 

@@ -13,13 +13,13 @@ import math
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel
 from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import cut_range, never_few
 from treewright.grow.settings import ENTROPY, GINI, MISCLASSIFICATION
 
 
-@inner_kernel
+@bare_inner_kernel
 def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weight):
     """Steps per unit of a term: a power of two, so that scaling is exact."""
     if criterion == ENTROPY and table.shape[0] > 0:
@@ -31,7 +31,7 @@ def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weigh
     return 2.0 ** (60.0 - math.ceil(math.log2(largest * n_outputs)))
 
 
-@inner_kernel
+@bare_inner_kernel
 def term(criterion, has_weights, table, count, scale):
     """What a class with this count adds to its side's score, in steps."""
     if criterion == GINI:
@@ -47,7 +47,7 @@ def term(criterion, has_weights, table, count, scale):
     return np.int64(0)
 
 
-@inner_kernel
+@bare_inner_kernel
 def largest_counts(offsets, totals, left, on_left):
     """Sum over outputs of the largest class count on one side."""
     total = 0
@@ -59,7 +59,7 @@ def largest_counts(offsets, totals, left, on_left):
     return total
 
 
-@inner_kernel
+@bare_inner_kernel
 def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):
     """Score of a side from the sum of its terms: Gini or entropy."""
     if criterion == GINI:
@@ -67,7 +67,7 @@ def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):
     return float(terms - n_outputs * term(criterion, has_weights, table, weight, scale)) / scale
 
 
-@inner_kernel
+@bare_inner_kernel
 def gain_of_sides(
     criterion, has_weights, table, offsets, totals, left, left_weight, weight, left_terms, right_terms, score, scale
 ):
@@ -84,7 +84,7 @@ def gain_of_sides(
     return max(both - score_of(criterion, has_weights, table, n_outputs, score, weight, scale), 0.0)
 
 
-@inner_kernel
+@bare_inner_kernel
 def is_ordered(totals, weight, left, left_weight, direction, low, high):
     """Whether the share of the second class obeys the column's direction and stays in the node's interval."""
     left_share = float(left[1]) / float(left_weight)
@@ -202,7 +202,7 @@ def count_rank(stats, node, nodes, items):
     return float(second) / float(weight)
 
 
-@inner_kernel
+@bare_inner_kernel
 def add_count_rows(labels, offsets, weights, items, totals):
     """Add the class counts of some rows to ``totals``; returns their weight."""
     weight = 0

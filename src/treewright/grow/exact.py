@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import bare_inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.grow.families import few_gain, scan_cuts
 from treewright.grow.layout import MISSING, NOT_FEW, Columns
@@ -19,7 +19,7 @@ from treewright.grow.partition import partition_items
 from treewright.grow.subsets import search_levels
 
 
-@inner_kernel
+@bare_inner_kernel
 def count_present(items):
     """Items that are not missing (missing ones are last)."""
     n = items.shape[0]
@@ -70,7 +70,7 @@ def _search_column(stats, column, node, nodes, columns, items, n_present, limits
     return search_any if columns.instance_class is Columns else search_numeric
 
 
-@inner_kernel
+@bare_inner_kernel
 def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """Partition the segments of the parents in some columns, then scan their open children there.
 
@@ -125,7 +125,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
                     gains[column, slot] = gain
 
 
-@inner_kernel
+@bare_inner_kernel
 def choose(nodes, parents, gains, limits):
     """Pick each open child's best column; a child without one keeps ``feature`` -1.
 

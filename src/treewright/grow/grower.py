@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from treewright.core import progress, threads
+from treewright.data.middles import middle_of
 from treewright.data.schema import Schema
 from treewright.exceptions import TooLargeError
 from treewright.grow import storage
@@ -61,7 +62,7 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
     growth = _Growth(
         presort(matrix, schema, objective.sorted_targets(), settings),
         objective,
-        _limits(objective, settings, p),
+        limits_of(objective, settings, p),
         settings,
     )
     if settings.max_leaf_nodes is None:
@@ -71,7 +72,7 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
     return growth.finish(matrix)
 
 
-def _limits(objective: Objective, settings: GrowSettings, p: int) -> Limits:
+def limits_of(objective: Objective, settings: GrowSettings, p: int) -> Limits:
     """The settings in the units of the kernels."""
     # A share is stated in decimals: 7 of 100 rows are 0.07, though 0.07 * 100 is a little more than 7.
     min_leaf_weight = math.ceil(settings.min_weight_fraction_leaf * objective.total_weight * (1.0 - 1e-12))
@@ -252,15 +253,8 @@ def thresholds(
         0.0 where not wanted. Never equal to the upper value, so that ``x <= threshold`` parts the two even where
         they are neighbouring floats, and finite unless it has to be.
     """
-    largest = np.finfo(np.float64).max
     result = np.zeros(len(feature))
     low = matrix[before[wanted], feature[wanted]].astype(np.float64)
     high = matrix[after[wanted], feature[wanted]].astype(np.float64)
-    # Halves first: the sum of two large numbers would overflow. Tiny numbers would lose their last bit by halving.
-    small = np.maximum(np.abs(low), np.abs(high)) < 1.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        middle = np.where(small, (low + high) / 2, low / 2 + high / 2)
-    middle = np.where(np.isneginf(low) & np.isposinf(high), 0.0, np.clip(middle, -largest, largest))
-    middle = np.where((middle >= high) | (middle < low), low, middle)
-    result[wanted] = np.where(after[wanted] < 0, np.inf, middle) + 0.0
+    result[wanted] = np.where(after[wanted] < 0, np.inf, middle_of(low, high))
     return result

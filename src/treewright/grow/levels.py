@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.core.random import mix
 from treewright.grow.exact import advance, choose
 from treewright.grow.families import place_rows
 from treewright.grow.split import open_node, split_nodes
 
 
-@inner_kernel
+@bare_inner_kernel
 def words_needed(columns, nodes, splitting):
     """Words that the level sets of these splits take."""
     n_words = 0
@@ -28,7 +28,7 @@ def words_needed(columns, nodes, splitting):
     return n_words
 
 
-@inner_kernel
+@bare_inner_kernel
 def collect(nodes, parents, splitting):
     """Children of these parents that have a split, in order, into ``splitting`` int32[>= 2k]; returns how many."""
     n_splitting = 0
@@ -41,7 +41,7 @@ def collect(nodes, parents, splitting):
     return n_splitting
 
 
-@kernel
+@bare_kernel
 def grow_levels(
     stats,
     columns,
@@ -121,19 +121,19 @@ def grow_levels(
 # Python does not call needs none, and a door costs half a second of compile time.
 
 
-@kernel
+@bare_kernel
 def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """``split.split_nodes``."""
     return split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work)
 
 
-@kernel
+@bare_kernel
 def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """``exact.advance``."""
     advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work)
 
 
-@kernel
+@bare_kernel
 def choose_some(nodes, parents, gains, limits, splitting):
     """``exact.choose``, and the children that have a split.
 

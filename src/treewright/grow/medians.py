@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel
 from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import cut_range, never_few
 
@@ -18,7 +18,7 @@ from treewright.grow.means import cut_range, never_few
 LEFT, RIGHT = 0, 2  # weights; the row below each holds weighted targets
 
 
-@inner_kernel
+@bare_inner_kernel
 def fenwick_add(weights, products, place, weight, product):
     """Add a row at a place (from 0) of a tree of ``len(weights) - 1`` places."""
     i = place + 1
@@ -28,7 +28,7 @@ def fenwick_add(weights, products, place, weight, product):
         i += i & -i
 
 
-@inner_kernel
+@bare_inner_kernel
 def median_place(weights, total):
     """The lowest place up to which at least half of ``total`` weighs."""
     size = weights.shape[0] - 1
@@ -45,7 +45,7 @@ def median_place(weights, total):
     return place
 
 
-@inner_kernel
+@bare_inner_kernel
 def prefix(tree, n_places):
     """Sum of the first places."""
     total = 0
@@ -56,7 +56,7 @@ def prefix(tree, n_places):
     return total
 
 
-@inner_kernel
+@bare_inner_kernel
 def absolute_error(weights, products, total_weight, total_product, ranked, values, unit):
     """Sum of weighted distances to the median, in steps.
 
@@ -75,7 +75,7 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
     return max(error, 0.0)
 
 
-@inner_kernel
+@bare_inner_kernel
 def median_of(weights, total_weight, ranked, values):
     """The median of the rows in a tree, as ``summarise_medians`` has it; parameters as ``absolute_error``."""
     lower = values[ranked[median_place(weights, total_weight)]]
@@ -84,7 +84,7 @@ def median_of(weights, total_weight, ranked, values):
     return 0.5 * lower + 0.5 * upper
 
 
-@inner_kernel
+@bare_inner_kernel
 def fill_fenwicks(stats, t, items, fenwick, m):
     """Empty the left tree, put every row into the right one; returns the weight and weighted target of all."""
     fenwick[:, : m + 1] = 0
@@ -106,7 +106,7 @@ def fill_fenwicks(stats, t, items, fenwick, m):
     return total_weight, total
 
 
-@inner_kernel
+@bare_inner_kernel
 def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work):
     """Add one output's absolute error of both sides to ``work.losses`` at each cut in [first, last).
 
@@ -181,7 +181,7 @@ def scan_medians(stats, node, nodes, items, n_present, limits, direction, target
     return best, found, found_left
 
 
-@inner_kernel
+@bare_inner_kernel
 def middle_rows(stats, ranked, total_weight):
     """The rows on both sides of half the weight, and the weight up to the first.
 

@@ -81,9 +81,9 @@ class Objective:
             means = totals / nodes.weight[:n, None] * self.stats.unit + self.centres
         # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets'
         # range.
-        pure = nodes.impurity[:n] == 0.0
-        exact = self.targets[:, nodes.before[:n]].T
-        means = np.where(pure[:, None] & (nodes.first_child[:n, None] < 0), exact, means)
+        # Only a leaf's ``before`` is always a row: on bins an inner node's is a bin.
+        pure = np.flatnonzero((nodes.impurity[:n] == 0.0) & (nodes.first_child[:n] < 0))
+        means[pure] = self.targets[:, nodes.before[pure]].T
         return np.clip(means, self.targets.min(axis=1), self.targets.max(axis=1))
 
 

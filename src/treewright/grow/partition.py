@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel
 from treewright.grow.layout import NEW, ROW
 
 
-@inner_kernel
+@bare_inner_kernel
 def partition_items(items, side, spare):
     """Move the items of rows with ``side`` 1 to the front, keep the order within both parts.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel
 from treewright.core.random import mix
 from treewright.grow.exact import count_present, search_column
 from treewright.grow.families import place_rows, prediction_of, summarise
@@ -19,7 +19,7 @@ from treewright.grow.partition import partition_items
 from treewright.grow.subsets import SIDE, START, STOP
 
 
-@inner_kernel
+@bare_inner_kernel
 def open_node(stats, node, nodes, items, limits):
     """Fill in a new node and say whether it may be split further."""
     pure = summarise(stats, node, nodes, items)
@@ -43,7 +43,7 @@ def open_node(stats, node, nodes, items, limits):
         nodes.is_open[node] = 1
 
 
-@inner_kernel
+@bare_inner_kernel
 def mark_cut(items, n_present, position, side):
     """Send items 0..position to the left; returns the rows next to the cut (-1 where only missing ones follow)."""
     for i in range(n_present):
@@ -52,7 +52,7 @@ def mark_cut(items, n_present, position, side):
     return items[position] & ROW, after
 
 
-@inner_kernel
+@bare_inner_kernel
 def mark_levels(items, n_groups, group, codes, side, words, n_words):
     """Send the items of the levels that ``group[SIDE]`` names to the left, and set the bits of the levels.
 
@@ -75,7 +75,7 @@ def mark_levels(items, n_groups, group, codes, side, words, n_words):
             words[0, n_words + (code >> 6)] |= bit
 
 
-@inner_kernel
+@bare_inner_kernel
 def send_absent(words, first, n_levels, to_left):
     """Levels that the node never saw, and the bit for levels that fit never saw, take the heavier branch."""
     for code in range(n_levels + 1):
@@ -85,7 +85,7 @@ def send_absent(words, first, n_levels, to_left):
             words[0, word] |= bit
 
 
-@inner_kernel
+@bare_inner_kernel
 def bound_children(stats, node, nodes, direction):
     """Halve the interval of the children of a split on a monotone column at the mean of their predictions."""
     child = nodes.first_child[node]
@@ -101,7 +101,7 @@ def bound_children(stats, node, nodes, direction):
     nodes.low[upper] = middle
 
 
-@inner_kernel
+@bare_inner_kernel
 def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """Give each node of ``splitting`` its two children.
 

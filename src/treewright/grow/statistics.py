@@ -80,15 +80,25 @@ def fixed_weights(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
         Empty for None. Their sum is below 2**53, so that every partial sum is exact in float64 too.
     exponent : int
         ``fixed = round(weights * 2**exponent)``. An exponent, because the power itself is beyond float64 for weights of
-        1e-300 and less.
+        1e-300 and less. Whole numbers of a moderate sum stay as they are: they may be numbers of rows.
     """
     if weights is None:
         return np.empty(0, np.int64), 0
+    if are_whole(weights):
+        return weights.astype(np.int64), 0
     # Mantissa and exponent apart: the sum itself may be beyond float64.
     share, largest = math.frexp(float(weights.max()))
     exponent = 52 - largest - math.frexp(share * n)[1]
     fixed = np.rint(np.ldexp(weights, exponent)).astype(np.int64)
     return np.maximum(fixed, 1), exponent
+
+
+def are_whole(weights: np.ndarray | None) -> bool:
+    """Whether the weights can be numbers of rows: whole, with a moderate sum."""
+    if weights is None:
+        return True
+    is_moderate = float(weights.max()) < _MAX_WHOLE and float(weights.sum()) < _MAX_WHOLE
+    return is_moderate and bool((weights == np.rint(weights)).all())
 
 
 def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
@@ -134,7 +144,7 @@ def fixed_products(
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return np.zeros(values.shape, np.int64), 1.0
-    whole = weights is None or bool((weights == np.rint(weights)).all() and weights.sum() < _MAX_WHOLE)
+    whole = are_whole(weights)
     # Numbers below 1 first: the sum of 1e308-sized targets would be infinite.
     lift = math.frexp(largest)[1]
     small = np.ldexp(values, -lift)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import bare_inner_kernel, inner_kernel
 from treewright.grow.families import add_rows, gain_of, has_one_number, level_rank, scan_cuts
 from treewright.grow.layout import MISSING, NEW, ROW
 
@@ -28,7 +28,7 @@ _POWER_STEPS = 24
 START, STOP, PLACE, SIDE, OFFER = 0, 1, 2, 3, 4
 
 
-@inner_kernel
+@bare_inner_kernel
 def find_groups(items, n_present, group):
     """Where each level's items start and stop, in code order; returns how many levels are present."""
     n_groups = 0
@@ -43,7 +43,7 @@ def find_groups(items, n_present, group):
     return n_groups
 
 
-@inner_kernel
+@bare_inner_kernel
 def order_groups(group, rank, n_groups):
     """Put group numbers into ``group[PLACE]`` by rank, then code (Shell's sort: short, and in place)."""
     for g in range(n_groups):
@@ -65,7 +65,7 @@ def order_groups(group, rank, n_groups):
         gap //= 3
 
 
-@inner_kernel
+@bare_inner_kernel
 def regroup(items, n_present, group, n_groups, regrouped):
     """Copy a segment with its levels in the order of ``group[PLACE]``; missing items stay last."""
     end = 0
@@ -82,7 +82,7 @@ def regroup(items, n_present, group, n_groups, regrouped):
             regrouped[j] |= NEW
 
 
-@inner_kernel
+@bare_inner_kernel
 def offer_sides(group, n_groups, missing_left, best_missing_left):
     """Turn ``group[OFFER]`` into its stated form and keep it in ``group[SIDE]`` if it comes before what stands there.
 
@@ -122,7 +122,7 @@ def offer_sides(group, n_groups, missing_left, best_missing_left):
     return missing_left
 
 
-@inner_kernel
+@bare_inner_kernel
 def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weights):
     """Sums and weight of each level, and of the missing rows in the last row; the node's sums are not touched."""
     sums[:] = 0
@@ -131,7 +131,7 @@ def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weig
     weights[n_groups] = add_rows(stats, items[n_present:], sums[n_groups])
 
 
-@inner_kernel
+@bare_inner_kernel
 def add_times(sums, others, factor):
     """Add other sums so many times."""
     for t in range(sums.shape[0]):
@@ -233,7 +233,7 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
             axis[t] = following[t] / np.sqrt(length)
 
 
-@inner_kernel
+@bare_inner_kernel
 def search_levels(stats, node, nodes, items, n_present, limits, target, work):
     """The best subset of a nominal column's levels in one node.
 

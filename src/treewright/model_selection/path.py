@@ -15,7 +15,7 @@ from sklearn.base import clone
 from treewright.core.threads import resolve_jobs, run_each
 from treewright.data.target import check_weights, encode_labels, recode
 from treewright.data.weights import class_factors, warn_of_small_weights, weighed
-from treewright.estimators.base import TreeEstimator
+from treewright.estimators.single import TreeEstimator
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model_selection.candidates import check_prunable, unpruned

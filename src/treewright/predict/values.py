@@ -10,9 +10,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
+from treewright.predict.ensemble import combined, leaves_of_tree, leaves_of_trees, said_by_tree
+from treewright.predict.fractional import average_of_leaves, rows_with_missing
 from treewright.predict.route import leaf_of
+from treewright.predict.shares import class_shares, first_largest, output_columns
 from treewright.tree.model import ModelData
+
+__all__ = [
+    "LeafTable", "first_largest", "leaf_table", "predict_codes", "predict_leaves", "predict_numbers", "predict_shares",
+]  # fmt: skip
 
 
 class LeafTable(NamedTuple):
@@ -46,53 +52,18 @@ def _make_table(model: ModelData) -> LeafTable:
     if model.task == "regression":
         # A copy: kernels take arrays that can be written to, and a read-only one would be another kernel.
         return LeafTable(nothing, nothing.astype(np.int32), value.copy())
-    shares = np.empty_like(value)
-    codes = np.empty((len(value), model.n_outputs), np.int32)
-    for output, columns in enumerate(output_columns(model)):
-        counts = value[:, columns]
-        shares[:, columns] = counts / counts.sum(axis=1, keepdims=True)
-        codes[:, output] = counts.argmax(axis=1)
-    return LeafTable(shares, codes, nothing)
-
-
-def output_columns(model: ModelData) -> list[slice]:
-    """Where each output's classes stand in ``Tree.value``."""
-    ends = np.cumsum(model.n_classes).tolist()
-    return [slice(end - k, end) for end, k in zip(ends, model.n_classes, strict=True)]
-
-
-def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
-    """The class with the largest share, the first of equals, output by output.
-
-    Parameters
-    ----------
-    model : ModelData
-    shares : float64[n, n_values]
-
-    Returns
-    -------
-    int32[n, n_outputs]
-    """
-    codes = [shares[:, columns].argmax(axis=1) for columns in output_columns(model)]
-    return np.stack(codes, axis=1).astype(np.int32)
-
-
-def _of_rows(model: ModelData, matrix: np.ndarray, content: np.ndarray, n_jobs: int | None) -> np.ndarray:
-    """What the leaves say of each row; under ``missing="fractional"`` a row with missing cells gets an average."""
-    tree = model.trees[0]
-    said: np.ndarray = content.take(leaf_of(tree, matrix, n_jobs), axis=0)
-    if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
-        said[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
-    return said
+    return LeafTable(class_shares(model, value), first_largest(model, value), nothing)
 
 
 def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Class codes of each row.
+    """Class codes of each row; of many trees the class with the largest share or the most votes, the first of equals.
 
     Returns
     -------
     int32[n, n_outputs]
     """
+    if model.combine != "single":
+        return first_largest(model, combined(model, matrix, n_jobs))
     table, tree = leaf_table(model), model.trees[0]
     codes: np.ndarray = table.codes.take(leaf_of(tree, matrix, n_jobs), axis=0)
     if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
@@ -101,18 +72,21 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
 
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
-    """Class shares of each row, an array per output.
+    """Class shares of each row, an array per output; shares of votes under ``combine="vote"``.
 
     Returns
     -------
     list of float64[n, n_classes]
         Rows sum to one.
     """
-    shares = leaf_table(model).shares
-    if model.missing != "fractional":
+    if model.combine == "single" and model.missing != "fractional":
+        shares = leaf_table(model).shares
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
         return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model)]
-    said = _of_rows(model, matrix, shares, n_jobs)
+    if model.combine == "single":
+        said = said_by_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
+    else:
+        said = combined(model, matrix, n_jobs)
     return [np.ascontiguousarray(said[:, columns]) for columns in output_columns(model)]
 
 
@@ -123,7 +97,9 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
     -------
     float64[n, n_outputs]
     """
-    return _of_rows(model, matrix, leaf_table(model).values, n_jobs)
+    if model.combine != "single":
+        return combined(model, matrix, n_jobs)
+    return said_by_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
 
 
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -131,9 +107,8 @@ def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 
     Returns
     -------
-    int32[n]
+    int32[n], or int64[n, n_trees] for many trees
     """
-    leaves = leaf_of(model.trees[0], matrix, n_jobs)
-    if model.missing == "fractional":
-        return main_leaf_of(model.trees[0], matrix, leaves, n_jobs)
-    return leaves
+    if model.combine != "single":
+        return leaves_of_trees(model, matrix, n_jobs)
+    return leaves_of_tree(model, model.trees[0], matrix, n_jobs)

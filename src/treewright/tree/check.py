@@ -9,9 +9,13 @@ from __future__ import annotations
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
+from treewright.tree.check_packed import check_packed
 from treewright.tree.invariants import check_arrays, column_facts
-from treewright.tree.model import Missing, ModelData
+from treewright.tree.leaf_targets import check_leaf_targets
+from treewright.tree.model import Combine, Missing, ModelData
+from treewright.tree.packed import PackedTrees
 
+COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote")
 MISSING: tuple[Missing, ...] = ("direction", "branch", "surrogate", "fractional", "error")
 
 
@@ -72,15 +76,31 @@ def check_model(model: ModelData) -> None:
     Raises
     ------
     ModelFileError
-        Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is.
+        Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is, or
+        the bins, records or leaf table of packed trees are, or the targets of its leaves.
     """
     _check_parts(model)
     _check_columns(model.schema)
     columns, n_values = column_facts(model.schema), value_width(model)
     # The values of summed trees are scores, not counts: they may be negative.
     n_classes = model.n_classes if model.combine != "sum" else ()
-    for position, tree in enumerate(model.trees):
-        check_arrays(tree, columns, n_values, n_classes, model.missing, f"tree {position}")
+    if isinstance(model.trees, PackedTrees):
+        check_packed(model.trees, columns, n_values, n_classes)
+    else:
+        for position, tree in enumerate(model.trees):
+            check_arrays(tree, columns, n_values, n_classes, model.missing, f"tree {position}")
+    if model.leaf_targets is not None:
+        if model.task != "regression" or model.combine != "mean":
+            raise ModelFileError("targets of leaves: only a forest for numbers has them")
+        check_leaf_targets(model.leaf_targets, _number_of_leaves(model), model.n_outputs)
+
+
+def _number_of_leaves(model: ModelData) -> int:
+    """Of all trees."""
+    if isinstance(model.trees, PackedTrees):
+        # Every inner node has two children, so a tree has one leaf more than inner nodes.
+        return (model.trees.n_nodes + model.trees.n_trees) // 2
+    return sum(tree.n_leaves for tree in model.trees)
 
 
 def value_width(model: ModelData) -> int:
@@ -92,8 +112,10 @@ def _check_parts(model: ModelData) -> None:
     """Task, combine rule, outputs, classes and names."""
     if model.task not in ("classification", "regression"):
         raise ModelFileError(f"task is {model.task!r}: expected 'classification' or 'regression'")
-    if model.combine not in ("single", "mean", "sum"):
-        raise ModelFileError(f"combine is {model.combine!r}: expected 'single', 'mean' or 'sum'")
+    if model.combine not in COMBINE:
+        raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
+    if model.combine == "vote" and model.task != "classification":
+        raise ModelFileError("combine is 'vote': numbers have no classes to vote for")
     if model.unseen not in ("missing", "error", "majority"):
         raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
     if model.missing not in MISSING:
@@ -112,7 +134,9 @@ def _check_parts(model: ModelData) -> None:
             raise ModelFileError(f"classes of output {output} hold one label twice")
     if model.target_names and len(model.target_names) != model.n_outputs:
         raise ModelFileError(f"{len(model.target_names)} target names for {model.n_outputs} outputs")
-    if not model.trees or (model.combine == "single" and len(model.trees) != 1):
+    if isinstance(model.trees, PackedTrees) and model.missing in ("surrogate", "fractional"):
+        raise ModelFileError(f"missing is {model.missing!r}: packed trees send a missing value one way")
+    if not len(model.trees) or (model.combine == "single" and len(model.trees) != 1):
         raise ModelFileError(f"{len(model.trees)} trees do not fit combine={model.combine!r}")
 
 

@@ -21,9 +21,13 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_model
+from treewright.tree.codec_packed import arrays_of, packed_layout, packed_of
+from treewright.tree.codec_targets import arrays_of_targets, targets_of, with_targets
 from treewright.tree.container import (
     NESTING_CAP,
     PREFIX,
+    TENSORS,
+    Layout,
     check_canonical,
     check_digest,
     compose,
@@ -34,9 +38,11 @@ from treewright.tree.container import (
 )
 from treewright.tree.fields import TABLES
 from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
 from treewright.version import __version__
 
-FILE_FORMAT = 1
+TREE_FORMAT, PACKED_FORMAT = 1, 2
+FILE_FORMAT = PACKED_FORMAT  # the newest that can be read
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
 LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
 _METADATA = {
@@ -53,6 +59,7 @@ _METADATA = {
     "task": str,
     "unseen": str,
 }
+_PACKED_METADATA = {**_METADATA, "criterion": str}
 
 
 def save(model: ModelData, path: str | os.PathLike[str]) -> None:
@@ -107,12 +114,13 @@ def load(path: str | os.PathLike[str]) -> ModelData:
             body_size = size - PREFIX.size - len(header)
             # The header is judged before memory is asked for.
             metadata, places = read_header(header, FILE_FORMAT)
-            shapes = read_places(places, body_size)
+            layout = _layout(metadata, places)
+            shapes = read_places(places, body_size, layout)
             check_fits(body_size, f"the model file {name!r}", "load it on a machine with more memory")
             body = file.read(body_size)
             if len(body) != body_size or file.read(1):
                 raise ModelFileError("not a whole model file: it changed while it was read; try again")
-        return _decode(header, body, metadata, shapes)
+        return _decode(header, body, metadata, shapes, layout)
     except (NotRegularError, ModelFileError) as error:
         raise ModelFileError(f"{name!r}: {error}") from None
     except MemoryError:
@@ -145,7 +153,7 @@ def dumps(model: ModelData) -> bytes:
         "classes": [array_to_json(labels) for labels in model.classes],
         "combine": model.combine,
         "facts": model.facts,
-        "format": FILE_FORMAT,
+        "format": TREE_FORMAT,
         "library": __version__,
         "missing": model.missing,
         "n_outputs": model.n_outputs,
@@ -154,14 +162,18 @@ def dumps(model: ModelData) -> bytes:
         "task": model.task,
         "unseen": model.unseen,
     }
-    trees = model.trees
+    trees, targets, layout = model.trees, arrays_of_targets(model.leaf_targets), TENSORS
+    if isinstance(trees, PackedTrees):
+        metadata |= {"criterion": trees.criterion, "format": PACKED_FORMAT}
+        arrays, layout = arrays_of(trees)
+        return compose(metadata, arrays | targets, with_targets(layout, targets))
     arrays = {}
     for offsets, table in TABLES.items():
         for field in table:
             arrays[f"trees.{field}"] = np.concatenate([getattr(tree, field) for tree in trees])
         lengths = (len(getattr(tree, next(iter(table)))) for tree in trees)
         arrays[offsets] = np.cumsum([0, *lengths], dtype=np.int64)
-    return compose(metadata, arrays)
+    return compose(metadata, arrays | targets, with_targets(layout, targets))
 
 
 def loads(data: bytes | bytearray | memoryview) -> ModelData:
@@ -185,20 +197,33 @@ def loads(data: bytes | bytearray | memoryview) -> ModelData:
     begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
     header, body = data[PREFIX.size : begin], memoryview(data)[begin:]
     metadata, places = read_header(header, FILE_FORMAT)
-    return _decode(header, body, metadata, read_places(places, len(body)))
+    layout = _layout(metadata, places)
+    return _decode(header, body, metadata, read_places(places, len(body), layout), layout)
+
+
+def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
+    """The arrays that a file of this format must hold."""
+    return with_targets(packed_layout(places) if metadata["format"] == PACKED_FORMAT else TENSORS, places)
 
 
 def _decode(
-    header: bytes, body: bytes | memoryview, metadata: dict[str, Any], shapes: dict[str, tuple[int, ...]]
+    header: bytes,
+    body: bytes | memoryview,
+    metadata: dict[str, Any],
+    shapes: dict[str, tuple[int, ...]],
+    layout: Layout,
 ) -> ModelData:
     """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
     digest = check_digest(header, body)
-    if set(metadata) != set(_METADATA) or any(type(metadata[key]) is not kind for key, kind in _METADATA.items()):
+    is_packed = metadata["format"] == PACKED_FORMAT
+    expected = _PACKED_METADATA if is_packed else _METADATA
+    if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
         raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
     if metadata["digest"] != digest:
         raise ModelFileError("damaged model file: the metadata state another digest than the header")
-    check_canonical(header, metadata, shapes)
-    model = _assemble(metadata, _split(read_arrays(body, shapes)))
+    check_canonical(header, metadata, shapes, layout)
+    arrays = read_arrays(body, shapes, layout)
+    model = _assemble(metadata, arrays)
     check_model(model)
     return model
 
@@ -224,7 +249,7 @@ def _split(arrays: dict[str, np.ndarray]) -> tuple[Tree, ...]:
     return tuple(Tree(**{name: cells[position] for name, cells in parts.items()}) for position in range(n_steps - 1))
 
 
-def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
+def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelData:
     """The model, from parts that ``check_model`` has still to look at."""
     names = metadata["target_names"]
     if not all(isinstance(name, str) for name in names):
@@ -234,6 +259,11 @@ def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
         classes = tuple(array_from_json(labels) for labels in metadata["classes"])
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise ModelFileError(f"damaged model file: {error}") from None
+    trees: tuple[Tree, ...] | PackedTrees
+    if metadata["format"] == PACKED_FORMAT:
+        trees = packed_of(arrays, metadata["criterion"], tuple(len(labels) for labels in classes))
+    else:
+        trees = _split(arrays)
     return ModelData(
         task=metadata["task"],
         schema=schema,
@@ -245,6 +275,7 @@ def _assemble(metadata: dict[str, Any], trees: tuple[Tree, ...]) -> ModelData:
         missing=metadata["missing"],
         target_names=tuple(names),
         facts=metadata["facts"],
+        leaf_targets=targets_of(arrays),
     )
 
 

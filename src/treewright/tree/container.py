@@ -25,7 +25,9 @@ DIGITS_CAP = 4300  # of one whole number; reading n digits takes n**2 steps
 PREFIX = struct.Struct("<Q")
 
 # Widest cells first: then every array begins at a multiple of its cell size.
-TENSORS: dict[str, tuple[np.dtype, int]] = {
+# Name of an array to dtype and number of axes, in the order of the file.
+Layout = dict[str, tuple[np.dtype, int]]
+TENSORS: Layout = {
     "trees.value": (np.dtype("<f8"), 2),
     "trees.threshold": (np.dtype("<f8"), 1),
     "trees.weight": (np.dtype("<f8"), 1),
@@ -54,7 +56,7 @@ TENSORS: dict[str, tuple[np.dtype, int]] = {
     "trees.kind": (np.dtype("u1"), 1),
     "trees.surrogate_flipped": (np.dtype("u1"), 1),
 }
-_DTYPE_NAMES = {"<f8": "F64", "<i8": "I64", "<u8": "U64", "<i4": "I32", "|u1": "U8"}
+DTYPE_NAMES = {"<f8": "F64", "<f4": "F32", "<i8": "I64", "<u8": "U64", "<i4": "I32", "|u1": "U8"}
 
 NO_DIGEST = "0" * 64
 # Inside the header the metadata's quotes are escaped once. A quote inside one of its strings is escaped three times, so
@@ -65,7 +67,7 @@ _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
 
 
-def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> bytes:
+def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray], layout: Layout = TENSORS) -> bytes:
     """A whole model file.
 
     Parameters
@@ -73,7 +75,9 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> by
     metadata : mapping
         Plain JSON; ``digest`` is filled in here.
     arrays : mapping of ndarray
-        One array for each name in ``TENSORS``, of that dtype and number of axes.
+        One array for each name in ``layout``, of that dtype and number of axes.
+    layout : dict of str to (dtype, int)
+        Such that every array begins at a multiple of its cell size.
 
     Returns
     -------
@@ -87,7 +91,7 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> by
     inner = canonical({**metadata, "digest": NO_DIGEST})
     if nesting(inner.encode("ascii")) > NESTING_CAP:
         raise ModelFileError(f"the names, levels or facts of the model are nested more than {NESTING_CAP} deep")
-    header = _header(inner, {name: arrays[name].shape for name in TENSORS})
+    header = _header(inner, {name: arrays[name].shape for name in layout}, layout)
     if len(header) > HEADER_CAP:
         raise TooLargeError(
             f"names, levels and labels take {len(header):,} bytes in a model file, at most {HEADER_CAP:,} are "
@@ -95,7 +99,7 @@ def compose(metadata: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> by
         )
     cells = [
         np.ascontiguousarray(arrays[name], dtype).data.cast("B")
-        for name, (dtype, _) in TENSORS.items()
+        for name, (dtype, _) in layout.items()
         if arrays[name].size
     ]
     start, digest = _sign(header, cells)
@@ -163,7 +167,7 @@ def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[s
     return metadata, places
 
 
-def read_places(places: dict[str, Any], body_size: int) -> dict[str, tuple[int, ...]]:
+def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS) -> dict[str, tuple[int, ...]]:
     """Shape of every array.
 
     Parameters
@@ -172,22 +176,24 @@ def read_places(places: dict[str, Any], body_size: int) -> dict[str, tuple[int, 
         From ``read_header``.
     body_size : int
         Bytes after the header.
+    layout : dict of str to (dtype, int)
+        What the file must hold.
 
     Raises
     ------
     ModelFileError
         An array is missing, unknown, of another dtype, or not where the one before it ends.
     """
-    if set(places) != set(TENSORS):
-        odd = sorted(set(places) ^ set(TENSORS))
+    if set(places) != set(layout):
+        odd = sorted(set(places) ^ set(layout))
         raise ModelFileError(f"damaged model file: arrays missing or unknown: {', '.join(map(_short, odd[:3]))}")
     end, shapes = 0, {}
-    for name, (dtype, n_axes) in TENSORS.items():
+    for name, (dtype, n_axes) in layout.items():
         place = places[name]
         if not isinstance(place, dict) or set(place) != {"data_offsets", "dtype", "shape"}:
             raise ModelFileError(f"damaged model file: the place of {name} is not stated")
         shape, offsets = place["shape"], place["data_offsets"]
-        if place["dtype"] != _DTYPE_NAMES[dtype.str] or not _sizes(shape, n_axes) or not _sizes(offsets, 2):
+        if place["dtype"] != DTYPE_NAMES[dtype.str] or not _sizes(shape, n_axes) or not _sizes(offsets, 2):
             raise ModelFileError(f"damaged model file: dtype, shape or place of {name} is not what it must be")
         begin, end = end, end + math.prod(shape) * dtype.itemsize
         if offsets != [begin, end]:
@@ -216,7 +222,9 @@ def check_digest(header: bytes, body: bytes | memoryview) -> str:
     return stated.decode("ascii")
 
 
-def check_canonical(header: bytes, metadata: dict[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> None:
+def check_canonical(
+    header: bytes, metadata: dict[str, Any], shapes: Mapping[str, tuple[int, ...]], layout: Layout = TENSORS
+) -> None:
     """One model has one file: refuse other spellings of the same header (spaces, order, 1.00 for 1.0).
 
     Raises
@@ -224,14 +232,16 @@ def check_canonical(header: bytes, metadata: dict[str, Any], shapes: Mapping[str
     ModelFileError
         The header is not what ``compose`` would have written.
     """
-    if header != _header(canonical(metadata), shapes):
+    if header != _header(canonical(metadata), shapes, layout):
         raise ModelFileError("damaged model file: the header is not in its canonical form")
 
 
-def read_arrays(body: bytes | memoryview, shapes: Mapping[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+def read_arrays(
+    body: bytes | memoryview, shapes: Mapping[str, tuple[int, ...]], layout: Layout = TENSORS
+) -> dict[str, np.ndarray]:
     """The arrays as read-only views of ``body`` (copies where this machine's byte order differs)."""
     arrays, begin = {}, 0
-    for name, (dtype, _) in TENSORS.items():
+    for name, (dtype, _) in layout.items():
         count = math.prod(shapes[name])
         flat = np.frombuffer(body, dtype, count, begin) if count else np.empty(0, dtype)
         arrays[name] = np.require(flat, dtype.newbyteorder("="), "A").reshape(shapes[name])
@@ -292,13 +302,13 @@ def nesting(text: bytes) -> int:
     return int(np.cumsum(opens.astype(np.int64) - closes).max(initial=0))
 
 
-def _header(inner: str, shapes: Mapping[str, tuple[int, ...]]) -> bytes:
+def _header(inner: str, shapes: Mapping[str, tuple[int, ...]], layout: Layout) -> bytes:
     """The outer header, padded with spaces so that the arrays begin at a multiple of 8 (as safetensors does)."""
     places: dict[str, Any] = {"__metadata__": {"treewright": inner}}
     end = 0
-    for name, (dtype, _) in TENSORS.items():
+    for name, (dtype, _) in layout.items():
         begin, end = end, end + math.prod(shapes[name]) * dtype.itemsize
-        places[name] = {"data_offsets": [begin, end], "dtype": _DTYPE_NAMES[dtype.str], "shape": list(shapes[name])}
+        places[name] = {"data_offsets": [begin, end], "dtype": DTYPE_NAMES[dtype.str], "shape": list(shapes[name])}
     header = canonical(places).encode("ascii")
     return header + b" " * (-len(header) % 8)
 

@@ -159,6 +159,29 @@ def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_
     )
 
 
+def level_order(tree: Tree) -> npt.NDArray[np.int64]:
+    """The nodes level by level, each level in the order of its parents: an order for ``rebuild``.
+
+    Parameters
+    ----------
+    tree : Tree
+
+    Returns
+    -------
+    int64[n_nodes]
+    """
+    level = np.zeros(1, np.int64)
+    levels = [level]
+    while True:
+        level = level[~tree.is_leaf[level]]
+        if not len(level):
+            return np.concatenate(levels)
+        counts = tree.n_branches[level].astype(np.int64)
+        first = np.repeat(tree.first_child[level].astype(np.int64), counts)
+        level = first + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        levels.append(level)
+
+
 def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:
     """Positions as int64, all of them in the tree. A negative one is refused: it would count from the end."""
     given = nodes if isinstance(nodes, np.ndarray) else np.array(list(nodes))

@@ -14,8 +14,11 @@ import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.tree.arrays import Tree
+from treewright.tree.leaf_targets import LeafTargets
+from treewright.tree.packed import PackedTrees
 
 Unseen = Literal["missing", "error", "majority"]
+Combine = Literal["single", "mean", "sum", "vote"]
 Missing = Literal["direction", "branch", "surrogate", "fractional", "error"]
 
 
@@ -28,13 +31,14 @@ class ModelData:
     task : {"classification", "regression"}
     schema : Schema
         The columns, in the order of the encoded matrix.
-    trees : tuple of Tree
+    trees : tuple of Tree, or PackedTrees
+        Packed trees are a sequence of ``Tree`` too, each made when it is asked for.
     classes : tuple of ndarray
         Classification: the sorted class labels of each output, in the target's own dtype. Regression: empty.
     n_outputs : int
         How many targets are predicted at once.
-    combine : {"single", "mean", "sum"}
-        How the trees' outputs become one.
+    combine : {"single", "mean", "sum", "vote"}
+        How the trees' outputs become one. ``"vote"`` (classification): the class that most trees have most of.
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw is taken for.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
@@ -44,18 +48,21 @@ class ModelData:
         A name per output; empty where the target had none.
     facts : dict
         Training facts that are plain JSON: algorithm, criterion, parameters, rows, version. Never thread counts.
+    leaf_targets : LeafTargets or None
+        Which targets lie in the leaves, where a forest for numbers was asked to keep them.
     """
 
     task: Literal["classification", "regression"]
     schema: Schema
-    trees: tuple[Tree, ...]
+    trees: tuple[Tree, ...] | PackedTrees
     classes: tuple[np.ndarray, ...] = ()
     n_outputs: int = 1
-    combine: Literal["single", "mean", "sum"] = "single"
+    combine: Combine = "single"
     unseen: Unseen = "missing"
     missing: Missing = "direction"
     target_names: tuple[str, ...] = ()
     facts: dict[str, Any] = field(default_factory=dict)
+    leaf_targets: LeafTargets | None = None
 
     @property
     def n_classes(self) -> tuple[int, ...]:

@@ -1,0 +1,138 @@
+"""Algorithms by the words of the command line. In: a word, a request. Out: estimators, their parameters.
+
+Callers: cli.learn, cli.compare, cli.fit, cli.isolate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from treewright.cli.declared import OWN_OPTION, Value, parse_settings
+from treewright.cli.terminal import UsageRefusal, printable
+
+if TYPE_CHECKING:
+    from treewright.cli.learn import FitRequest
+
+__all__ = ["ALGORITHMS", "BAGGING", "ENSEMBLES", "ISOLATION", "known_parameters", "made", "own_settings"]
+
+# Algorithm -> estimator for classes, estimator for numbers (None where it has none).
+ALGORITHMS: dict[str, tuple[str, str | None]] = {
+    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "id3": ("ID3Classifier", None),
+    "c45": ("C45Classifier", None),
+    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+    "forest": ("RandomForestClassifier", "RandomForestRegressor"),
+    "extra-trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": ("BaggingClassifier", "BaggingRegressor"),
+}
+ENSEMBLES = ("forest", "extra-trees", "bagging")
+BAGGING = "bagging"
+ISOLATION = "isolation"  # it has no target
+
+_BASE = "estimator"  # what bagging calls the algorithm that it bags, and how the parameters of that begin
+_OF_BASE = f"{_BASE}__"
+_OF_COLUMNS = ("nominal", "ordinal", "numeric", "unseen")
+
+
+def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Any]:
+    """The parameters that ``--set`` can name, with their defaults.
+
+    Raises
+    ------
+    UsageRefusal
+        The algorithm, or that which it bags, does not predict such a target.
+    """
+    known: dict[str, Any] = _class_of(request.algorithm, request, is_classification)().get_params(deep=False)
+    if request.algorithm == BAGGING:
+        base = _class_of(_bagged_by(request.settings), request, is_classification)().get_params()
+        # Threads and seeds are those of the whole; a trace is of one fit.
+        without = {*OWN_OPTION, "grow_trace"}
+        known |= {f"{_OF_BASE}{name}": value for name, value in base.items() if name not in without}
+    return known
+
+
+def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Value]:
+    """What ``--set`` says.
+
+    Raises
+    ------
+    UsageRefusal
+        A word is no parameter with its value, or bagging is to bag what cannot be bagged.
+    """
+    return parse_settings(request.settings, known_parameters(request, is_classification))
+
+
+def made(request: FitRequest, is_classification: bool, settings: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
+    """A fresh estimator.
+
+    Parameters
+    ----------
+    request : FitRequest
+    is_classification : bool
+    settings : mapping
+        As ``own_settings`` gives them.
+    own : mapping
+        What has an option of its own; parameters that the algorithm lacks are left out.
+
+    Returns
+    -------
+    estimator
+
+    Raises
+    ------
+    ValueError
+        A parameter is out of range.
+    """
+    kind = _class_of(request.algorithm, request, is_classification)
+    given = {name: value for name, value in settings.items() if not name.startswith(_BASE)}
+    known = kind().get_params(deep=False)
+    estimator = kind(**given, **{name: value for name, value in own.items() if name in known and name not in given})
+    if request.algorithm == BAGGING:
+        base = _class_of(_bagged_by(request.settings), request, is_classification)
+        of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base().get_params()}
+        for name, value in settings.items():
+            if name.startswith(_OF_BASE):
+                of_base[name.removeprefix(_OF_BASE)] = value
+        estimator.set_params(estimator=base(**of_base))
+        estimator.estimator._validate_params()
+    estimator._validate_params()
+    return estimator
+
+
+def _bagged_by(words: Sequence[str]) -> str:
+    """The algorithm that bagging bags: ``--set estimator=c45``.
+
+    Raises
+    ------
+    UsageRefusal
+        There is no such algorithm, or it is no single tree.
+    """
+    for word in words:
+        name, equals, value = (part.strip() for part in word.partition("="))
+        if name == _BASE and equals:
+            trees = [algorithm for algorithm in ALGORITHMS if algorithm not in ENSEMBLES]
+            if value not in trees:
+                raise UsageRefusal(f"--set {word!r}: what can be bagged is {', '.join(trees)}")
+            return value
+    return "cart"
+
+
+def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> Any:
+    """The estimator of an algorithm.
+
+    Raises
+    ------
+    UsageRefusal
+        It does not predict numbers.
+    """
+    import treewright
+
+    name = ALGORITHMS[algorithm][0 if is_classification else 1]
+    if name is None:
+        able = ", ".join(word for word, (_, regressor) in ALGORITHMS.items() if regressor)
+        raise UsageRefusal(
+            f"--algorithm {algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
+            f"use one of {able}, or --task classification"
+        )
+    return getattr(treewright, name)

@@ -1,0 +1,181 @@
+"""Bins of the columns. In: an encoded matrix. Out: ``Bins``. Callers: forest, estimators, tree.packed, predict."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from treewright.core import progress, threads
+from treewright.data.bin_edges import bin_begins, level_bins
+from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, merge, summary_of, whole_weights
+from treewright.data.middles import middle_of
+from treewright.data.schema import Column, Schema
+from treewright.exceptions import ParameterError
+
+MISSING_BIN = 255
+MAX_BINS = 255
+
+_COPIED_COLUMNS = 8  # copied at a time: a cache line of float64
+_INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """How the cells of each column become bin numbers (docs/decisions/0005).
+
+    Attributes
+    ----------
+    is_nominal : bool[p]
+    n_bins : int32[p], 0 to 255
+        Bins that hold values; 0 for a column without any. Bin 255 stands for a missing cell.
+    start : int64[p + 1]
+        Where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none.
+    lowest, highest : float64[start[p]]
+        Smallest and largest training value of each bin, ascending.
+    level_start : int64[p + 1]
+        Where each column's levels begin in ``level_bin``; numeric columns have none.
+    level_bin : uint8[level_start[p]]
+        The bin of each level, and of a level that fit never saw (``v + 1`` entries for ``v`` levels).
+    """
+
+    is_nominal: np.ndarray
+    n_bins: np.ndarray
+    start: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+    level_start: np.ndarray
+    level_bin: np.ndarray
+
+    @property
+    def n_columns(self) -> int:
+        """How many columns there are."""
+        return len(self.n_bins)
+
+
+def bins_of(
+    matrix: np.ndarray,
+    schema: Schema,
+    weights: np.ndarray | None = None,
+    *,
+    max_bins: int = MAX_BINS,
+    n_threads: int = 1,
+) -> Bins:
+    """Bins of every column of a table.
+
+    Parameters
+    ----------
+    matrix : float32[n, p] or float64[n, p]
+        Encoded: level codes, nan for missing, infinities are values. Any memory order.
+    schema : Schema
+    weights : float64[n], >= 0 and finite, or None
+        A row of weight k counts as k rows, one of weight 0 not at all.
+    max_bins : int, 2 to 255
+        Most bins a column may have; a nominal one at most 254.
+    n_threads : int >= 1
+        The result does not depend on it.
+
+    Returns
+    -------
+    Bins
+
+    Raises
+    ------
+    ParameterError
+        ``max_bins`` is not a whole number from 2 to 255.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("x", "numeric"), Column("c", "nominal", ("a", "b", "c"))))
+    >>> bins = bins_of(np.array([[0.5, 2.0], [np.nan, 0.0], [0.5, 0.0], [4.0, 2.0]]), schema)
+    >>> bins.n_bins.tolist(), bins.lowest.tolist(), bins.level_bin.tolist()
+    ([2, 2], [0.5, 4.0], [0, 2, 1, 2])
+    """
+    if isinstance(max_bins, bool) or not hasattr(max_bins, "__index__") or not 2 <= int(max_bins) <= MAX_BINS:
+        raise ParameterError(f"max_bins={max_bins!r}: give a whole number from 2 to {MAX_BINS}")
+    n, p = matrix.shape
+    whole = whole_weights(weights)
+    threads_used = n_threads if n * p > _INLINE_CELLS else 1
+    width = max(1, min(_COPIED_COLUMNS, -(-p // threads_used)))
+    parts: list[tuple[np.ndarray, ...]] = [()] * p
+
+    def bin_some(task: int, _thread: int) -> None:
+        first = task * width
+        summaries = _summaries(matrix[:, first : first + width], whole)
+        for at, summary in enumerate(summaries, first):
+            parts[at] = _column_bins(summary, schema.columns[at], int(max_bins))
+        progress.report(first / p, "binning columns")
+
+    threads.run_each(bin_some, -(-p // width), threads_used)
+    is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
+    lowest, highest, level_bin = (
+        np.concatenate([np.empty(0, kind), *(part[at] for part in parts)])
+        for at, kind in enumerate((np.float64, np.float64, np.uint8))
+    )
+    return Bins(
+        is_nominal=is_nominal,
+        n_bins=np.array([int(part[3]) for part in parts], np.int32),
+        start=_starts([len(part[0]) for part in parts]),
+        lowest=lowest,
+        highest=highest,
+        level_start=_starts([len(part[2]) for part in parts]),
+        level_bin=level_bin,
+    )
+
+
+def cuts_of(bins: Bins) -> tuple[np.ndarray, np.ndarray]:
+    """The cuts between the bins of each numeric column.
+
+    Parameters
+    ----------
+    bins : Bins
+
+    Returns
+    -------
+    cut_start : int64[p + 1]
+        Where each column's cuts begin; nominal columns have none.
+    cuts : float64[cut_start[p]]
+        Cut ``b`` of a column is the middle between its bins ``b`` and ``b + 1``: ``x <= cut`` for the lower one.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("x", "numeric"),))
+    >>> cuts_of(bins_of(np.array([[1.0], [2.0], [4.0]]), schema))[1].tolist()
+    [1.5, 3.0]
+    """
+    n_values = np.diff(bins.start)
+    is_first = np.zeros(len(bins.lowest) + 1, bool)
+    is_first[bins.start[:-1][n_values > 0]] = True
+    upper = np.flatnonzero(~is_first[:-1])
+    return _starts(np.maximum(n_values - 1, 0)), middle_of(bins.highest[upper - 1], bins.lowest[upper])
+
+
+def _summaries(columns: np.ndarray, weights: np.ndarray) -> list[ColumnSummary]:
+    """Summaries of some columns, block by block; ``weights`` may be empty."""
+    n, p = columns.shape
+    by_block = []
+    for first in range(0, max(n, 1), BLOCK_ROWS):
+        block = np.ascontiguousarray(columns[first : first + BLOCK_ROWS].T)
+        block_weights = weights[first : first + BLOCK_ROWS]
+        by_block.append([summary_of(cells, block_weights) for cells in block])
+    return [reduce(merge, (block[at] for block in by_block)) for at in range(p)]
+
+
+def _column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple[np.ndarray, ...]:
+    """Lowest and highest value of each bin, bin of each level, number of bins."""
+    none = np.empty(0)
+    if column.kind == "nominal":
+        n_levels = len(column.levels)
+        is_level = (summary.values >= 0) & (summary.values < n_levels)
+        codes = summary.values[is_level].astype(np.int64)
+        bins, n_bins = level_bins(codes, summary.weights[is_level], n_levels, max_bins)
+        return none, none, bins, np.array(n_bins)
+    begins = bin_begins(summary.weights, max_bins)
+    ends = np.append(begins[1:], len(summary.values))[: len(begins)] - 1
+    return summary.values[begins], summary.values[ends], np.empty(0, np.uint8), np.array(len(begins))
+
+
+def _starts(counts: np.ndarray | list[int]) -> np.ndarray:
+    """Where each of several runs begins, and the end."""
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(counts, dtype=np.int64)))

@@ -1,0 +1,102 @@
+"""What rows hold, as numbers that can be compared. In: a table. Out: float matrix. Caller: estimators.
+
+Two cells are the same number if they hold the same, whatever else the table holds and in which order: a level becomes a
+hash of itself, not a code that depends on the other levels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from treewright.data.cells import Cells
+from treewright.data.encoder import empty_matrix
+from treewright.data.frame import read_table
+from treewright.exceptions import TreewrightError
+
+_HASH_BITS = 52  # as many as float64 holds exactly
+
+
+def content_of(X: Any) -> np.ndarray:
+    """A number for each cell: equal for equal cells of a column.
+
+    Parameters
+    ----------
+    X : table of n rows and p columns
+
+    Returns
+    -------
+    float64 or float32 [n, p]
+        Numbers as they are, nan = missing; of texts, booleans and objects a hash. A float matrix itself, not a copy.
+
+    Raises
+    ------
+    DataError
+        X is no table, or a cell is refused.
+    TooLargeError
+        The numbers would not fit in memory.
+
+    Examples
+    --------
+    >>> one, other = content_of({"city": ["Oslo", "Lima", None]}), content_of({"city": ["Rome", "Oslo"]})
+    >>> bool(one[0, 0] == other[1, 0]), bool(one[1, 0] == other[0, 0]), bool(np.isnan(one[2, 0]))
+    (True, False, True)
+    """
+    table = read_table(X)
+    if table.matrix is not None:
+        return table.matrix
+    content = empty_matrix(table.n_rows, table.width)
+    for at in range(table.width):
+        content[:, at] = _numbers_of(table.cells(at))
+    return content
+
+
+def rough_content_of(X: Any) -> np.ndarray:
+    """As ``content_of`` of whatever can be compared cheaply, for tables that only another library understands.
+
+    Parameters
+    ----------
+    X : anything
+
+    Returns
+    -------
+    float64 or float32 [n, k]
+        Of a sparse matrix two weighted sums of each row: it is not made dense. Of a table without the columns that
+        cannot be read (dates, say). No column at all of what is no table: a list of texts, a stack of pictures.
+    """
+    if issparse(X) and X.dtype.kind in "biuf":
+        rows = X.tocsr(copy=True)
+        rows.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
+        return np.asarray(rows @ np.random.default_rng(0).random((X.shape[1], 2)), np.float64)
+    try:
+        table = read_table(X)
+    except TreewrightError:
+        return np.empty((0, 0))
+    if table.matrix is not None:
+        return table.matrix
+    columns = []
+    for at in range(table.width):
+        try:
+            columns.append(_numbers_of(table.cells(at)))
+        except TreewrightError:
+            continue
+    return np.stack(columns, axis=1) if columns else np.empty((0, 0))
+
+
+def _numbers_of(cells: Cells) -> np.ndarray:
+    """A number for each cell of one column."""
+    if cells.is_number:
+        return cells.values
+    by_code = np.array([*map(_hash_of, cells.distinct), np.nan])
+    numbers: np.ndarray = by_code[cells.values]  # code -1, a missing cell, is the last
+    return numbers
+
+
+def _hash_of(level: Hashable) -> float:
+    """A whole number below 2**52, the same in every process."""
+    digest = hashlib.blake2b(repr(level).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return float(int.from_bytes(digest, "little") >> (64 - _HASH_BITS))

@@ -1,0 +1,234 @@
+"""Rows and columns of any table by position. In: a table as the estimators take it, positions. Out: the same sort.
+
+Callers: estimators, model_selection.
+
+Arrays, pandas objects and lists are indexed as they are; a dict of columns, frames that only narwhals knows, and sparse
+formats without an index are handled here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from scipy.sparse import issparse
+
+from treewright.core import notices
+from treewright.data.frame import known_frame, native_names, read_table
+from treewright.data.table import MATRIX_DIMENSIONS
+from treewright.exceptions import DataError
+
+INDEXED_FORMATS = ("csr", "csc", "lil")
+
+
+def count_rows(table: Any) -> int:
+    """How many rows a table, a column or a target has.
+
+    Parameters
+    ----------
+    table : array, sparse matrix, data frame, series, dict of columns, or list
+        What the estimators take for X, y or sample_weight.
+
+    Raises
+    ------
+    DataError
+        It has no rows to count (None, a number, a lazy frame), or the columns of a dict differ in length.
+
+    Examples
+    --------
+    >>> count_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Oslo"]})
+    3
+    """
+    if isinstance(table, dict) and not issparse(table):  # a sparse dict of keys is a dict as well
+        lengths = {name: count_rows(column) for name, column in table.items()}
+        first = next(iter(lengths), None)
+        for name, length in lengths.items():
+            if length != lengths[first]:
+                raise DataError(
+                    f"column {name!r} has {length} rows, column {first!r} has {lengths[first]}: "
+                    f"all columns of a table must have the same length"
+                )
+        return lengths[first] if lengths else 0
+    if hasattr(table, "collect_schema") and not hasattr(table, "__len__"):
+        refuse_lazy(table)
+    shape = getattr(table, "shape", None)
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    if not isinstance(table, str | bytes) and shape is None:
+        if hasattr(table, "__len__"):
+            return len(table)
+        if hasattr(table, "__array__") and np.asarray(table).ndim:
+            return len(np.asarray(table))
+    raise DataError(f"a {type(table).__name__} has no rows: pass an array, a dict of columns, a list or a data frame")
+
+
+def take_rows(table: Any, positions: np.ndarray) -> Any:
+    """Some rows, in the order of the positions; a position may be given twice.
+
+    Parameters
+    ----------
+    table : array, sparse matrix, data frame, series, dict of columns, or list
+    positions : int64[m], 0 to n - 1
+        Always positions, never labels of an index.
+
+    Returns
+    -------
+    table of m rows
+        Of the same type; an object that is only known by ``__array__`` becomes an array, a sparse matrix of a format
+        that has no index CSR, a tuple or range a list.
+
+    Examples
+    --------
+    >>> take_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Rome"]}, np.array([2, 0]))
+    {'age': [20, 31], 'city': ['Rome', 'Oslo']}
+    """
+    if isinstance(table, dict) and not issparse(table):
+        return {name: take_rows(column, positions) for name, column in table.items()}
+    if isinstance(table, list | tuple | range):
+        return [table[at] for at in positions.tolist()]
+    if isinstance(table, np.ndarray):
+        return table[positions]
+    if hasattr(table, "iloc"):
+        return table.iloc[positions]
+    if issparse(table):
+        return _indexed(table)[positions]
+    frame = known_frame(table)
+    if frame is not table:
+        if not hasattr(frame, "to_dict") and not hasattr(frame, "to_list"):
+            refuse_lazy(table)
+        return frame[positions].to_native()
+    if hasattr(table, "shape") and hasattr(table, "__getitem__"):
+        return table[positions]
+    if hasattr(table, "__array__"):
+        return np.asarray(table)[positions]
+    return [table[at] for at in positions.tolist()]
+
+
+def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
+    """Names of a table's columns, and how many there are.
+
+    Parameters
+    ----------
+    table : two-dimensional array, sparse matrix, data frame, dict of columns, or list of rows
+
+    Returns
+    -------
+    names : tuple or None
+        None where the table has none.
+    width : int
+
+    Raises
+    ------
+    DataError
+        It is no table.
+    ColumnError
+        Two columns have the same name.
+
+    Examples
+    --------
+    >>> header_of({"age": [31, 47], "city": ["Oslo", "Lima"]}), header_of(np.zeros((5, 3)))
+    ((('age', 'city'), 2), (None, 3))
+    """
+    # Most tables need not be made numbers for this.
+    is_array = isinstance(table, np.ndarray) and table.dtype.names is None
+    if (is_array or issparse(table)) and len(table.shape) == MATRIX_DIMENSIONS:
+        return None, int(table.shape[1])
+    if isinstance(table, dict) and not issparse(table):
+        return tuple(table), len(table)
+    frame: Any = table if isinstance(table, np.ndarray | list | tuple) else known_frame(table)
+    if hasattr(frame, "iter_columns"):
+        return native_names(table), len(frame.columns)
+    read = read_table(table)
+    return read.names, read.width
+
+
+def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | None = None) -> Any:
+    """Some columns, in the order of the positions; a position may be given twice.
+
+    Parameters
+    ----------
+    table : two-dimensional array, sparse matrix, data frame, dict of columns, or list of rows
+    positions : int64[k], 0 to p - 1
+    names : sequence of k hashables, optional
+        New names, for a table with names: a column that is taken twice needs two.
+
+    Returns
+    -------
+    table of k columns
+        Of the same type, but as ``take_rows`` says; a structured array becomes a dict of its fields.
+
+    Examples
+    --------
+    >>> take_columns({"age": [31], "city": ["Oslo"]}, np.array([1, 1]), ["city", "city (2)"])
+    {'city': ['Oslo'], 'city (2)': ['Oslo']}
+    """
+    if isinstance(table, dict) and not issparse(table):
+        old = list(table)
+        new = [old[at] for at in positions.tolist()] if names is None else names
+        return {name: table[old[at]] for name, at in zip(new, positions.tolist(), strict=True)}
+    if isinstance(table, list | tuple):
+        return [[row[at] for at in positions.tolist()] for row in table]
+    if isinstance(table, np.ndarray):
+        if table.dtype.names is not None:
+            return take_columns({name: table[name] for name in table.dtype.names}, positions, names)
+        return table[:, positions]
+    if hasattr(table, "iloc"):
+        part = table.iloc[:, positions]
+        return part if names is None else part.set_axis(list(names), axis=1)
+    if issparse(table):
+        return _indexed(table)[:, positions]
+    frame = known_frame(table)
+    if frame is not table:
+        old = list(frame.columns)
+        new = [old[at] for at in positions.tolist()] if names is None else names
+        return frame.select(
+            *(frame[old[at]].alias(name) for name, at in zip(new, positions.tolist(), strict=True))
+        ).to_native()
+    return np.asarray(table)[:, positions]
+
+
+def _indexed(table: Any) -> Any:
+    """A sparse matrix in a format that has an index."""
+    return table if table.format in INDEXED_FORMATS else table.tocsr()
+
+
+def warn_of_another_order(X: Any, **others: Any) -> None:
+    """Warn where pandas objects have the same index labels in another order: rows go by position.
+
+    Parameters
+    ----------
+    X : table
+    **others : target or weights, by the name of their parameter
+
+    Warns
+    -----
+    DataWarning
+    """
+    index = _index_of(X)
+    for name, other in others.items():
+        own = _index_of(other)
+        if index is None or own is None or len(index) != len(own) or index.equals(own):
+            continue
+        if index.is_unique and own.is_unique and bool(own.isin(index).all()):
+            notices.warn(
+                f"the rows of X and {name} have the same index in another order, and are taken by position: write "
+                f"{name}.loc[X.index] if they belong together by index, or {name}.to_numpy() if not"
+            )
+
+
+def _index_of(table: Any) -> Any:
+    """The index of a pandas object; None for any other."""
+    is_pandas = type(table).__module__.partition(".")[0] == "pandas" and hasattr(table, "iloc")
+    return table.index if is_pandas else None
+
+
+def refuse_lazy(table: Any) -> NoReturn:
+    """Raise the refusal of a frame that has not read its rows yet.
+
+    Raises
+    ------
+    DataError
+    """
+    kind = f"{type(table).__module__}.{type(table).__name__}"
+    raise DataError(f"the table is lazy ({kind}): call collect() on it first")

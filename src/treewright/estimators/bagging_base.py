@@ -1,0 +1,375 @@
+"""What both bagging estimators share: check, draw, fit members, keep. In: a base estimator, a table. Out: members.
+
+Callers: estimators.bagging, estimators.bagging_regressor.
+"""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted
+
+from treewright.core import notices
+from treewright.core.threads import resolve_jobs
+from treewright.data.encoder import check_not_empty
+from treewright.data.memory import check_fits
+from treewright.data.table import Table
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights
+from treewright.estimators import resolve
+from treewright.estimators.bagging_columns import BagColumns
+from treewright.estimators.bagging_model import model_of
+from treewright.estimators.bagging_plan import MEMBER_BYTES, Plan, is_of_treewright
+from treewright.estimators.bagging_rows import BagRows, columns_of_each, seed_of
+from treewright.estimators.bagging_votes import Answer, Average, in_order
+from treewright.estimators.base import Estimator
+from treewright.estimators.side_by_side import answers
+from treewright.exceptions import ParameterError, TreewrightError
+from treewright.model import Model
+from treewright.version import __version__
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+
+class Bagging(BaseEstimator, ABC):
+    """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit", "predict", "get_params", "set_params"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "max_samples": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0.0, 1.0, closed="right"),
+            None,
+        ],
+        "max_features": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="right")],
+        "bootstrap": ["boolean"],
+        "bootstrap_features": ["boolean"],
+        "oob_score": ["boolean"],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    # Set by __init__ of the estimators.
+    estimator: Any
+    n_estimators: int
+    max_samples: float | None
+    max_features: float
+    bootstrap: bool
+    bootstrap_features: bool
+    oob_score: bool
+    warm_start: bool
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    estimators_: list[Any]
+    estimators_features_: list[Any]
+    model_: Model
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        try:
+            of_base = get_tags(self._base())
+        except (AttributeError, TypeError):  # no estimator: fit says so
+            return tags
+        tags.input_tags.sparse = of_base.input_tags.sparse
+        tags.input_tags.allow_nan = of_base.input_tags.allow_nan
+        tags.input_tags.string = of_base.input_tags.string
+        tags.input_tags.categorical = of_base.input_tags.categorical
+        tags.target_tags.multi_output = of_base.target_tags.multi_output
+        return tags
+
+    def _parameters(self) -> dict[str, Any]:
+        """As ``get_params``; ``Estimator._check_parameters`` reads it."""
+        return Estimator._parameters(cast("Any", self))
+
+    def _warn_column_vector(self, target: Any) -> None:
+        """As scikit-learn: a target of shape (n, 1) is taken as (n,)."""
+        Estimator._warn_column_vector(cast("Any", self), target)
+
+    def _base(self) -> Any:
+        """The estimator that members are copies of."""
+        return self._default_base() if self.estimator is None else self.estimator
+
+    def _checked_base(self) -> Any:
+        """The base, or what is wrong with it."""
+        base = self._base()
+        if isinstance(base, type):
+            raise ParameterError(f"estimator={base.__name__} is a class: give an estimator, {base.__name__}()")
+        # What is neither (a class without tags of the user's) may be either.
+        if (is_regressor if self._is_classification else is_classifier)(base):
+            wanted = "classifier" if self._is_classification else "regressor"
+            raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
+        return base
+
+    def _threads(self) -> int:
+        """Threads: ours give the lock free; whoever bags others says how many may run side by side."""
+        return resolve_jobs(self.n_jobs if is_of_treewright(self._base()) or self.n_jobs is not None else 1)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""
+        Estimator._check_parameters(cast("Any", self))
+        base, n_threads = self._checked_base(), self._threads()
+        is_ours, n_rows = is_of_treewright(base), count_rows(X)
+        columns = self._columns(X, n_rows, is_ours)
+        target = self._encode_target(y)
+        check_lengths(n_rows, target)
+        weights = check_weights(sample_weight, n_rows)
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        before = self._members_to_keep(columns, target)
+        n_more = int(self.n_estimators) - len(before)
+        if n_more == 0:
+            notices.warn("Warm-start fitting without increasing n_estimators does not fit new members")
+            return self
+        check_fits(MEMBER_BYTES * n_more, f"{n_more} members", "use fewer members")
+        is_moving = isinstance(self.random_state, np.random.RandomState)
+        seed = self._seed if before and is_moving else seed_of(self.random_state)
+        rows = BagRows(
+            X, target, weights, max_samples=self.max_samples, replace=self.bootstrap, seed=seed, is_ours=is_ours
+        )
+        self._check_out_of_bag(rows, before)
+        plan = Plan(
+            base, X, self._plain_target(target), rows, columns,
+            0 if columns is None else columns_of_each(self.max_features, len(columns)),
+            self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose),
+        )  # fmt: skip
+        members = before + self._fit_members(plan, len(before), n_threads)
+        self._keep(plan, base, members, before, target, n_rows)
+        if self.oob_score:
+            self._score_out_of_bag(X, target, weights, n_threads)
+        return self
+
+    def _columns(self, X: Any, n_rows: int, is_ours: bool) -> BagColumns | None:
+        """The columns of the table; None where only the base knows what X is."""
+        try:
+            columns = BagColumns.of(X)
+        except TreewrightError:
+            if is_ours:
+                raise
+            if self.bootstrap_features or self.max_features != 1.0:
+                raise
+            return None
+        check_not_empty(Table(columns.schema.names, n_rows, len(columns)))
+        return columns
+
+    def _members_to_keep(self, columns: BagColumns | None, target: Any) -> list[Any]:
+        """The members that a warm start goes on from."""
+        before = list(self.__dict__.get("estimators_", ())) if self.warm_start else []
+        if not before:
+            return []
+        if len(before) > self.n_estimators:
+            raise ParameterError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the {len(before)} members that "
+                "warm_start=True goes on from"
+            )
+        if columns != self._bag_columns:
+            raise ParameterError("warm_start=True goes on from members that were fitted on other columns: fit anew")
+        self._check_same_target(target)
+        return before
+
+    def _fit_members(self, plan: Plan, n_before: int, n_threads: int) -> list[Any]:
+        """New members, side by side."""
+        n_more = plan.n_members - n_before
+
+        def fit(task: int) -> Any:
+            fitted = plan.fit(n_before + task)
+            if task == 0:
+                plan.refuse_too_many(fitted, n_more)
+            return fitted
+
+        return answers(fit, n_more, n_threads, "members")
+
+    def _keep(self, plan: Plan, base: Any, members: list[Any], before: list[Any], target: Any, n_rows: int) -> None:
+        """Store the members and what scikit-learn expects beside them."""
+        n_before = len(before)
+        drawn = list(self._bag_rows) if before else []
+        features = list(self.estimators_features_) if before else []
+        features += [plan.columns_of(member) for member in range(n_before, len(members))]
+        self.estimator_, self.estimators_, self.estimators_features_ = base, members, features
+        self._bag_rows: list[BagRows] = drawn + [plan.rows] * (len(members) - n_before)
+        self._bag_columns, self._seed = plan.columns, plan.seed
+        for name in ("feature_names_in_", "n_features_in_", "model_"):
+            self.__dict__.pop(name, None)
+        if plan.columns is not None:
+            schema = plan.columns.schema
+            self.n_features_in_ = len(schema)
+            if schema.named and all(isinstance(name, str) for name in schema.names):
+                self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self._keep_target(target)
+        facts = {
+            "algorithm": "bagging",
+            "n_samples": n_rows,
+            "parameters": resolve.plain_parameters(self.get_params(deep=False)),
+            "version": __version__,
+        }
+        model = model_of(members, features, plan.columns, target.names, self._combine(), facts)
+        self._why_no_model = model if isinstance(model, str) else None
+        if isinstance(model, Model):
+            self.model_ = model
+
+    # After the fit.
+
+    def __len__(self) -> int:
+        """How many members there are."""
+        return len(self.estimators_)
+
+    def __getitem__(self, index: int) -> Any:
+        """A member."""
+        return self.estimators_[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        """The members in order."""
+        return iter(self.estimators_)
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows of each member, int64[n_draws], ascending; drawn anew at each call, not kept."""
+        check_is_fitted(self, "estimators_")
+        samples = []
+        for member, rows in enumerate(self._bag_rows):
+            positions, times = rows.drawn(member)
+            repeats = np.ones(len(positions), np.int64) if rows.own_weights is not None else times.astype(np.int64)
+            samples.append(np.repeat(positions, repeats))
+        return samples
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file (``treewright.load`` reads it).
+
+        Raises
+        ------
+        ParameterError
+            The members cannot be written as one model; the message says why.
+        InputFileError
+            The file cannot be written there.
+        """
+        check_is_fitted(self, "estimators_")
+        if self._why_no_model is not None:
+            raise ParameterError(
+                f"{type(self).__name__} cannot be saved as a model file: {self._why_no_model}. Save trees on all "
+                "columns, or pickle the estimator"
+            )
+        self.model_.save(path)
+
+    def _average(self, X: Any) -> Answer:
+        """The mean of what the members say of each row."""
+        check_is_fitted(self, "estimators_")
+        n_rows = count_rows(X)
+        average = Average(self._shapes(n_rows))
+        self._ask(X, lambda _, said: average.add(said))
+        return average.means() if n_rows else [np.zeros(shape) for shape in self._shapes(0)]
+
+    def _ask(self, X: Any, take: Any, say: Any = None) -> None:
+        """Have every member say something of X."""
+        say = self._say if say is None else say
+        columns, features = self._bag_columns, self.estimators_features_
+        where = None
+        if columns is not None and not all(columns.is_every(chosen) for chosen in features):
+            where = columns.positions_in(X, type(self).__name__)
+
+        def work(member: int) -> Any:
+            part = X
+            if where is not None and columns is not None:
+                part = columns.part_of(X, features[member], where)
+            return say(self.estimators_[member], part)
+
+        in_order(work, len(self.estimators_), self._threads(), take)
+
+    # Out of bag.
+
+    def _check_out_of_bag(self, rows: BagRows, before: list[Any]) -> None:
+        """Refuse an out-of-bag score of members that leave nothing out."""
+        if not self.oob_score:
+            return
+        if rows.leaves_none_out:
+            raise ParameterError(
+                "oob_score=True needs rows that members leave out, and each gets all of them: give bootstrap=True, "
+                "or a smaller max_samples"
+            )
+        if before and not all(rows.is_same(other) for other in self._bag_rows):
+            raise ParameterError(
+                "oob_score=True with warm_start=True needs the rows, weights and random_state of the first fit again"
+            )
+
+    def _score_out_of_bag(self, X: Any, target: Any, weights: np.ndarray | None, n_threads: int) -> None:
+        """Let every member predict the rows that it was not fitted on."""
+        average = Average(self._shapes(len(target[0])))
+
+        def work(member: int) -> Any:
+            rows = self._bag_rows[member].left_out(member)
+            if not len(rows):
+                return None
+            part, columns = take_rows(X, rows), self._bag_columns
+            if columns is not None:
+                part = columns.part_of(part, self.estimators_features_[member])
+            return rows, self._say(self.estimators_[member], part)
+
+        def take(_: int, said: Any) -> None:
+            if said is not None:
+                average.add(said[1], said[0])
+
+        in_order(work, len(self.estimators_), n_threads, take)
+        counts = np.ones(len(target[0]), bool) if weights is None else weights > 0
+        judged = np.flatnonzero(counts & (average.times > 0))
+        n_lacking = int(counts.sum()) - len(judged)
+        if n_lacking:
+            notices.warn(
+                f"{n_lacking} of {len(target[0])} row(s) are in the sample of every member and have no out-of-bag "
+                "prediction (nan): use more members"
+            )
+        self._keep_out_of_bag(average.means(), target, judged, None if weights is None else weights[judged])
+
+    # What classifier and regressor differ in.
+
+    _is_classification: ClassVar[bool]
+
+    @abstractmethod
+    def _default_base(self) -> Any:
+        """The base where none is given."""
+
+    @abstractmethod
+    def _encode_target(self, y: Any) -> Labels | Numbers:
+        """The target as codes or numbers."""
+
+    @abstractmethod
+    def _plain_target(self, target: Any) -> np.ndarray:
+        """The target as members get it."""
+
+    @abstractmethod
+    def _n_outputs(self, target: Any) -> int:
+        """How many targets there are."""
+
+    @abstractmethod
+    def _check_same_target(self, target: Any) -> None:
+        """Refuse a target that members of a warm start do not know."""
+
+    @abstractmethod
+    def _keep_target(self, target: Any) -> None:
+        """Store what is known of the target."""
+
+    @abstractmethod
+    def _combine(self) -> Literal["mean", "vote"]:
+        """How the members' answers become one."""
+
+    @abstractmethod
+    def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
+        """Shape of each array of an answer."""
+
+    @abstractmethod
+    def _say(self, member: Any, X: Any) -> Answer:
+        """What a member says of each row."""
+
+    @abstractmethod
+    def _keep_out_of_bag(self, means: Answer, target: Any, judged: np.ndarray, weights: np.ndarray | None) -> None:
+        """Store the out-of-bag answers and their score."""

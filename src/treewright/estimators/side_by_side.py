@@ -1,0 +1,79 @@
+"""Independent pieces of work side by side. In: a function of a number. Out: its answers in order.
+
+Callers: estimators, model_selection.
+
+Threads, not processes: the kernels release the lock, nothing is copied, and what a fold or a member answers never
+depends on when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from sklearn import config_context, get_config
+
+from treewright.core.notices import Notices, listening
+from treewright.core.threads import resolve_jobs, run_each
+
+Answer = TypeVar("Answer")
+
+
+def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
+    """``[work(0), work(1), ...]``, on several threads; what they warn of is told once, with the number of tasks.
+
+    Parameters
+    ----------
+    work : callable
+        May be called by several threads at the same time.
+    n_tasks : int >= 0
+    n_jobs : int or None
+        Threads; None or -1 means every processor available.
+    what : str
+        What the tasks are, for the warnings.
+
+    Raises
+    ------
+    ParameterError
+        ``n_jobs`` is 0 or not an integer.
+    Exception
+        That of the first task that failed: first in order, not in time.
+
+    Warns
+    -----
+    DataWarning
+        One of each sort.
+
+    Examples
+    --------
+    >>> answers(lambda task: task * task, 4, None)
+    [0, 1, 4, 9]
+    """
+    done: list[Any] = [None] * n_tasks
+    heard: list[Notices | None] = [None] * n_tasks
+    failed: dict[int, Exception] = {}
+    settings = get_config()  # scikit-learn keeps them per thread
+
+    def run(task: int, _: int) -> None:
+        try:
+            with config_context(**settings), listening() as notices:
+                done[task] = work(task)
+            heard[task] = notices
+        except Exception as error:
+            failed[task] = error
+            raise
+
+    try:
+        run_each(run, n_tasks, resolve_jobs(n_jobs))
+    except Exception:
+        # Tasks begin in order: when one fails, all before it have begun, and they have ended by now.
+        if not failed:
+            raise
+    if failed:
+        raise failed[min(failed)]
+    together = Notices()
+    for notices in heard:
+        for site, (text, _) in (notices.heard if notices else {}).items():
+            together.add(site, text)
+    together.tell(n_tasks, what)
+    return done

@@ -1,0 +1,338 @@
+"""Which rows a tree draws, and how often. In: rows as bins, target, weights, seed. Out: ``Draws``.
+
+Callers: forest.grower, forest.out_of_bag, estimators.
+
+A draw depends on the rows themselves, not on where they stand: rows are put in the order of a hash of their bins and
+target, and draw ``t`` of tree ``b`` is the row at a random place, made from (seed, b, t) alone, of the whole weight in
+that order. So a table with its rows shuffled gives the same forest, and a row of weight k is k equal rows side by side.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treewright.core.whole import is_whole
+from treewright.exceptions import ParameterError
+from treewright.forest.chance import (
+    COLUMNS,
+    GROWTH,
+    ROWS,
+    choose_columns,
+    count_with_replacement,
+    count_without_replacement,
+    exponential_keys,
+    gather_drawn,
+    hash_rows,
+    tree_seeds,
+)
+from treewright.grow.statistics import fixed_weights
+
+# Whole-number weights are numbers of rows while there are not more than this many rows for each one given.
+_MOST_REPEATS = 16
+_MOST_DRAWS = 2**31 - 1
+_BLOCK = 65_536  # rows whose cells are made comparable at a time
+_EVERY_BIT = np.uint64(2**64 - 1)
+
+
+def row_order(codes: np.ndarray, target: np.ndarray, *, n_columns: int | None = None, weights: np.ndarray | None = None,
+              matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+    """Rows in an order that does not depend on where they stand.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride]
+        Rows as bins.
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+        Class codes or numbers; -0.0 is 0.0.
+    n_columns : int, optional
+        Columns of ``codes`` that count; the rest is padding.
+    weights : float64[n], optional
+        Rows with the same bins and target are ordered by weight.
+    matrix : float64[n, p] or float32[n, p], optional
+        The cells, where trees are grown on them and not on bins: rows in one bin may differ.
+
+    Returns
+    -------
+    int32[n]
+        Equal rows stand side by side, those of the same weight in their own order.
+
+    Examples
+    --------
+    >>> codes = np.zeros((4, 8), np.uint8)
+    >>> target = np.array([[1.0], [0.0], [-0.0], [1.0]])
+    >>> order = row_order(codes, target)
+    >>> sorted(map(tuple, order.reshape(2, 2).tolist()))
+    [(0, 3), (1, 2)]
+    """
+    n = len(codes)
+    hashes = np.zeros(n, np.uint64)
+    _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
+    _hash_numbers(target, hashes)
+    if matrix is not None:
+        _hash_numbers(matrix, hashes)
+    if weights is None:
+        return np.argsort(hashes, kind="stable").astype(np.int32)
+    return np.lexsort((weights, hashes)).astype(np.int32)
+
+
+def _hash_codes(codes: np.ndarray, n_columns: int, hashes: np.ndarray) -> None:
+    """Hash rows of bins, eight at a time."""
+    if not n_columns:
+        return
+    n_words = -(-n_columns // 8)
+    if codes.flags.c_contiguous and codes.shape[1] % 8 == 0:
+        words = codes.view(np.uint64)[:, :n_words]
+    else:
+        padded = np.zeros((len(codes), 8 * n_words), np.uint8)
+        padded[:, :n_columns] = codes[:, :n_columns]
+        words = padded.view(np.uint64)
+    # A kernel for one layout: rows that are longer than their words are copied.
+    hash_rows(np.ascontiguousarray(words), _EVERY_BIT >> np.uint64(64 * n_words - 8 * n_columns), hashes)
+
+
+def _hash_numbers(table: np.ndarray, hashes: np.ndarray) -> None:
+    """Hash rows of numbers, of which 0.0 and -0.0 are the same, and so is every nan."""
+    for start in range(0, len(table) if table.shape[1] else 0, _BLOCK):
+        block = table[start : start + _BLOCK].astype(np.float64) + 0.0
+        block[np.isnan(block)] = np.nan
+        hash_rows(np.ascontiguousarray(block).view(np.uint64), _EVERY_BIT, hashes[start : start + _BLOCK])
+
+
+def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
+    """Weights as numbers of rows, where they can be meant so.
+
+    Parameters
+    ----------
+    weights : float64[n], > 0, or None
+
+    Returns
+    -------
+    int64[n] or None
+        The weights, where they are whole numbers and add up to at most 16 rows for each row; else None. None for None.
+
+    Examples
+    --------
+    >>> counts_of_rows(np.array([1.0, 3.0])).tolist()
+    [1, 3]
+    >>> counts_of_rows(np.array([1.0, 0.5])) is None
+    True
+    """
+    if weights is None or not (weights == np.rint(weights)).all() or weights.sum() > _MOST_REPEATS * len(weights):
+        return None
+    return weights.astype(np.int64)
+
+
+def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = None) -> int:
+    """How many rows a tree draws.
+
+    Parameters
+    ----------
+    max_samples : int >= 1, float above 0 and up to 1, or None
+        A number of rows, or a share of them (rounded, at least one). None: all of them.
+    n_rows : int, >= 1
+    weights : float64[n_rows], > 0, optional
+        Whole-number weights are numbers of rows (``counts_of_rows``): then their sum is the number of rows.
+
+    Raises
+    ------
+    ParameterError
+        ``max_samples`` is neither, or there are not so many rows.
+
+    Examples
+    --------
+    >>> number_of_draws(0.5, 10), number_of_draws(None, 2, np.array([3.0, 2.0])), number_of_draws(7, 10)
+    (5, 5, 7)
+    """
+    counts = counts_of_rows(weights)
+    total = n_rows if counts is None else int(counts.sum())
+    if max_samples is None:
+        return total
+    if is_whole(max_samples):
+        if not 1 <= max_samples <= total:
+            raise ParameterError(f"max_samples={max_samples!r}: give a number of rows from 1 to {total}, or a share")
+        return int(max_samples)
+    is_share = isinstance(max_samples, float | np.floating) and 0.0 < max_samples <= 1.0
+    if not is_share:
+        raise ParameterError(f"max_samples={max_samples!r}: give a whole number >= 1, a share in (0, 1], or None")
+    return max(1, round(float(max_samples) * total))
+
+
+def rows_without(rows: np.ndarray, n_rows: int) -> np.ndarray:
+    """The rows that are not named.
+
+    Parameters
+    ----------
+    rows : int32[m]
+    n_rows : int
+
+    Returns
+    -------
+    int32[n_rows - m], ascending
+    """
+    is_left_out = np.ones(n_rows, np.bool_)
+    is_left_out[rows] = False
+    return np.flatnonzero(is_left_out).astype(np.int32)
+
+
+class Draws:
+    """The rows that each tree of a forest draws.
+
+    Parameters
+    ----------
+    order : int32[n], n >= 1
+        Rows in canonical order (``row_order``).
+    n_draws : int, >= 1
+    seed : int
+        Taken modulo 2**64.
+    weights : float64[n], > 0, optional
+        Chances of the rows are proportional to their weights. Whole-number weights are numbers of rows
+        (``counts_of_rows``).
+    replace : bool
+        Whether a row may be drawn again. Without, a row is drawn at most as often as there are rows of it; weights that
+        are no numbers of rows are the chances of the first draw, and of what is left at each further one.
+
+    Raises
+    ------
+    ParameterError
+        More draws than can be counted, or without replacement than there are rows.
+
+    Examples
+    --------
+    >>> draws = Draws(np.arange(5, dtype=np.int32), 5, seed=1)
+    >>> rows, counts = draws.counts(tree=0)
+    >>> int(counts.sum()), sorted([*rows.tolist(), *draws.left_out(tree=0).tolist()])
+    (5, [0, 1, 2, 3, 4])
+    """
+
+    def __init__(
+        self,
+        order: np.ndarray,
+        n_draws: int,
+        seed: int,
+        *,
+        weights: np.ndarray | None = None,
+        replace: bool = True,
+    ) -> None:
+        n = len(order)
+        self.n_rows, self.n_draws, self.seed, self.replace = n, int(n_draws), seed % 2**64, replace
+        self._places = np.empty(n, np.int32)
+        self._places[order] = np.arange(n, dtype=np.int32)
+        self._ends, self._guide, self._shift = np.empty(0, np.int64), np.empty(0, np.int32), 0
+        self._chances = np.empty(0)
+        self._n_units = n
+        repeats = counts_of_rows(weights)
+        self._counts_rows = repeats is not None
+        if weights is not None and repeats is None and not replace:
+            self._chances = np.ldexp(weights[order], -int(np.frexp(weights.max())[1]))
+        elif weights is not None:
+            units = fixed_weights(weights, n)[0] if repeats is None else repeats
+            self._ends = np.cumsum(units[order])
+            self._n_units = int(self._ends[-1])
+            # Two to four steps a row: mostly the first place that is looked at is the owner.
+            self._shift = max(0, (self._n_units // n).bit_length() - 2)
+            steps = np.arange(0, self._n_units, 1 << self._shift)
+            self._guide = np.searchsorted(self._ends, steps, side="right").astype(np.int32)
+        if self.n_draws > _MOST_DRAWS or (not replace and self.n_draws > self._n_units):
+            most = _MOST_DRAWS if replace else self._n_units
+            raise ParameterError(f"{n_draws} draws from {n} rows: at most {most} can be drawn; lower max_samples")
+
+    def counts(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that a tree draws.
+
+        Parameters
+        ----------
+        tree : int, >= 0
+
+        Returns
+        -------
+        rows : int32[m], ascending
+        counts : int32[m], >= 1
+            How often each of them is drawn; they add up to ``n_draws``.
+        """
+        state = seeds_of(self.seed, tree, 1)[0, ROWS]
+        by_place = np.zeros(self.n_rows, np.int32)
+        owners = self._ends, self._guide, self._shift
+        if self.replace:
+            n_units = np.uint64(self._n_units)
+            remainder = np.uint64(2**64 % self._n_units)
+            count_with_replacement(state, self.n_draws, n_units, remainder, *owners, by_place)
+        elif len(self._chances):
+            self._take_earliest(state, by_place)
+        else:
+            count_without_replacement(state, self.n_draws, np.zeros(self._n_units, np.uint8), *owners, by_place)
+        rows, times = np.empty((2, self.n_rows), np.int32)
+        n_drawn = gather_drawn(by_place, self._places, rows, times)
+        return rows[:n_drawn].copy(), times[:n_drawn].copy()
+
+    def _take_earliest(self, state: np.uint64, by_place: np.ndarray) -> None:
+        """Draw without replacement where the weights are chances."""
+        keys = np.empty(self.n_rows)
+        exponential_keys(state, self._chances, keys)
+        latest = np.partition(keys, self.n_draws - 1)[self.n_draws - 1]
+        by_place[keys < latest] = 1
+        equal = np.flatnonzero(keys == latest)
+        by_place[equal[: self.n_draws - int(by_place.sum())]] = 1
+
+    def repeats(self) -> np.ndarray | None:
+        """How many rows each row stands for.
+
+        Returns
+        -------
+        int64[n], >= 1, or None
+            None where there were no weights, or none that are numbers of rows.
+        """
+        return np.diff(self._ends, prepend=np.int64(0))[self._places] if self._counts_rows else None
+
+    def left_out(self, tree: int) -> np.ndarray:
+        """The rows that a tree does not draw.
+
+        Returns
+        -------
+        int32[n - m], ascending
+        """
+        return rows_without(self.counts(tree)[0], self.n_rows)
+
+
+def seeds_of(seed: int, first_tree: int, n_trees: int) -> np.ndarray:
+    """The seeds of the trees' random numbers.
+
+    Parameters
+    ----------
+    seed : int
+        Taken modulo 2**64.
+    first_tree, n_trees : int, >= 0
+
+    Returns
+    -------
+    uint64[n_trees, 3]
+        Of each tree: for its rows, its candidate columns and its growth.
+    """
+    seeds = np.empty((n_trees, GROWTH + 1), np.uint64)
+    tree_seeds(np.uint64(seed % 2**64), np.uint64(first_tree), seeds)
+    return seeds
+
+
+def candidate_columns(seed: int, tree: int, n_columns: int, n_chosen: int) -> np.ndarray:
+    """The columns that a tree may use.
+
+    Parameters
+    ----------
+    seed : int
+        Of the forest.
+    tree, n_columns : int
+    n_chosen : int, 1 to n_columns
+
+    Returns
+    -------
+    int32[n_chosen], ascending
+
+    Examples
+    --------
+    >>> candidate_columns(0, 0, 4, 4).tolist()
+    [0, 1, 2, 3]
+    """
+    columns = np.arange(n_columns, dtype=np.int32)
+    choose_columns(seeds_of(seed, tree, 1)[0, COLUMNS], n_columns, n_chosen, columns)
+    return np.sort(columns[:n_chosen])

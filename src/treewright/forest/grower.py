@@ -1,0 +1,286 @@
+"""Growing a forest. In: rows as bins, target, weights, settings. Out: ``GrownForest``. Callers: estimators.
+
+draw rows -> their objective -> grow -> vote on the rows left out, a tree a task on the threads; then pack all together.
+
+A tree depends on the forest's seed and on its own number alone, so neither threads nor a warm start change it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, fields, replace
+from typing import cast
+
+import numpy as np
+
+from treewright.core import progress, threads
+from treewright.data.bins import Bins
+from treewright.data.memory import check_fits
+from treewright.data.schema import Schema
+from treewright.data.weights import weighed
+from treewright.exceptions import TooLargeError
+from treewright.forest.chance import GROWTH
+from treewright.forest.draws import Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
+from treewright.forest.out_of_bag import Ballots, Votes
+from treewright.forest.settings import ForestSettings
+from treewright.grow.binned.grower import grow_packed
+from treewright.grow.binned.settings import BinnedSettings
+from treewright.grow.grower import grow
+from treewright.grow.objective import Objective, classification_objective, regression_objective
+from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.predict.route import leaf_of
+from treewright.tree.arrays import Tree
+from treewright.tree.packed import PackedTrees
+from treewright.tree.packing import join
+from treewright.tree.records import MAX_NODES
+
+# What a tree takes besides its nodes while its forest is grown: a dozen array headers.
+_TREE_BYTES = 2000
+_REMEDY = "use fewer trees, or smaller ones (max_depth, min_samples_leaf, max_leaf_nodes)"
+
+
+@dataclass(frozen=True, eq=False)
+class GrownForest:
+    """Trees, and what was found out while they grew.
+
+    Attributes
+    ----------
+    trees : PackedTrees or tuple of Tree
+        In the order of their numbers. ``Tree`` where the criterion needs growth on the cells.
+    votes : Votes or None
+        What the trees say of the rows they did not draw, where ``out_of_bag`` asked for it.
+    draws : Draws or None
+        Which rows each tree drew; None where each saw all of them.
+    """
+
+    trees: PackedTrees | tuple[Tree, ...]
+    votes: Votes | None
+    draws: Draws | None
+
+
+def refuse_too_many(n_trees: int, n_columns: int) -> None:
+    """Refuse a forest whose trees would not fit in memory even if each were a leaf.
+
+    Parameters
+    ----------
+    n_trees : int
+    n_columns : int
+
+    Raises
+    ------
+    TooLargeError
+    """
+    if n_trees > MAX_NODES:
+        raise TooLargeError(f"a forest of {n_trees} trees: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
+    check_fits(n_trees * (_TREE_BYTES + 8 * n_columns), f"a forest of {n_trees} trees", _REMEDY)
+
+
+def grow_forest(
+    codes: np.ndarray,
+    matrix: np.ndarray | None,
+    bins: Bins,
+    schema: Schema,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    settings: ForestSettings,
+) -> GrownForest:
+    """Grow a forest.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride], n >= 1
+        Rows as bins (``data.bin_rows``).
+    matrix : float64[n, p] or float32[n, p], or None
+        The encoded table; needed only where ``settings.is_exact``.
+    bins : Bins
+    schema : Schema
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+        Class codes where ``settings.n_classes`` says so, else numbers.
+    weights : float64[n], > 0, or None
+        Trees that draw rows draw them by weight, others weigh them. Whole-number weights are numbers of rows
+        (``draws.counts_of_rows``).
+    settings : ForestSettings
+
+    Returns
+    -------
+    GrownForest
+        The same for any number of threads.
+
+    Raises
+    ------
+    ParameterError
+        The settings contradict each other, or more rows are to be drawn without replacement than there are.
+    TooLargeError
+        The trees would not fit in memory: before growth where that is certain, else as soon as the first of them tell.
+    """
+    settings.check()
+    if settings.is_exact and matrix is None:
+        raise ValueError(f"criterion {settings.tree.criterion!r} needs the matrix")
+    refuse_too_many(settings.n_trees, bins.n_columns)
+    growth = _Growth(codes, matrix, bins, schema, target, weights, settings)
+    size = _Size(settings.n_trees, growth.n_outer)
+    trees: list[PackedTrees | Tree | None] = [None] * settings.n_trees
+    done = itertools.count(1)
+
+    def grow_one(task: int, thread: int) -> None:
+        with progress.without("growing"):
+            tree = trees[task] = growth.tree(task, thread)
+        n_done = next(done)
+        size.heed(task, tree, n_done)
+        progress.report(n_done / settings.n_trees, "growing")
+
+    threads.run_each(grow_one, settings.n_trees, growth.n_outer)
+    progress.report(1.0, "growing")
+    votes = None if growth.ballots is None else growth.ballots.total()
+    packed = [tree for tree in trees if isinstance(tree, PackedTrees)]
+    exact = tuple(tree for tree in trees if isinstance(tree, Tree))
+    return GrownForest(join(packed) if packed else exact, votes, growth.draws)
+
+
+class _Growth:
+    """What all trees have in common."""
+
+    def __init__(
+        self,
+        codes: np.ndarray,
+        matrix: np.ndarray | None,
+        bins: Bins,
+        schema: Schema,
+        target: np.ndarray,
+        weights: np.ndarray | None,
+        settings: ForestSettings,
+    ) -> None:
+        self.codes, self.matrix, self.bins, self.schema = codes, matrix, bins, schema
+        self.target, self.weights, self.settings = target, weights, settings
+        self.n_outer = max(1, min(settings.n_threads, settings.n_trees))
+        self.seeds = seeds_of(settings.seed, settings.first_tree, settings.n_trees)[:, GROWTH]
+        self.repeats = counts_of_rows(weights)
+        self.draws: Draws | None = None
+        self.ballots: Ballots | None = None
+        self.of_all: Objective | None = None
+        self.every_row = np.arange(len(codes), dtype=np.int32)
+        if settings.n_draws is not None:
+            cells = matrix if settings.is_exact else None
+            order = row_order(codes, target, n_columns=bins.n_columns, weights=weights, matrix=cells)
+            self.draws = Draws(order, settings.n_draws, settings.seed, weights=weights, replace=settings.replace)
+        elif not settings.is_exact:
+            # Of the same rows for every tree.
+            self.of_all = self._objective(self.every_row, self._row_weights(self.every_row, None))
+        if settings.out_of_bag:
+            n_trees = settings.first_tree + settings.n_trees
+            self.ballots = Ballots(target, settings.n_classes, n_trees, self.n_outer, one_each=settings.one_vote_each)
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the weights that a tree grows on are numbers of rows."""
+        has_counts = self.repeats is not None if self.draws is None else not self._draws_each_once
+        return has_counts and self.settings.class_factors is None
+
+    @property
+    def _draws_each_once(self) -> bool:
+        """Whether no row can be drawn twice."""
+        return not self.settings.replace and self.repeats is None
+
+    def tree(self, task: int, thread: int) -> PackedTrees | Tree:
+        """Grow a tree and let it vote."""
+        number = self.settings.first_tree + task
+        rows, counts = (self.every_row, None) if self.draws is None else self.draws.counts(number)
+        settings = self._tree_settings(number, int(self.seeds[task]))
+        if self.settings.is_exact:
+            exact = self._exact_tree(rows, counts, settings)
+            if self.ballots is not None:
+                left_out = rows_without(rows, len(self.codes))
+                cells = cast("np.ndarray", self.matrix)[left_out]
+                self.ballots.cast(thread, left_out, leaf_of(exact, cells, 1), exact.value)
+            return exact
+        objective = self.of_all or self._objective(rows, self._row_weights(rows, counts))
+        packed = grow_packed(self.codes, rows, self.bins, self.schema, objective, settings)
+        if self.ballots is not None:
+            left_out = rows_without(rows, len(self.codes))
+            self.ballots.cast(thread, left_out, leaf_rows_of_bins(packed, self.codes, left_out), packed.leaf_value)
+        return packed
+
+    def _tree_settings(self, number: int, seed: int) -> BinnedSettings:
+        """The settings of one tree."""
+        settings, p = self.settings, self.bins.n_columns
+        candidates = None
+        if settings.max_features_per_tree is not None and settings.max_features_per_tree < p:
+            candidates = candidate_columns(settings.seed, number, p, settings.max_features_per_tree)
+        # Work that is handed out in a thread of the pool runs there: only a single tree can use several.
+        n_inner = settings.n_threads if self.n_outer == 1 else 1
+        return replace(settings.tree, seed=seed, candidates=candidates, counts_rows=self.counts_rows, n_threads=n_inner)
+
+    def _row_weights(self, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray | None:
+        """float64[m] or None: what rows weigh in a tree that drew them so often (None: that sees all rows)."""
+        factors = self.settings.class_factors
+        weights = self.weights
+        if counts is not None:
+            weights = None if self._draws_each_once else counts.astype(np.float64)
+        if factors is None:
+            return weights
+        codes = self.target[rows]
+        if callable(factors):
+            factors = factors(codes if counts is None else np.repeat(codes, counts, axis=0))
+        return weighed(weights, factors, codes)
+
+    def _objective(self, rows: np.ndarray, weights: np.ndarray | None) -> Objective:
+        """The statistics of some rows."""
+        target = self.target if rows is self.every_row else self.target[rows]
+        if self.settings.n_classes:
+            return classification_objective(target, self.settings.n_classes, weights, self.settings.tree.criterion)
+        return regression_objective(target, weights, self.settings.tree.criterion)
+
+    def _exact_tree(self, rows: np.ndarray, counts: np.ndarray | None, settings: BinnedSettings) -> Tree:
+        """A tree on the cells; weights that are numbers of rows are that many rows."""
+        times = self.repeats if counts is None else counts
+        if times is not None:
+            rows = np.repeat(rows, times)
+        objective = self._objective(rows, self.weights if times is None else None)
+        matrix = cast("np.ndarray", self.matrix)[rows]
+        if settings.candidates is None:
+            return grow(matrix, self.schema, objective, settings)
+        chosen = settings.candidates.tolist()
+        some = Schema(tuple(self.schema.columns[column] for column in chosen), self.schema.named)
+        if settings.monotone is not None:
+            settings = replace(settings, monotone=tuple(settings.monotone[column] for column in chosen))
+        tree = grow(matrix[:, chosen], some, objective, settings)
+        # A leaf's column is -1, which here names the last of the candidates.
+        named = np.where(tree.is_leaf, -1, np.array(chosen)[tree.feature]).astype(np.int32)
+        return replace(tree, feature=named)
+
+
+class _Size:
+    """Foretells from the first trees of a forest what all of them will take."""
+
+    def __init__(self, n_trees: int, n_threads: int) -> None:
+        self.n_trees, self.next_look = n_trees, n_threads
+        # Of each tree, 0 while it grows: threads add nothing up that they could both change.
+        self.n_nodes, self.n_bytes = np.zeros((2, n_trees), np.int64)
+
+    def heed(self, task: int, tree: PackedTrees | Tree, n_done: int) -> None:
+        """Note a tree, and look ahead after the first ``n_threads``, and whenever there are twice as many.
+
+        Raises
+        ------
+        TooLargeError
+        """
+        is_packed = isinstance(tree, PackedTrees)
+        arrays = tree.arrays().values() if isinstance(tree, PackedTrees) else _arrays_of(tree)
+        self.n_nodes[task] = tree.n_nodes
+        self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in arrays)
+        if n_done < self.next_look:
+            return
+        self.next_look = 2 * n_done
+        known = np.count_nonzero(self.n_bytes)
+        nodes, size = float(self.n_nodes.sum()) / known, float(self.n_bytes.sum()) / known
+        what = f"a forest of {self.n_trees} trees of about {nodes:.0f} nodes"
+        if is_packed and nodes * self.n_trees > MAX_NODES:
+            raise TooLargeError(f"{what}: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
+        # What is grown is allocated already; packing the trees together takes as much again.
+        check_fits(int(size * (self.n_trees * (1 + is_packed) - known)), what, _REMEDY)
+
+
+def _arrays_of(tree: Tree) -> list[np.ndarray]:
+    """The arrays of an unpacked tree."""
+    held = (getattr(tree, each.name) for each in fields(tree))
+    return [value for value in held if isinstance(value, np.ndarray)]

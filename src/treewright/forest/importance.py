@@ -1,0 +1,289 @@
+"""How much each column matters to a forest. In: a model, rows with their target. Out: ``Importances``.
+
+Callers: estimators.forest_importance.
+
+Three measures, each a number per tree and column, then the mean over the trees with its standard error: the impurity
+that splits removed from the training rows, the same judged on rows that the tree never saw, and how much worse the
+tree predicts such rows when a column is shuffled. A tree's numbers depend on nothing but the tree, its rows and its
+place in the forest, so the result does not depend on the threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+
+from treewright.core import progress, threads
+from treewright.data.memory import check_fits
+from treewright.exceptions import DataError, ParameterError
+from treewright.explain.importance import impurity_importances
+from treewright.forest.chance import COLUMNS, choose_columns
+from treewright.forest.draws import seeds_of
+from treewright.forest.importance_kernel import add_up_gains
+from treewright.forest.importance_table import Importances
+from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.predict.route import leaf_of
+from treewright.predict.shares import first_largest, output_columns
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
+
+_REMEDY = "use fewer threads (n_jobs), or judge on fewer rows"
+
+
+@dataclass(frozen=True, eq=False)
+class JudgingRows:
+    """Rows that trees are judged on.
+
+    Attributes
+    ----------
+    cells : uint8[n, stride], or float32 or float64 [n, p]
+        Bins of the model's packed trees; or the encoded cells, where its trees are no packed ones.
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+        Class codes, or numbers.
+    weights : float64[n], > 0, or None
+    left_out : callable, or None
+        Gives int32[m], the rows that judge a tree, for its number; None: all rows judge every tree.
+    """
+
+    cells: np.ndarray
+    target: np.ndarray
+    weights: np.ndarray | None = None
+    left_out: Callable[[int], np.ndarray] | None = None
+
+    def of_tree(self, tree: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Copies of the cells, the target and the weights of the rows that judge a tree."""
+        if self.left_out is None:
+            return np.array(self.cells), self.target, self.weights
+        rows = self.left_out(tree)
+        return self.cells[rows], self.target[rows], None if self.weights is None else self.weights[rows]
+
+
+def impurity_decrease(model: ModelData) -> Importances:
+    """Importances from the impurity that splits removed, on the training rows.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of one or more trees.
+
+    Returns
+    -------
+    Importances
+        The values are those of ``explain.ensemble.mean_importances``: each tree's sum to one, trees without a split do
+        not count.
+    """
+    trees = model.trees
+    if isinstance(trees, PackedTrees):
+        by_tree = np.array(trees.importances)
+    else:
+        by_tree = np.array([impurity_importances(tree, len(model.schema)) for tree in trees])
+    return _summary(model, "impurity", by_tree[by_tree.any(axis=1)])
+
+
+def permutation_importances(
+    model: ModelData, rows: JudgingRows, *, seed: int = 0, n_threads: int = 1
+) -> Importances:  # fmt: skip
+    """Importances from how much worse trees predict when a column is shuffled.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of many trees.
+    rows : JudgingRows
+    seed : int
+        Of the shuffles.
+    n_threads : int >= 1
+
+    Returns
+    -------
+    Importances
+        Classes: rise of the share of wrong answers (the mean over several outputs); numbers: rise of the squared error.
+
+    Raises
+    ------
+    DataError
+        No tree has rows to be judged on.
+    TooLargeError
+
+    Notes
+    -----
+    Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
+    A column that a tree does not ask cannot change its answers, so it is not shuffled there.
+    """
+    judge = _Judge(model)
+
+    def rises(tree: int) -> np.ndarray | None:
+        cells, target, weights = rows.of_tree(tree)
+        if not len(cells):
+            return None
+        before = judge.error(tree, cells, target, weights)
+        found = np.zeros(len(model.schema))
+        order = np.empty(len(cells), np.int32)
+        states = seeds_of(int(seeds_of(seed, tree, 1)[0, COLUMNS]), 0, len(model.schema))[:, COLUMNS]
+        for column in judge.asked(tree):
+            order[:] = np.arange(len(cells))
+            choose_columns(states[column], len(order), len(order), order)
+            own = cells[:, column].copy()
+            cells[:, column] = own[order]
+            found[column] = judge.error(tree, cells, target, weights) - before
+            cells[:, column] = own
+        return found
+
+    check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that judge a tree", _REMEDY)
+    return _summary(model, "permutation", _by_tree(rises, model, n_threads))
+
+
+def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int = 1) -> Importances:
+    """Importances from the impurity that splits remove from rows that the tree never saw.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of packed trees.
+    rows : JudgingRows
+    n_threads : int >= 1
+
+    Returns
+    -------
+    Importances
+        Shares of the judging rows' squares about the mean of the tree's training rows (of classes: of the columns of
+        0 and 1 that stand for them, which is Gini impurity). They add up to the share that the tree explains. About 0,
+        and as often below as above, for a column that has nothing to do with the target.
+
+    Raises
+    ------
+    ParameterError
+        The trees are no packed ones: their leaves hold medians, which do not add up.
+    DataError
+        No tree has rows to be judged on.
+    TooLargeError
+
+    Notes
+    -----
+    Li, Wang, Basu, Kumbier and Yu 2019, "A debiased MDI feature importance measure for random forests", NeurIPS 32,
+    equation (7): with f_k(x) the sum, over the nodes on the way of x that ask column k, of the child's mean less the
+    node's, the measure is the mean of f_k(x) y. On a tree's own training rows that is the decrease of impurity; on
+    rows left out it owes nothing to chance. The target is taken less its mean in the tree's training rows, which
+    changes neither the measure on these nor its expectation, but what large numbers would lose. Whatever criterion the
+    trees were grown to lower, the measure is that of the variance or of Gini's impurity.
+    """
+    trees = model.trees
+    if not isinstance(trees, PackedTrees):
+        raise ParameterError(
+            "debiased importances add up means, and the leaves of these trees hold medians (criterion="
+            f"{model.facts.get('criterion')!r}): use kind='permutation'"
+        )
+    n_values = trees.leaf_value.shape[1]
+    size = 16 * n_values * int(np.diff(trees.roots).max()) + rows.cells.nbytes + 8 * n_values * len(rows.cells)
+    check_fits(n_threads * size, "the sums of a tree's nodes", _REMEDY)
+
+    def gains(tree: int) -> np.ndarray | None:
+        cells, target, weights = rows.of_tree(tree)
+        return _gains_of_tree(model, trees, tree, cells, target, weights) if len(cells) else None
+
+    return _summary(model, "debiased", _by_tree(gains, model, n_threads))
+
+
+def _gains_of_tree(
+    model: ModelData, packed: PackedTrees, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None
+) -> np.ndarray:
+    """float64[p]: the gains of a tree's splits on some rows, as shares of their squares about its mean."""
+    begin, end = packed.roots[tree : tree + 2].tolist()
+    records = np.array(packed.records[begin:end])
+    leaves = np.flatnonzero(kind_of(records) == LEAF_RECORD)
+    kept = child_of(records[leaves])
+    value = packed.leaf_value[kept].astype(np.float64)
+    inside, outside = np.zeros((2, len(records), value.shape[1]))
+    weight = np.zeros(len(records))
+    if model.task == "classification":
+        weight[leaves] = value[:, output_columns(model)[0]].sum(axis=1)
+        inside[leaves] = value
+    else:
+        weight[leaves] = packed.leaf_weight[kept]
+        inside[leaves] = value * weight[leaves, None]
+    mean = inside.sum(axis=0) / weight.sum()
+    inside[leaves] -= weight[leaves, None] * mean
+    said = (
+        np.concatenate(
+            [target[:, output, None] == np.arange(n) for output, n in enumerate(model.n_classes)] or [target], axis=1
+        )
+        - mean
+    )
+    squares = np.square(said).sum(axis=1)
+    if weights is not None:
+        said, squares = said * weights[:, None], squares * weights
+    ends = leaf_rows_of_bins(packed, cells, np.arange(len(cells), dtype=np.int32), tree, as_positions=True)
+    for at in range(said.shape[1]):
+        outside[:, at] = np.bincount(ends, said[:, at], minlength=len(records))
+    gains = np.zeros(len(model.schema))
+    add_up_gains(records, begin, np.array(packed.set_column), inside, weight, outside, gains)
+    whole = squares.sum()
+    return gains / whole if whole > 0 else np.zeros(len(gains))
+
+
+class _Judge:
+    """What single trees of a model say of rows, and how wrong that is."""
+
+    def __init__(self, model: ModelData) -> None:
+        self.model = model
+        trees = model.trees
+        self.said = self._said(trees.leaf_value) if isinstance(trees, PackedTrees) else None
+
+    def _said(self, value: np.ndarray) -> np.ndarray:
+        """[m, n_outputs]: class codes or numbers of leaves."""
+        if self.model.task == "classification":
+            return first_largest(self.model, value)
+        return value.astype(np.float64)
+
+    def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
+        """Share of wrong answers, or mean squared error."""
+        trees = self.model.trees
+        if isinstance(trees, PackedTrees) and self.said is not None:
+            said = self.said[leaf_rows_of_bins(trees, cells, np.arange(len(cells), dtype=np.int32), tree)]
+        else:
+            said = self._said(trees[tree].value)[leaf_of(trees[tree], cells, 1)]
+        wrong = said != target if self.model.task == "classification" else np.square(said - target)
+        return float(np.average(wrong.mean(axis=1), weights=weights))
+
+    def asked(self, tree: int) -> list[int]:
+        """Columns that a tree asks, ascending."""
+        trees = self.model.trees
+        if not isinstance(trees, PackedTrees):
+            one = trees[tree]
+            return np.unique(one.feature[~one.is_leaf]).tolist()
+        records = trees.records[trees.roots[tree] : trees.roots[tree + 1]]
+        records = records[kind_of(records) != LEAF_RECORD]
+        is_subset = kind_of(records) == SUBSET_RECORD
+        columns = column_of(records[~is_subset]), trees.set_column[set_of(records[is_subset])]
+        return np.unique(np.concatenate(columns)).tolist()
+
+
+def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_threads: int) -> np.ndarray:
+    """float64[k, p]: what is measured on each tree that has rows to be judged on, in their order."""
+    n_trees = len(model.trees)
+    found: list[np.ndarray | None] = [None] * n_trees
+    done = count(1)
+
+    def work(task: int, thread: int) -> None:
+        found[task] = measure(task)
+        progress.report(next(done) / n_trees, "judging trees")
+
+    threads.run_each(work, n_trees, max(1, min(n_threads, n_trees)))
+    kept = [each for each in found if each is not None]
+    if not kept:
+        raise DataError("every tree drew all rows, so none is left to judge a tree on: give others (rows='all')")
+    return np.array(kept)
+
+
+def _summary(model: ModelData, kind: str, by_tree: np.ndarray) -> Importances:
+    """Means over the trees, and their standard errors."""
+    n, p = len(by_tree), len(model.schema)
+    values = by_tree.mean(axis=0) if n else np.zeros(p)
+    if kind == "impurity" and n:
+        values /= values.sum()  # one to the last bit, as feature_importances_
+    errors = by_tree.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(p, np.nan)
+    return Importances(kind, model.task, model.schema.names, values, errors, n)

@@ -1,0 +1,127 @@
+"""What was found out about the columns. In: values and standard errors. Out: ``Importances``: a table, a figure.
+
+Callers: forest.importance, users.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.table import GAP, TextColumn, aligned
+from treewright.tree.summary import counted
+from treewright.tree.words import shorten, written_name
+
+NAME_WIDTH = 40
+MOST_LINES = 40
+WHAT = {
+    ("impurity", "classification"): "share of the impurity that splits removed, on the training rows",
+    ("impurity", "regression"): "share of the impurity that splits removed, on the training rows",
+    ("debiased", "classification"): "share of the Gini impurity of unseen rows that splits remove",
+    ("debiased", "regression"): "share of the variance of unseen rows that splits remove",
+    ("permutation", "classification"): "rise of the share of wrong answers when the column is shuffled",
+    ("permutation", "regression"): "rise of the squared error when the column is shuffled",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Importances:
+    """How much each column matters to a forest.
+
+    Attributes
+    ----------
+    kind : {"impurity", "debiased", "permutation"}
+    task : {"classification", "regression"}
+    names : tuple
+        Of the columns, in the order of the table.
+    values : float64[p]
+        Means over the trees.
+    standard_errors : float64[p]
+        Of the means: the standard deviation over the trees divided by the root of their number. How much the value
+        would change with other trees on the same rows, not with other rows. nan for fewer than two trees.
+    n_trees : int
+        Trees that count.
+
+    Examples
+    --------
+    >>> print(Importances("permutation", "classification", ("a", "b"), np.array([0.0, 0.25]), np.array([0.0, 0.02]), 9))
+    rise of the share of wrong answers when the column is shuffled (permutation)
+    mean over 9 trees, with its standard error
+    column  importance   s.e.
+    b            0.250  0.020
+    a            0.000  0.000
+    """
+
+    kind: str
+    task: str
+    names: tuple[Hashable, ...]
+    values: np.ndarray
+    standard_errors: np.ndarray
+    n_trees: int
+
+    def __post_init__(self) -> None:
+        self.values.flags.writeable = self.standard_errors.flags.writeable = False
+
+    @property
+    def order(self) -> np.ndarray:
+        """int64[p]: columns from the most important to the least; of equals the first."""
+        return np.argsort(-self.values, kind="stable")
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per column of the table, in its order."""
+        return {
+            "column": list(self.names),
+            "importance": self.values.tolist(),
+            "standard_error": self.standard_errors.tolist(),
+        }
+
+    def plot(self, *, most: int = 20, ax: Any = None) -> Any:
+        """Draw the values as bars, a matplotlib figure; as ``treewright.plot.figures.importances.importance_bars``."""
+        from treewright.plot.figures.importances import importance_bars
+
+        return importance_bars(
+            names=[written_name(name) for name in self.names],
+            values=self.values,
+            standard_errors=self.standard_errors,
+            xlabel=f"importance ({self.kind})",
+            most=most,
+            ax=ax,
+        )
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        shown = self.order[:MOST_LINES]
+        digits = _decimals(self.values)
+        columns = [
+            TextColumn("column", [shorten(written_name(self.names[at]), NAME_WIDTH) for at in shown], "left"),
+            TextColumn("importance", [_text(self.values[at], digits) for at in shown], "point"),
+            TextColumn("s.e.", [_text(self.standard_errors[at], digits) for at in shown], "point"),
+        ]
+        lines = [
+            f"{WHAT[self.kind, self.task]} ({self.kind})",
+            f"mean over {counted(self.n_trees, 'tree')}, with its standard error",
+            *(GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)),
+        ]
+        if len(shown) < len(self.names):
+            lines.append(f"{len(self.names) - len(shown)} more: to_dict() has every column")
+        return "\n".join(lines)
+
+
+def _decimals(values: np.ndarray) -> int:
+    """Decimals that show the largest value with three digits or more."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return min(12, max(0, 2 - math.floor(math.log10(largest)), 3 * (largest < 1000))) if largest > 0 else 3
+
+
+def _text(value: float, digits: int) -> str:
+    """A number, - where there is none; none is written -0.000."""
+    if math.isnan(value):
+        return "-"
+    text = f"{value:.{digits}f}" if abs(value) < 1e9 else f"{value:.3g}"
+    return text.removeprefix("-") if not float(text) else text

@@ -1,0 +1,153 @@
+"""From path lengths to scores of oddness. In: a fitted isolation forest, rows. Out: scores. Callers: estimators, users.
+
+The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. What turns it
+into a score stands in the model's facts: ``max_samples``, the rows that each tree drew, and ``offset``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treewright.core.threads import resolve_jobs
+from treewright.data.encoder import encode
+from treewright.exceptions import ParameterError
+from treewright.forest.draws import counts_of_rows
+from treewright.predict.route import in_blocks
+from treewright.predict.values import predict_numbers
+from treewright.tree.model import ModelData
+
+ALGORITHM = "isolation_forest"
+AUTO_OFFSET = -0.5
+_BLOCK = 2048  # rows that stay in the cache while all trees are walked
+NO_LENGTH = 1.0  # path length over its average where every tree drew one row: the score is 1/2, neither odd nor not
+
+
+def average_path_length(n: np.ndarray) -> np.ndarray:
+    """Average path length of an unsuccessful search in a binary tree of ``n`` rows.
+
+    Parameters
+    ----------
+    n : int64[k], >= 0
+
+    Returns
+    -------
+    float64[k]
+        ``2 (ln(n - 1) + 0.5772...) - 2 (n - 1) / n``; 1 for two rows, 0 for fewer.
+
+    Notes
+    -----
+    Liu, Ting and Zhou 2012, equation 1.
+
+    Examples
+    --------
+    >>> average_path_length(np.array([1, 2, 256])).round(3).tolist()
+    [0.0, 1.0, 10.245]
+    """
+    n = np.asarray(n, np.float64)
+    many = np.maximum(n, 3.0)
+    length = 2.0 * (np.log(many - 1.0) + np.euler_gamma) - 2.0 * (many - 1.0) / many
+    return np.where(n > 2, length, np.where(n == 2, 1.0, 0.0))
+
+
+def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
+    """How odd rows are to a fitted isolation forest, such as ``treewright.load`` reads from a file.
+
+    Parameters
+    ----------
+    model : Model
+        ``IsolationForest(...).fit(...).model_``, or what was read from its file.
+    X : table of n rows
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[n]
+        Between 0 and 1: the larger, the odder. About 0.5 is ordinary. A row is an outlier where
+        ``-score < model.facts["offset"]``.
+
+    Raises
+    ------
+    ParameterError
+        The model is no isolation forest.
+    ColumnError
+        Columns are missing, doubled or of another kind than at fit.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from treewright.estimators.isolation import IsolationForest
+    >>> forest = IsolationForest(n_estimators=10).fit([[1.0], [1.1], [0.9], [1.0], [9.0]])
+    >>> scores = anomaly_scores(forest.model_, [[1.0], [9.0]])
+    >>> bool(scores[1] > scores[0])
+    True
+    """
+    if model.facts.get("algorithm") != ALGORITHM:
+        raise ParameterError(
+            f"scores of oddness are an isolation forest's, and this model was grown by "
+            f"{model.facts.get('algorithm', 'something else')}"
+        )
+    matrix = encode(model.schema, X, unseen=model.unseen, missing=model.missing)
+    return scores_of_rows(model, matrix, n_jobs)
+
+
+def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -> float:
+    """The score that a share of the rows is below.
+
+    Parameters
+    ----------
+    scores : float64[n]
+    weights : float64[n], > 0, or None
+        Whole numbers count rows, as when they are drawn (``draws.counts_of_rows``).
+    share : float, 0 to 1
+
+    Returns
+    -------
+    float
+        Between two scores where rows are counted; else the lowest score up to which the rows have the share.
+
+    Examples
+    --------
+    >>> lowest_share(np.array([-0.7, -0.5, -0.4]), np.array([1.0, 2.0, 2.0]), 0.25)
+    -0.5
+    """
+    counts = counts_of_rows(weights)
+    if weights is not None and counts is None:
+        return float(np.quantile(scores, share, weights=weights, method="inverted_cdf"))
+    return float(np.percentile(scores if counts is None else np.repeat(scores, counts), 100.0 * share))
+
+
+def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """As ``anomaly_scores``, of rows that are encoded already."""
+    whole = average_path_length(np.array([model.facts["max_samples"]]))[0]
+    if whole == 0.0:
+        return np.full(len(matrix), 2.0**-NO_LENGTH)
+    scores: np.ndarray = 2.0 ** -(path_lengths(model, matrix, n_jobs) / whole)
+    return scores
+
+
+def path_lengths(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Mean path length of each row, over the trees in their order.
+
+    Parameters
+    ----------
+    model : ModelData
+    matrix : float32 or float64 [n, p]
+    n_jobs : int or None
+
+    Returns
+    -------
+    float64[n]
+    """
+    lengths = np.empty(len(matrix))
+
+    def predict_block(start: int, stop: int) -> None:
+        # All trees of some rows, while these are at hand, and not all rows of one tree.
+        for begin in range(start, stop, _BLOCK):
+            end = min(begin + _BLOCK, stop)
+            lengths[begin:end] = predict_numbers(model, np.ascontiguousarray(matrix[begin:end]), 1)[:, 0]
+
+    in_blocks(predict_block, len(matrix), resolve_jobs(n_jobs))
+    return lengths

@@ -1,0 +1,204 @@
+"""How sure a forest is of a prediction. In: a forest, its draws, new rows. Out: standard errors. Caller: estimators.
+
+The infinitesimal jackknife for bagging (Wager, Hastie and Efron 2014, "Confidence intervals for random forests: the
+jackknife and the infinitesimal jackknife", Journal of Machine Learning Research 15, 1625-1651): with ``N[b, i]``, how
+often tree ``b`` drew row ``i``, and ``d[b]``, what tree ``b`` says less the mean of all ``B`` trees,
+
+    V = sum_i C[i]**2 - s / B**2 * sum_b d[b]**2    where    C[i] = 1 / B * sum_b (N[b, i] - 1) * d[b]
+
+The sum over ``i`` is their equation 5, and what is taken off it their correction for finitely many trees (equation 7);
+``s`` is the number of draws of a tree, their ``n``. As the ``d`` add up to nothing, ``N - 1`` may be ``N``, and then
+
+    B**2 * sum_i C[i]**2 = sum_b sum_c d[b] * d[c] * G[b, c]    where    G[b, c] = sum_i N[b, i] * N[c, i]
+
+so that the table of draws, rows by trees, is needed only in blocks, and once: ``G`` is a table of trees by trees. Its
+entries are sums of whole numbers below 2**53, the same whatever the order.
+
+Where weights are numbers of rows, a row of weight k is k rows. As far as one can tell each of them is drawn ``N / k``
+times, so together they add ``C**2 / k``.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treewright.core import notices, threads
+from treewright.core.jit import kernel
+from treewright.data.bin_rows import bin_rows
+from treewright.data.memory import check_fits
+from treewright.forest.draws import Draws
+from treewright.predict.ensemble import said_by_tree
+from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.predict.ensemble_content import contents_of
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+
+_DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
+_SAID_CELLS = 1 << 20  # rows times trees times values whose answers are held at a time
+
+
+@kernel
+def variances(said: np.ndarray, gram: np.ndarray, n_draws: float, products: np.ndarray, found: np.ndarray) -> None:
+    """Variances of means over trees.
+
+    Parameters
+    ----------
+    said : float64[n, n_values, n_trees]
+        What each tree says; spoilt.
+    gram : float64[n_trees, n_trees], IN
+        How often each two trees drew the same rows.
+    n_draws : float
+        Draws of a tree, each as much as it counts in ``gram``.
+    products : float64[n_trees]
+        Scratch.
+    found : float64[n, n_values], OUT
+        May be negative.
+    """
+    n, n_values, n_trees = said.shape
+    for row in range(n):
+        for value in range(n_values):
+            apart = said[row, value]
+            # Around the first answer: equal answers have a mean without rounding.
+            first, mean = apart[0], 0.0
+            for tree in range(n_trees):
+                mean += apart[tree] - first
+            mean = first + mean / n_trees
+            squares = 0.0
+            for tree in range(n_trees):
+                apart[tree] -= mean
+                squares += apart[tree] * apart[tree]
+                products[tree] = 0.0
+            for tree in range(n_trees):
+                for other in range(n_trees):
+                    products[other] += apart[tree] * gram[tree, other]
+            total = 0.0
+            for tree in range(n_trees):
+                total += apart[tree] * products[tree]
+            found[row, value] = (total - n_draws * squares) / n_trees / n_trees
+
+
+_grams: WeakKeyDictionary[Draws, tuple[np.ndarray, float]] = WeakKeyDictionary()
+
+
+def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
+    """How often each two trees drew the same rows.
+
+    Parameters
+    ----------
+    draws : Draws
+    n_trees : int >= 1
+
+    Returns
+    -------
+    gram : float64[n_trees, n_trees]
+        Sums over rows of the product of both counts, divided by the number of rows that the row stands for.
+    n_draws : float
+        The number of draws, counted in the same way: the expected sum of the counts' variances.
+
+    Raises
+    ------
+    TooLargeError
+        A table of trees by trees would not fit in memory.
+    """
+    held = _grams.get(draws)
+    if held is not None and len(held[0]) == n_trees:
+        return held
+    n = draws.n_rows
+    check_fits(4 * 8 * n_trees**2, f"a table of {n_trees} x {n_trees} trees", "use a forest of fewer trees")
+    repeats = draws.repeats()
+    times = np.ones(n, np.int64) if repeats is None else repeats
+    # Rows that stand for equally many stand together: their sums are whole numbers, which are divided once.
+    order = np.argsort(times, kind="stable")
+    total, whole = np.zeros((2, n_trees, n_trees))
+    block = max(1, _DRAWN_CELLS // n_trees)
+    of_whole = times[order[0]]
+    for begin in range(0, n, block):
+        rows = order[begin : begin + block]
+        drawn = _drawn(draws, n_trees, rows)
+        steps = np.flatnonzero(np.diff(times[rows])) + 1
+        for at, part in zip((0, *steps), np.split(drawn, steps), strict=True):
+            if times[rows[at]] != of_whole:
+                total += whole / of_whole
+                whole[:] = 0
+                of_whole = times[rows[at]]
+            whole += part.T @ part
+    total += whole / of_whole
+    _grams[draws] = total, draws.n_draws * (n / float(times.sum()))
+    return _grams[draws]
+
+
+def _drawn(draws: Draws, n_trees: int, rows: np.ndarray) -> np.ndarray:
+    """float64[m, n_trees]: how often each tree drew each of some rows."""
+    drawn = np.empty((len(rows), n_trees))
+    by_row = np.zeros(draws.n_rows, np.int32)
+    for tree in range(n_trees):
+        chosen, counts = draws.counts(tree)
+        by_row[chosen] = counts
+        drawn[:, tree] = by_row[rows]
+        by_row[chosen] = 0
+    return drawn
+
+
+def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Standard error of what a forest says of each row: how far a forest on other rows of the same kind would be.
+
+    Parameters
+    ----------
+    model : ModelData
+        A forest that combines its trees by mean or vote.
+    draws : Draws
+        With replacement: which rows each of its trees drew.
+    matrix : float64 or float32 [n, p]
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[n, n_values]
+        Of the share of each class, output by output, or of each predicted number. nan where the correction for
+        finitely many trees is more than there is to correct.
+
+    Raises
+    ------
+    TooLargeError
+        A table of trees by trees would not fit in memory.
+
+    Warns
+    -----
+    DataWarning
+        There are such nan.
+    """
+    contents = contents_of(model)
+    n, n_values, n_trees = len(matrix), contents[0].shape[1], len(model.trees)
+    gram, n_draws = gram_of_draws(draws, n_trees)
+    found = np.empty((n, n_values))
+    n_threads = threads.resolve_jobs(n_jobs)
+    block = max(1, min(_SAID_CELLS // (n_trees * n_values), -(-n // n_threads)))
+
+    def work(task: int, thread: int) -> None:
+        rows = slice(task * block, min((task + 1) * block, n))
+        variances(_said(model, contents, matrix[rows]), gram, n_draws, np.empty(n_trees), found[rows])
+
+    threads.run_each(work, -(-n // block), n_threads)
+    is_lost = found < 0
+    if is_lost.any():
+        notices.warn(
+            f"{int(is_lost.any(axis=1).sum())} of {n} rows: {n_trees} trees are too few to tell a standard error from "
+            "the chance of their draws; there it is nan. Grow more trees (about as many as there are rows)"
+        )
+    return np.sqrt(np.where(is_lost, np.nan, found))
+
+
+def _said(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
+    """float64[n, n_values, n_trees]: what each tree says of each row."""
+    said = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
+    if isinstance(model.trees, PackedTrees):
+        codes, rows = bin_rows(model.trees.bins, matrix), np.arange(len(matrix), dtype=np.int32)
+        for tree in range(len(model.trees)):
+            said[:, :, tree] = contents[0][leaf_rows_of_bins(model.trees, codes, rows, tree)]
+    else:
+        for at, content in enumerate(contents):
+            said[:, :, at] = said_by_tree(model, model.trees[at], content, matrix, 1)
+    return said

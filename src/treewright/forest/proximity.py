@@ -1,0 +1,97 @@
+"""How near rows are to each other in a forest. In: leaves of rows in every tree. Out: shares of trees.
+
+Caller: estimators.
+
+Two rows are near where many trees put them into one leaf (Breiman 2002, "Manual on setting up, using, and
+understanding random forests V3.1", section "Proximities").
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core import threads
+from treewright.core.jit import kernel
+from treewright.data.memory import check_fits
+from treewright.predict.ensemble import leaves_of_trees
+from treewright.tree.model import ModelData
+
+_TILE = 64  # rows that are compared with as many others while both stay in the cache
+_BLOCK_CELLS = 1 << 21  # leaf positions as 64 bits, held at a time
+
+
+@kernel
+def shares_of_equal(leaves: np.ndarray, others: np.ndarray, begin: int, end: int, is_same: bool,
+                    shares: np.ndarray) -> None:  # fmt: skip
+    """In which share of the trees rows have the leaf of another row.
+
+    Parameters
+    ----------
+    leaves : int32[n, n_trees], others : int32[m, n_trees], IN
+    begin, end : int
+        Which of ``leaves``.
+    is_same : bool
+        Whether both are the same rows: then only pairs with ``other >= row`` are compared, and written twice.
+    shares : float64[n, m], OUT
+    """
+    n_trees, tile = leaves.shape[1], _TILE
+    for first in range(begin if is_same else 0, len(others), tile):
+        last = min(first + tile, len(others))
+        for row in range(begin, end):
+            for other in range(max(first, row) if is_same else first, last):
+                n_equal = np.int32(0)
+                for tree in range(n_trees):
+                    n_equal += np.int32(leaves[row, tree] == others[other, tree])
+                shares[row, other] = np.float64(n_equal) / n_trees
+                if is_same:
+                    shares[other, row] = shares[row, other]
+
+
+def proximities(
+    model: ModelData, matrix: np.ndarray, other: np.ndarray | None = None, n_jobs: int | None = None
+) -> np.ndarray:
+    """In which share of the trees two rows share a leaf.
+
+    Parameters
+    ----------
+    model : ModelData
+        A forest.
+    matrix : float64 or float32 [n, p]
+    other : float64 or float32 [m, p], optional
+        The rows to compare with; without them the same rows.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[n, m], 0 to 1
+        Multiples of ``1 / n_trees``. Of the same rows symmetric, with ones on the diagonal.
+
+    Raises
+    ------
+    TooLargeError
+        The result would not fit in memory.
+    """
+    n, m, n_trees = len(matrix), len(matrix if other is None else other), len(model.trees)
+    needed = 8 * n * m + 4 * n_trees * (n if other is None else n + m)
+    check_fits(needed, f"the proximities of {n} x {m} rows in {n_trees} trees", "pass fewer rows")
+    leaves = _leaves(model, matrix, n_jobs)
+    others = leaves if other is None else _leaves(model, other, n_jobs)
+    shares = np.empty((n, m))
+
+    def compare(task: int, thread: int) -> None:
+        begin = task * _TILE
+        shares_of_equal(leaves, others, begin, min(begin + _TILE, n), other is None, shares)
+
+    threads.run_each(compare, -(-n // _TILE), threads.resolve_jobs(n_jobs) if n * m > _TILE**2 else 1)
+    return shares
+
+
+def _leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """int32[n, n_trees]: the leaf of each row in every tree, found block by block."""
+    n, n_trees = len(matrix), len(model.trees)
+    leaves = np.empty((n, n_trees), np.int32)
+    block = max(1, _BLOCK_CELLS // n_trees)
+    for begin in range(0, n, block):
+        leaves[begin : begin + block] = leaves_of_trees(model, matrix[begin : begin + block], n_jobs)
+    return leaves

@@ -1,0 +1,340 @@
+"""Quantile regression forests. In: a forest and its rows; a model, new rows. Out: ``LeafTargets``; quantiles.
+
+Callers: estimators, model.
+
+A forest's mean is a weighted mean of training targets: in each tree the rows that share the leaf with the new one
+share a weight of one, and the trees' weights are averaged. The same weights give a distribution, and its quantiles
+(Meinshausen 2006, "Quantile regression forests", Journal of Machine Learning Research 7, 983-999).
+
+Shares are whole units of 2**-30, so sums do not depend on an order. A leaf's units up to a target are rounded down,
+which loses less than a unit a tree: shares that close below a quantile count as reached.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treewright.core import threads
+from treewright.core.jit import kernel
+from treewright.data.memory import check_fits
+from treewright.exceptions import ParameterError
+from treewright.forest.draws import Draws, counts_of_rows
+from treewright.grow.statistics import fixed_weights
+from treewright.predict.ensemble import leaves_of_trees
+from treewright.predict.ensemble_blocks import _for_kernels, leaf_rows_of_bins
+from treewright.predict.route import leaf_of
+from treewright.tree.arrays import Tree
+from treewright.tree.leaf_targets import WHOLE, LeafTargets
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import LEAF_RECORD, kind_of
+
+_REMEDY = "set quantiles=False, or use fewer trees or rows (n_estimators, max_samples)"
+_BLOCK_CELLS = 1 << 21  # rows times trees of which the leaves are held at a time
+_INLINE_SEARCHES = 20_000  # rows times trees; below, a second thread costs more than it saves
+
+# Of each tree: where its leaf begins, from where and up to where a target is looked for, where the last look was.
+BEGIN, LOW, HIGH, AT = 0, 1, 2, 3
+
+
+@kernel
+def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, reached: np.ndarray, needs: np.ndarray,
+                   places: np.ndarray, found: np.ndarray) -> None:  # fmt: skip
+    """The lowest target up to which the leaves of a row hold what is needed.
+
+    Bisection over ranks: the shares up to a rank are found in every leaf by bisection too, between the places of the
+    last looks, so that nothing is sorted and no memory is needed for it.
+
+    Parameters
+    ----------
+    leaves : int64[n, n_trees], IN
+        Number of each row's leaf in every tree, among the leaves of all trees.
+    starts : int64[n_leaves + 1], IN
+        Where each leaf's entries begin.
+    ranks, reached : int32[n_entries], IN
+        As ``LeafTargets``.
+    needs : int64[q], IN
+        Units, 1 to n_trees * 2**30.
+    places : int64[4, n_trees]
+        Scratch.
+    found : int32[n, q], OUT
+    """
+    n, n_trees = leaves.shape
+    for row in range(n):
+        lowest, highest = np.int64(ranks[starts[leaves[row, 0]]]), np.int64(0)
+        for tree in range(n_trees):
+            begin, end = starts[leaves[row, tree]], starts[leaves[row, tree] + 1]
+            lowest = min(lowest, np.int64(ranks[begin]))
+            highest = max(highest, np.int64(ranks[end - 1]))
+        for wanted in range(len(needs)):
+            low, high = lowest, highest
+            for tree in range(n_trees):
+                places[BEGIN, tree] = places[LOW, tree] = starts[leaves[row, tree]]
+                places[HIGH, tree] = starts[leaves[row, tree] + 1]
+            while low < high:
+                middle = (low + high) >> 1
+                units = np.int64(0)
+                for tree in range(n_trees):
+                    # The first entry beyond the middle.
+                    first, last = places[LOW, tree], places[HIGH, tree]
+                    while first < last:
+                        half = (first + last) >> 1
+                        if ranks[half] <= middle:
+                            first = half + 1
+                        else:
+                            last = half
+                    places[AT, tree] = first
+                    if first > places[BEGIN, tree]:
+                        units += reached[first - 1]
+                if units >= needs[wanted]:
+                    high = middle
+                    for tree in range(n_trees):
+                        places[HIGH, tree] = places[AT, tree]
+                else:
+                    low = middle + 1
+                    for tree in range(n_trees):
+                        places[LOW, tree] = places[AT, tree]
+            found[row, wanted] = low
+
+
+def leaf_targets_of(
+    trees: PackedTrees | Sequence[Tree],
+    codes: np.ndarray,
+    matrix: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    draws: Draws | None,
+    n_threads: int = 1,
+) -> LeafTargets:
+    """Which targets lie in the leaves of a forest that was just grown.
+
+    Parameters
+    ----------
+    trees : PackedTrees or sequence of Tree
+    codes : uint8[n, stride]
+        The rows of the fit as bins: what packed trees ask.
+    matrix : float64 or float32 [n, p]
+        The same as cells: what other trees ask.
+    target : float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+        What rows weigh in trees that see all of them.
+    draws : Draws or None
+        Which rows each tree drew; a row counts as often as it was drawn. None: each saw all of them.
+    n_threads : int >= 1
+        The result does not depend on it.
+
+    Returns
+    -------
+    LeafTargets
+        The same whatever the order of the rows.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    n, n_outputs = target.shape
+    per_tree = n if draws is None else min(n, draws.n_draws)
+    # Entries while they are gathered, and again when they are put together.
+    check_fits(16 * len(trees) * n_outputs * per_tree, f"the targets in the leaves of {len(trees)} trees", _REMEDY)
+    ranked = [np.unique(target[:, output] + 0.0, return_inverse=True) for output in range(n_outputs)]
+    amounts = _amounts(weights, n)
+    parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(len(trees))]
+
+    def gather(tree: int, thread: int) -> None:
+        rows, times = (np.arange(n, dtype=np.int32), amounts) if draws is None else draws.counts(tree)
+        if isinstance(trees, PackedTrees):
+            leaves = leaf_rows_of_bins(trees, codes, rows, tree, as_positions=True)
+        else:
+            leaves = leaf_of(trees[tree], matrix[rows], 1)
+        parts[tree] = [_entries(leaves, rank[rows], len(own), times) for own, rank in ranked]
+
+    threads.run_each(gather, len(trees), min(n_threads, len(trees)))
+    values: list[np.ndarray] = []
+    ranks: list[np.ndarray] = []
+    reached: list[np.ndarray] = []
+    first = 0
+    for output, (own, _) in enumerate(ranked):
+        is_there = np.zeros(len(own), bool)
+        for part in parts:
+            is_there[part[output][0]] = True
+        # Targets that no tree drew are nowhere.
+        numbers = (np.cumsum(is_there) - 1 + first).astype(np.int32)
+        values.append(own[is_there])
+        ranks.extend(numbers[part[output][0]] for part in parts)
+        reached.extend(part[output][1] for part in parts)
+        first += len(values[-1])
+    return LeafTargets(np.concatenate(values), np.concatenate(ranks), np.concatenate(reached))
+
+
+def _amounts(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """int64[n]: what each row weighs in a tree that sees all of them, as whole numbers below 2**53 in sum."""
+    if weights is None:
+        return np.ones(n, np.int64)
+    counts = counts_of_rows(weights)
+    return fixed_weights(weights, n)[0] if counts is None else counts
+
+
+def _entries(leaves: np.ndarray, ranks: np.ndarray, n_ranks: int, amounts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows as entries of their leaves: the rank of each, and the share of its leaf that lies up to it."""
+    key = leaves.astype(np.int64) * n_ranks + ranks
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    is_first = np.concatenate((np.ones(1, bool), key[1:] != key[:-1]))
+    at = np.flatnonzero(is_first)
+    upto = np.cumsum(np.add.reduceat(amounts[order].astype(np.int64), at))
+    leaf, rank = np.divmod(key[at], n_ranks)
+    is_last = np.concatenate((leaf[1:] != leaf[:-1], np.ones(1, bool)))
+    ends = upto[is_last]
+    begins = np.concatenate((np.zeros(1, np.int64), ends[:-1]))
+    lengths = np.diff(np.flatnonzero(is_last), prepend=-1)
+    within = (upto - np.repeat(begins, lengths)) / np.repeat(ends - begins, lengths)
+    reached = np.where(is_last, WHOLE, np.minimum(np.floor(within * WHOLE), WHOLE - 1))
+    return rank.astype(np.int32), reached.astype(np.int32)
+
+
+def units_needed(quantile: float, n_trees: int) -> int:
+    """Units of 2**-30 that the leaves of all trees must hold up to a quantile.
+
+    Examples
+    --------
+    >>> units_needed(0.0, 10), units_needed(1.0, 1) == 2**30, units_needed(0.5, 3) == 3 * 2**29 - 3
+    (1, True, True)
+    """
+    if quantile == 1:
+        return n_trees * WHOLE
+    return max(1, math.ceil(Fraction(quantile) * n_trees * WHOLE) - n_trees)
+
+
+def checked_quantiles(quantiles: Any) -> list[float]:
+    """The quantiles as numbers.
+
+    Raises
+    ------
+    ParameterError
+        There is none, or one is no number from 0 to 1.
+
+    Examples
+    --------
+    >>> checked_quantiles(0.5), checked_quantiles([0, 0.9])
+    ([0.5], [0.0, 0.9])
+    """
+    try:
+        given = np.atleast_1d(np.asarray(quantiles, np.float64))
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim != 1 or not len(given) or not ((given >= 0) & (given <= 1)).all():
+        raise ParameterError(f"quantiles={quantiles!r}: give numbers from 0 to 1, as in [0.05, 0.5, 0.95]")
+    return given.tolist()
+
+
+def ends_of_level(level: Any) -> list[float]:
+    """The two quantiles between which a share of the distribution lies, as much below them as above.
+
+    Raises
+    ------
+    ParameterError
+        It is no number between 0 and 1.
+
+    Examples
+    --------
+    >>> ends_of_level(0.5)
+    [0.25, 0.75]
+    """
+    is_number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
+    if not is_number or not 0 < level < 1:
+        raise ParameterError(f"level={level!r}: give a number between 0 and 1, such as 0.9")
+    return [(1 - float(level)) / 2, (1 + float(level)) / 2]
+
+
+def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jobs: int | None = None) -> np.ndarray:
+    """Quantiles of the targets that are to be expected of each row.
+
+    The answer to ``q`` is the lowest target of the fit up to which the row's leaves hold the share ``q`` of the weight:
+    the inverse of the weighted distribution function. Shares within 2**-30 below ``q`` count as reached; 0 asks for the
+    lowest target that is there, 1 for the highest.
+
+    Parameters
+    ----------
+    model : ModelData
+        A forest with ``leaf_targets``.
+    matrix : float64 or float32 [n, p]
+    quantiles : float or sequence of q floats, 0 to 1
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[n, q, n_outputs]
+
+    Raises
+    ------
+    AttributeError
+        The model predicts classes.
+    ParameterError
+        A quantile is out of range, or the model has no targets.
+    """
+    if model.task != "regression":
+        raise AttributeError("a classification model has no quantiles; use predict_proba")
+    wanted = checked_quantiles(quantiles)
+    targets = model.leaf_targets
+    if targets is None:
+        raise ParameterError(
+            "the model does not know the targets in its leaves: fit RandomForestRegressor or ExtraTreesRegressor with "
+            "quantiles=True (a single tree of such a forest has none either)"
+        )
+    n, n_trees = len(matrix), len(model.trees)
+    answers = np.empty((n, len(wanted), model.n_outputs))
+    needs = np.array([units_needed(quantile, n_trees) for quantile in wanted], np.int64)
+    search = _search_of(model, targets, needs)
+    n_threads = threads.resolve_jobs(n_jobs) if n * n_trees >= _INLINE_SEARCHES else 1
+    block = max(1, min(_BLOCK_CELLS // n_trees, -(-n // n_threads)))
+
+    def work(task: int, thread: int) -> None:
+        rows = slice(task * block, min((task + 1) * block, n))
+        search(leaves_of_trees(model, matrix[rows], 1), answers[rows])
+
+    threads.run_each(work, -(-n // block), n_threads)
+    return answers
+
+
+_places: WeakKeyDictionary[ModelData, tuple[np.ndarray, np.ndarray, np.ndarray]] = WeakKeyDictionary()
+
+
+def _leaf_places(model: ModelData, targets: LeafTargets) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Where trees begin, int64[n_trees]; which leaf each node is, int32[n_nodes]; where leaves begin. Made once."""
+    places = _places.get(model)
+    if places is None:
+        if isinstance(model.trees, PackedTrees):
+            roots, is_leaf = model.trees.roots[:-1].astype(np.int64), kind_of(model.trees.records) == LEAF_RECORD
+        else:
+            sizes = [tree.n_nodes for tree in model.trees]
+            roots = np.array([0, *itertools.accumulate(sizes[:-1])], np.int64)
+            is_leaf = np.concatenate([tree.is_leaf for tree in model.trees])
+        numbers = np.cumsum(is_leaf, dtype=np.int32) - np.int32(1)
+        places = _places[model] = roots, numbers, targets.starts()
+    return places
+
+
+def _search_of(model: ModelData, targets: LeafTargets, needs: np.ndarray) -> Callable[[np.ndarray, np.ndarray], None]:
+    """What writes quantiles of rows, given their leaves."""
+    roots, numbers, starts = _leaf_places(model, targets)
+    ranks, reached = _for_kernels(targets.ranks), _for_kernels(targets.reached)
+    n_leaves = (len(starts) - 1) // model.n_outputs
+
+    def search(positions: np.ndarray, answers: np.ndarray) -> None:
+        leaves = numbers[positions + roots].astype(np.int64)
+        places = np.empty((4, leaves.shape[1]), np.int64)
+        found = np.empty((len(leaves), len(needs)), np.int32)
+        for output in range(model.n_outputs):
+            own = starts[output * n_leaves : (output + 1) * n_leaves + 1]
+            quantile_ranks(leaves, own, ranks, reached, needs, places, found)
+            answers[:, :, output] = targets.values[found]
+
+    return search

@@ -1,0 +1,99 @@
+"""The arrays that growing on bins shares. In: nothing. Out: named tuples. Callers: every module of ``grow.binned``.
+
+Nodes are ``grow.layout.Nodes``. Of a node that is split, ``before`` is the last bin on the left that has rows there and
+``after`` the first on the right (-1 where the right side has missing cells only); of a subset test ``level_set`` is the
+number of its set.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+MISSING_BIN = 255
+FEW_ROWS = 32  # up to so many rows are sorted by insertion
+MANY_ROWS = 256  # from so many rows on, looking through all bins beats noting which were touched
+MOST_TRACKED = 1024  # columns; of more it is not noted which are constant
+SLOT_ROWS = 1024  # from so many rows on, a histogram is kept for the children
+WINDOW_ROWS = 4096  # subtrees of so few rows are grown on a copy of their rows: 128 KB where a row has 32 bytes
+
+
+class BinTable(NamedTuple):
+    """What kernels know of the columns.
+
+    ``n_bins`` int32[p]; ``is_nominal`` uint8[p]; ``start`` int64[p + 1], ``lowest`` and ``highest`` float64: the values
+    of each bin of a numeric column (``data.bins.Bins``). ``candidates`` int32[k]: columns that the tree may use.
+    ``groups`` uint64[p]: bit g is set where the column is in group g of columns that may meet on a path; empty where
+    all may.
+    """
+
+    n_bins: np.ndarray
+    is_nominal: np.ndarray
+    start: np.ndarray
+    lowest: np.ndarray
+    highest: np.ndarray
+    candidates: np.ndarray
+    groups: np.ndarray
+
+
+class Growth(NamedTuple):
+    """What grows beside the nodes.
+
+    ``rows`` int32[n]: the rows of each node, side by side. ``origin`` int32[n]: under a window, which rows they were.
+    ``stack`` int32[capacity]: nodes that wait. ``sets``, ``seen`` uint64[n_sets, 4]: bins that go left, and that had
+    rows. ``alive`` uint64[capacity]: the groups of columns that a node's path belongs to. ``constant``
+    uint64[capacity, p // 64 + 1]: columns known to be constant in a node, as in all below; empty where there are too
+    many columns. ``slots`` int64[k, p, 256 * width]: histograms of nodes that look at all columns; ``slot``
+    int8[capacity]: which is a node's, -1 for none; ``free`` int64[k + 1]: those nobody has (a stack of ``state[4]``
+    entries). ``state`` int64[5]: how many
+    nodes wait, exist, how many sets exist, cells still to be looked at in this call, how many slots are free.
+    """
+
+    rows: np.ndarray
+    origin: np.ndarray
+    stack: np.ndarray
+    sets: np.ndarray
+    seen: np.ndarray
+    alive: np.ndarray
+    constant: np.ndarray
+    slots: np.ndarray
+    slot: np.ndarray
+    free: np.ndarray
+    state: np.ndarray
+
+
+class Desk(NamedTuple):
+    """Scratch memory of one thread, beside ``grow.layout.Work``.
+
+    ``items`` int32[n + 1]; ``spare`` int32[n + 1]; ``counts`` int32[256]; ``pool``, ``swaps`` int32[p]; ``chosen``
+    int32[p]: columns drawn for a node, ``varying`` int32[p]: those not known to be constant; ``gains`` float64[p], ``cuts`` int32[p, 3]: what each offers; ``goes_left`` uint8[256]; ``flags`` int32[257], all
+    negative; ``histograms`` int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched``
+    uint64[k, 4]: bins of each that are not.
+    """
+
+    items: np.ndarray
+    spare: np.ndarray
+    counts: np.ndarray
+    pool: np.ndarray
+    swaps: np.ndarray
+    chosen: np.ndarray
+    varying: np.ndarray
+    gains: np.ndarray
+    goes_left: np.ndarray
+    flags: np.ndarray
+    cuts: np.ndarray
+    histograms: np.ndarray
+    touched: np.ndarray
+
+
+class Rules(NamedTuple):
+    """How a node chooses, beside ``grow.layout.Limits``.
+
+    ``histogram_rows``: nodes of so many rows are searched by histogram, smaller ones row by row.
+    """
+
+    n_drawn: int
+    random_cuts: bool
+    min_split_weight: int
+    histogram_rows: int

@@ -1,0 +1,253 @@
+"""What must hold of packed trees. In: ``PackedTrees``, facts of the columns. Out: nothing, or an error.
+
+Caller: ``tree.check``. Packed trees that pass can be walked and unpacked without bounds checks, and each ``Tree`` made
+from them passes ``check_tree``. Each check may rely on those before it. Records are read in blocks, so that the checks
+need little memory beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.exceptions import ModelFileError
+from treewright.tree.check_bins import check_bins
+from treewright.tree.impurities import COUNT_CRITERIA, MEAN_CRITERIA
+from treewright.tree.invariants import SUM_TOLERANCE, ColumnFacts
+from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import (
+    LEAF_RECORD,
+    MAX_NODES,
+    SUBSET_RECORD,
+    THRESHOLD_RECORD,
+    bits_below,
+    child_of,
+    column_of,
+    cut_of,
+    kind_of,
+    set_of,
+)
+from treewright.tree.refuse import refuse
+
+NAME = "packed trees"
+BLOCK = 1 << 17  # records: their parts stay in the cache
+_LEAF_BITS = ((1 << 32) - 1) ^ 3  # of a leaf: all 0
+_LARGEST_ROWS, _LARGEST_WEIGHT = 2.0**62, 1e300  # of a tree: sums that stay in range in any order
+_WHOLE = 2.0**53  # weights beyond are not counts of rows
+
+
+class Shape(NamedTuple):
+    """Number of axes of an array and the dtypes it may have."""
+
+    n_axes: int
+    dtypes: tuple[type, ...]
+
+
+SHAPES = {
+    "records": Shape(1, (np.int64,)),
+    "roots": Shape(1, (np.int64,)),
+    "sets": Shape(2, (np.uint64,)),
+    "seen": Shape(2, (np.uint64,)),
+    "set_column": Shape(1, (np.int32,)),
+    "leaf_value": Shape(2, (np.float32, np.float64)),
+    "leaf_weight": Shape(1, (np.float32, np.float64)),
+    "leaf_impurity": Shape(1, (np.float32, np.float64)),
+    "leaf_samples": Shape(1, (np.int64,)),
+    "importances": Shape(2, (np.float64,)),
+}
+
+
+def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_classes: tuple[int, ...]) -> None:
+    """Refuse packed trees that break an invariant of ``tree.packed``.
+
+    Parameters
+    ----------
+    packed : PackedTrees
+    columns : ColumnFacts
+        Of the model's schema.
+    n_values : int
+        Width of the leaf table.
+    n_classes : tuple of int
+        Classes per output; empty for regression.
+
+    Raises
+    ------
+    ModelFileError
+        The message names the first offending node (a position in ``records``), set, bin or leaf row.
+    """
+    check_bins(packed.bins, columns)
+    criteria = COUNT_CRITERIA if n_classes else MEAN_CRITERIA
+    if packed.n_classes != n_classes:
+        raise ModelFileError(f"{NAME}: made for {packed.n_classes} classes, the model has {n_classes}")
+    if packed.criterion not in criteria:
+        raise ModelFileError(f"{NAME}: criterion {packed.criterion[:40]!r} is not one of {', '.join(criteria)}")
+    _check_shapes(packed, n_values)
+    _check_roots(packed)
+    _check_sets(packed)
+    _check_records(packed)
+    _check_leaves(packed, n_classes)
+    _check_sums(packed)
+    _check_importances(packed.importances)
+
+
+def _check_shapes(packed: PackedTrees, n_values: int) -> None:
+    """Dtypes, axes and lengths."""
+    for name, array in packed.arrays().items():
+        shape = SHAPES[name]
+        if array.dtype not in shape.dtypes or array.ndim != shape.n_axes:
+            kinds = " or ".join(np.dtype(dtype).name for dtype in shape.dtypes)
+            raise ModelFileError(f"{NAME}: {name} is not an array of {kinds} with {shape.n_axes} axes")
+    n_sets, n_rows = len(packed.set_column), len(packed.leaf_value)
+    means = 0 if packed.n_classes else n_rows
+    expected = {
+        "sets": (n_sets, 4),
+        "seen": (n_sets, 4),
+        "leaf_value": (n_rows, n_values),
+        "leaf_weight": (means,),
+        "leaf_impurity": (means,),
+        "importances": (packed.n_trees, packed.bins.n_columns),
+    }
+    for name, axes in expected.items():
+        if getattr(packed, name).shape != axes:
+            raise ModelFileError(f"{NAME}: {name} has shape {getattr(packed, name).shape}, expected {axes}")
+    if len(packed.leaf_samples) not in (0, n_rows):
+        raise ModelFileError(f"{NAME}: leaf_samples has {len(packed.leaf_samples)} entries, expected 0 or {n_rows}")
+    if packed.leaf_weight.dtype != packed.leaf_impurity.dtype:
+        raise ModelFileError(f"{NAME}: leaf_weight and leaf_impurity have two dtypes")
+    if not packed.n_classes and packed.leaf_value.dtype != np.float64:
+        raise ModelFileError(f"{NAME}: predictions are {packed.leaf_value.dtype}, expected float64")
+    if packed.n_classes and packed.leaf_weight.dtype != np.float32:
+        raise ModelFileError(f"{NAME}: leaf_weight is {packed.leaf_weight.dtype} where it is empty, expected float32")
+
+
+def _check_roots(packed: PackedTrees) -> None:
+    """Trees that follow one another, none without a node."""
+    n_nodes, roots = packed.n_nodes, packed.roots
+    if not 1 <= n_nodes <= MAX_NODES:
+        raise ModelFileError(f"{NAME}: {n_nodes} nodes, expected 1 to 2**31 - 1")
+    # Compared, not subtracted: a difference of hostile numbers may overflow.
+    whole = len(roots) > 1 and roots[0] == 0 and roots[-1] == n_nodes
+    if not whole or (roots[1:] <= roots[:-1]).any():
+        raise ModelFileError(f"{NAME}: roots do not divide {n_nodes:,} nodes")
+
+
+def _check_sets(packed: PackedTrees) -> None:
+    """Sets of bins that their columns have."""
+    column, bins = packed.set_column, packed.bins
+    outside = (column < 0) | (column >= bins.n_columns)
+    refuse(NAME, outside, lambda i: f"column {column[i]} is not one of {bins.n_columns}", of="set")
+    refuse(NAME, ~bins.is_nominal[column], lambda i: f"column {column[i]} is not nominal", of="set")
+    n_bins = bins.n_bins[column].astype(np.int64)
+    # Bin n_bins holds levels without rows: they have a way to go, but none was seen.
+    for name, n_bits in (("sets", n_bins + 1), ("seen", n_bins)):
+        stray = (getattr(packed, name) & ~bits_below(n_bits)).any(axis=1)
+        refuse(NAME, stray, f"{name} has bits beyond the bins of its column", of="set")
+
+
+def _blocks(packed: PackedTrees) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Records block by block: their positions and themselves."""
+    for begin in range(0, packed.n_nodes, BLOCK):
+        records = packed.records[begin : begin + BLOCK]
+        yield np.arange(begin, begin + len(records)), records
+
+
+def _ends(packed: PackedTrees, places: np.ndarray) -> np.ndarray:
+    """int64[k]: where the tree of each of some neighbouring nodes ends."""
+    first, last = np.searchsorted(packed.roots, [places[0], places[-1]], "right")
+    ends = packed.roots[first : last + 1]
+    steps = np.minimum(ends, places[-1] + 1) - np.maximum(packed.roots[first - 1 : last], places[0])
+    return np.repeat(ends, steps)
+
+
+def _check_records(packed: PackedTrees) -> None:
+    """Kinds, columns, cuts, children; every node but a root reached once, every set and leaf row used."""
+    bins, n_rows = packed.bins, len(packed.leaf_value)
+    lasts = np.where(bins.is_nominal, -1, bins.n_bins - 1)
+    reached = np.zeros(packed.n_nodes, bool)
+    used = np.zeros(n_rows, bool)
+    n_sets = n_inner = 0
+    for places, records in _blocks(packed):
+        refuse(NAME, (records < 0) | (kind_of(records) > SUBSET_RECORD), "its record is of no known kind", places)
+        kind, child = kind_of(records), child_of(records)
+        at = np.flatnonzero(kind == LEAF_RECORD)
+        refuse(NAME, (records[at] & _LEAF_BITS) != 0, "a leaf with bits of a question", places[at])
+        refuse(NAME, child[at] >= n_rows, f"its leaf row is not one of {n_rows}", places[at])
+        used[child[at]] = True
+        at = np.flatnonzero(kind == THRESHOLD_RECORD)
+        column = column_of(records[at])
+        refuse(NAME, column >= bins.n_columns, f"its column is not one of {bins.n_columns}", places[at])
+        refuse(NAME, cut_of(records[at]) > lasts[column], "its cut is not at a bin of a numeric column", places[at])
+        at = np.flatnonzero(kind == SUBSET_RECORD)
+        wrong = set_of(records[at]) != np.arange(n_sets, n_sets + len(at))
+        refuse(NAME, wrong, "its set is not the next one", places[at])
+        n_sets += len(at)
+        at = np.flatnonzero(kind != LEAF_RECORD)
+        inner, first = places[at], child[at]
+        refuse(NAME, first <= inner, "its children are not after it", inner)
+        refuse(NAME, first + 2 > _ends(packed, places)[at], "its children are not in its tree", inner)
+        reached[first] = True
+        reached[first + 1] = True
+        n_inner += len(at)
+    if n_sets != len(packed.set_column):
+        raise ModelFileError(f"{NAME}: {n_sets} subset tests, but {len(packed.set_column)} sets")
+    reached[packed.roots[:-1]] ^= True
+    refuse(NAME, ~reached, "it is no root and has no parent, or a root and has one")
+    # As many children as nodes that are none's root, and all of them reached: none is reached twice.
+    if 2 * n_inner != packed.n_nodes - packed.n_trees:
+        raise ModelFileError(f"{NAME}: some nodes have two parents")
+    refuse(NAME, ~used, "no leaf needs it", of="leaf row")
+
+
+def _check_leaves(packed: PackedTrees, n_classes: tuple[int, ...]) -> None:
+    """Leaf rows: finite numbers, counts that are not negative and add up, weights above 0, at least one row."""
+    value, of = packed.leaf_value, "leaf row"
+    refuse(NAME, ~np.isfinite(value).all(axis=1), "a value is not finite", of=of)
+    if n_classes:
+        # Bits: -0.0 would be a second way to write the same counts.
+        refuse(NAME, np.signbit(value).any(axis=1), "a class count is negative", of=of)
+    with np.errstate(over="ignore", invalid="ignore"):
+        weight = leaf_weights_of(packed)
+        refuse(NAME, ~((weight > 0) & np.isfinite(weight)), "its weight is not a finite number above 0", of=of)
+        begin = 0
+        for count in n_classes:
+            off = np.abs(value[:, begin : begin + count].sum(axis=1, dtype=np.float64) - weight)
+            refuse(NAME, ~(off <= SUM_TOLERANCE * weight), "the class counts of its outputs differ in sum", of=of)
+            begin += count
+    if not n_classes:
+        impurity = packed.leaf_impurity
+        bad = ~((impurity >= 0) & (impurity < np.inf)) | np.signbit(impurity)
+        refuse(NAME, bad, "its impurity is not a finite number, at least 0", of=of)
+        if packed.criterion == "poisson":
+            refuse(NAME, value.min(axis=1) < 0, "its prediction is negative", of=of)
+    if len(packed.leaf_samples):
+        refuse(NAME, packed.leaf_samples < 1, "it has no training rows", of=of)
+    else:
+        refuse(NAME, (weight != np.rint(weight)) | (weight > _WHOLE), "its weight is no number of rows", of=of)
+
+
+def _check_sums(packed: PackedTrees) -> None:
+    """Rows and weights of every tree are numbers that can be added up."""
+    weight, samples = leaf_weights_of(packed), leaf_samples_of(packed).astype(np.float64)
+    whole = np.zeros((2, packed.n_trees))
+    with np.errstate(over="ignore"):
+        for places, records in _blocks(packed):
+            at = np.flatnonzero(kind_of(records) == LEAF_RECORD)
+            rows = child_of(records[at])
+            first = int(np.searchsorted(packed.roots, places[0], "right")) - 1
+            tree = np.searchsorted(packed.roots, places[at], "right") - 1 - first
+            for total, amount in zip(whole, (weight, samples), strict=True):
+                added = np.bincount(tree, amount[rows])
+                total[first : first + len(added)] += added
+    refuse(NAME, ~(whole[0] <= _LARGEST_WEIGHT), "its weights add up to more than 1e300", of="tree")
+    refuse(NAME, whole[1] > _LARGEST_ROWS, "its leaves have more rows than can be counted", of="tree")
+
+
+def _check_importances(importances: np.ndarray) -> None:
+    """Shares that add up to one, or none."""
+    bad = np.signbit(importances) | ~(importances <= 1 + SUM_TOLERANCE)
+    refuse(NAME, bad.any(axis=1), "an importance is not a share", of="tree")
+    total = importances.sum(axis=1)
+    refuse(NAME, (total != 0) & ~(np.abs(total - 1) <= SUM_TOLERANCE), "its importances do not add up to 1", of="tree")

@@ -1,0 +1,323 @@
+"""Trees into eight bytes a node. In: a grown tree's arrays, or packed trees. Out: ``PackedTrees``.
+
+Callers: grow.binned, forest, estimators.
+
+The form is canonical: sets stand in the order of their nodes, leaf rows in the order in which leaves first need them,
+equal leaf rows are kept once, every set and every row is used. So the same trees give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from treewright.exceptions import ParameterError, TooLargeError
+from treewright.tree.leaf_table import LeafTable, first_come, leaf_samples_of, leaf_table, merge_leaves
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import (
+    CHILD_SHIFT,
+    COLUMN_SHIFT,
+    CUT_SHIFT,
+    LEAF_RECORD,
+    MAX_COLUMNS,
+    MAX_NODES,
+    MAX_SETS,
+    MISSING_SHIFT,
+    SET_SHIFT,
+    SUBSET_RECORD,
+    THRESHOLD_RECORD,
+    bits_below,
+    child_of,
+    kind_of,
+)
+
+if TYPE_CHECKING:
+    from treewright.data.bins import Bins
+
+
+def pack_one(
+    bins: Bins,
+    criterion: str,
+    n_classes: tuple[int, ...],
+    *,
+    column: np.ndarray,
+    cut: np.ndarray,
+    missing_branch: np.ndarray,
+    first_child: np.ndarray,
+    set_of: np.ndarray,
+    sets: np.ndarray,
+    seen: np.ndarray,
+    leaf_value: np.ndarray,
+    leaf_weight: np.ndarray | None,
+    leaf_impurity: np.ndarray | None,
+    leaf_samples: np.ndarray,
+    importances: np.ndarray,
+) -> PackedTrees:
+    """One tree, packed. Every array but the sets has an entry per node; entries that a node does not need are not read.
+
+    Parameters
+    ----------
+    bins : Bins
+    criterion : str
+        What the tree was grown to lower.
+    n_classes : tuple of int
+        Classes per output; empty for regression.
+    column : int32[n_nodes]
+        Column of each test.
+    cut : uint8[n_nodes]
+        Of each threshold the last bin that goes left; the column's last bin or more asks "is it present?".
+    missing_branch : int8[n_nodes], 0 or 1
+    first_child : int32[n_nodes]
+        Node number of branch 0, after its parent, branch 1 beside it; -1 at a leaf. Node 0 is the root.
+    set_of : int32[n_nodes]
+        Row of ``sets`` and ``seen`` of each subset test; -1 elsewhere.
+    sets, seen : uint64[k, 4]
+        Bins that go left; bins with rows in the node. Bits beyond the column's bins are not read (``sets`` has one
+        more: ``n_bins`` is the bin of levels without rows).
+    leaf_value : float64[n_nodes, n_values]
+        Class counts or predictions.
+    leaf_weight, leaf_impurity : float64[n_nodes], or None
+        Regression only.
+    leaf_samples : int64[n_nodes]
+        Training rows.
+    importances : float64[p]
+        They sum to one, or are all 0.
+
+    Returns
+    -------
+    PackedTrees
+
+    Raises
+    ------
+    TooLargeError
+        More columns than a record can name.
+    """
+    if bins.n_columns > MAX_COLUMNS:
+        raise TooLargeError(f"{bins.n_columns:,} columns: trees on bins take at most {MAX_COLUMNS:,}; drop some")
+    first_child = np.asarray(first_child)
+    leaf = first_child < 0
+    subset = np.flatnonzero(~leaf & (np.asarray(set_of) >= 0))
+    records = _inner_records(bins, column, cut, missing_branch, first_child)
+    records[subset] = (
+        SUBSET_RECORD
+        | np.asarray(missing_branch)[subset].astype(np.int64) << MISSING_SHIFT
+        | np.arange(len(subset), dtype=np.int64) << SET_SHIFT
+        | first_child[subset].astype(np.int64) << CHILD_SHIFT
+    )
+    set_column = np.asarray(column)[subset].astype(np.int32)
+    chosen = np.asarray(set_of)[subset]
+    kept_sets = np.asarray(sets, np.uint64).reshape(-1, 4)[chosen]
+    kept_seen = np.asarray(seen, np.uint64).reshape(-1, 4)[chosen]
+    n_bins = bins.n_bins[set_column].astype(np.int64)
+
+    at = np.flatnonzero(leaf)
+    table, row_of = merge_leaves(
+        leaf_table(
+            n_classes,
+            np.asarray(leaf_value, np.float64)[at],
+            _rows(leaf_weight, at),
+            _rows(leaf_impurity, at),
+            np.asarray(leaf_samples, np.int64)[at],
+        )
+    )
+    records[at] = LEAF_RECORD | row_of << CHILD_SHIFT
+    return PackedTrees(
+        bins=bins,
+        criterion=criterion,
+        n_classes=tuple(int(count) for count in n_classes),
+        records=records,
+        roots=np.array([0, len(records)], np.int64),
+        sets=kept_sets & bits_below(n_bins + 1),
+        seen=kept_seen & bits_below(n_bins),
+        set_column=set_column,
+        leaf_value=table.value,
+        leaf_weight=table.weight,
+        leaf_impurity=table.impurity,
+        leaf_samples=table.samples,
+        importances=np.asarray(importances, np.float64).reshape(1, -1) + 0.0,
+    )
+
+
+def _rows(cells: np.ndarray | None, at: np.ndarray) -> np.ndarray:
+    """float64: some cells of an array that is None or empty for classes."""
+    return np.empty(0) if cells is None or not len(cells) else np.asarray(cells, np.float64)[at]
+
+
+def _inner_records(
+    bins: Bins, column: np.ndarray, cut: np.ndarray, missing_branch: np.ndarray, first_child: np.ndarray
+) -> np.ndarray:
+    """int64[n_nodes]: records of thresholds; what leaves and subsets get is written over."""
+    asked = np.where(np.asarray(first_child) < 0, 0, column).astype(np.int64)
+    last = np.maximum(bins.n_bins[asked].astype(np.int64) - 1, 0)
+    records = np.minimum(np.asarray(cut).astype(np.int64), last) << CUT_SHIFT
+    records |= asked << COLUMN_SHIFT
+    records |= np.asarray(missing_branch).astype(np.int64) << MISSING_SHIFT
+    records |= np.asarray(first_child).astype(np.int64) << CHILD_SHIFT
+    records |= THRESHOLD_RECORD
+    return records
+
+
+def join(parts: Sequence[PackedTrees]) -> PackedTrees:
+    """All trees of all parts, in their order.
+
+    Parameters
+    ----------
+    parts : sequence of PackedTrees, not empty
+        Of the same bins, criterion and classes.
+
+    Returns
+    -------
+    PackedTrees
+        Nothing in it depends on how the trees were divided into parts.
+
+    Raises
+    ------
+    ParameterError
+        The parts do not belong together.
+    TooLargeError
+        The trees have more nodes or subset tests than a record can number.
+    """
+    first = parts[0]
+    for part in parts[1:]:
+        if (
+            part.criterion != first.criterion
+            or part.n_classes != first.n_classes
+            or not same_bins(part.bins, first.bins)
+        ):
+            raise ParameterError("the trees to be joined were grown on other bins, classes or another criterion")
+    n_nodes, n_sets = sum(part.n_nodes for part in parts), sum(len(part.sets) for part in parts)
+    _check_room(n_nodes, n_sets)
+    # The leaves first: what merging them takes is given back before the records are there twice.
+    table, row_of = merge_leaves(_leaves_of(parts))
+    records = np.empty(n_nodes, np.int64)
+    node = row = of_set = 0
+    for part in parts:
+        here = records[node : node + part.n_nodes]
+        here[:] = part.records
+        _renumber(here, node, of_set, row_of[row : row + len(part.leaf_value)])
+        node, row, of_set = node + part.n_nodes, row + len(part.leaf_value), of_set + len(part.sets)
+    starts = np.cumsum([0, *(part.n_nodes for part in parts)])
+    roots = [part.roots[:-1] + start for part, start in zip(parts, starts[:-1].tolist(), strict=True)]
+    return PackedTrees(
+        bins=first.bins,
+        criterion=first.criterion,
+        n_classes=first.n_classes,
+        records=records,
+        roots=np.concatenate([*roots, [n_nodes]]).astype(np.int64),
+        sets=np.concatenate([part.sets for part in parts]),
+        seen=np.concatenate([part.seen for part in parts]),
+        set_column=np.concatenate([part.set_column for part in parts]),
+        leaf_value=table.value,
+        leaf_weight=table.weight,
+        leaf_impurity=table.impurity,
+        leaf_samples=table.samples,
+        importances=np.concatenate([part.importances for part in parts]),
+    )
+
+
+def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
+    """Some of the trees, in the order asked for.
+
+    Parameters
+    ----------
+    packed : PackedTrees
+    trees : sequence of int, not empty
+        Which trees, counted from 0; one may be there twice.
+
+    Returns
+    -------
+    PackedTrees
+        As if only these had been joined: no set and no leaf row is left over.
+
+    Raises
+    ------
+    ParameterError
+        There is no such tree, or none is asked for.
+    """
+    chosen = np.asarray(trees, np.int64)
+    if not len(chosen) or chosen.min() < 0 or chosen.max() >= packed.n_trees:
+        raise ParameterError(f"trees to keep are {list(trees)[:5]}; give some of 0 to {packed.n_trees - 1}")
+    begins, ends = packed.roots[chosen], packed.roots[chosen + 1]
+    # Sets stand in the order of their nodes, so a tree's sets are neighbours.
+    steps = np.concatenate([[0], np.cumsum(kind_of(packed.records) == SUBSET_RECORD)])
+    set_begins, set_ends = steps[begins], steps[ends]
+    lengths, set_lengths = ends - begins, set_ends - set_begins
+    _check_room(int(lengths.sum()), int(set_lengths.sum()))
+    roots = np.concatenate([[0], np.cumsum(lengths)])
+    set_starts = np.cumsum(set_lengths) - set_lengths
+    records = np.concatenate([packed.records[begin:end] for begin, end in zip(begins, ends, strict=True)])
+    for tree in range(len(chosen)):
+        here = records[roots[tree] : roots[tree + 1]]
+        _renumber(here, int(roots[tree] - begins[tree]), int(set_starts[tree] - set_begins[tree]), None)
+    at = np.flatnonzero(kind_of(records) == LEAF_RECORD)
+    rows = child_of(records[at])
+    first, row_of = first_come(rows)
+    records[at] = LEAF_RECORD | row_of << CHILD_SHIFT
+    used = rows[first]
+    table = leaf_table(
+        packed.n_classes,
+        packed.leaf_value[used],
+        _rows(packed.leaf_weight, used),
+        _rows(packed.leaf_impurity, used),
+        leaf_samples_of(packed)[used],
+    )
+    sets = np.concatenate([np.arange(begin, end) for begin, end in zip(set_begins, set_ends, strict=True)])
+    return PackedTrees(
+        bins=packed.bins,
+        criterion=packed.criterion,
+        n_classes=packed.n_classes,
+        records=records,
+        roots=roots,
+        sets=packed.sets[sets],
+        seen=packed.seen[sets],
+        set_column=packed.set_column[sets],
+        leaf_value=table.value,
+        leaf_weight=table.weight,
+        leaf_impurity=table.impurity,
+        leaf_samples=table.samples,
+        importances=packed.importances[chosen],
+    )
+
+
+def _check_room(n_nodes: int, n_sets: int) -> None:
+    """Refuse more than a record can number."""
+    if n_nodes > MAX_NODES or n_sets > MAX_SETS:
+        raise TooLargeError(
+            f"the trees have {n_nodes:,} nodes and {n_sets:,} subset tests together, at most {MAX_NODES:,} and "
+            f"{MAX_SETS:,} are possible: grow fewer or smaller trees"
+        )
+
+
+def _renumber(records: np.ndarray, nodes: int, sets: int, row_of: np.ndarray | None) -> None:
+    """Move children and sets of some records by so many places, in place; leaves get new rows where told."""
+    kind = kind_of(records)
+    leaf = kind == LEAF_RECORD
+    records += np.where(leaf, 0, nodes << CHILD_SHIFT)
+    if sets:
+        records += np.where(kind == SUBSET_RECORD, sets << SET_SHIFT, 0)
+    if row_of is not None:
+        at = np.flatnonzero(leaf)
+        records[at] = LEAF_RECORD | row_of[child_of(records[at])] << CHILD_SHIFT
+
+
+def _leaves_of(parts: Sequence[PackedTrees]) -> LeafTable:
+    """The leaf tables one after another, in the widest dtype that one of them needs."""
+    together = LeafTable(
+        np.concatenate([part.leaf_value for part in parts]),
+        np.concatenate([part.leaf_weight for part in parts]),
+        np.concatenate([part.leaf_impurity for part in parts]),
+        np.empty(0, np.int64),
+    )
+    if any(len(part.leaf_samples) for part in parts):
+        together = together._replace(samples=np.concatenate([leaf_samples_of(part) for part in parts]))
+    return together
+
+
+def same_bins(one: Bins, other: Bins) -> bool:
+    """Whether two binnings are equal, cell for cell."""
+    return one is other or all(
+        np.array_equal(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)
+    )

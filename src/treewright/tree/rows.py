@@ -1,0 +1,41 @@
+"""A table with its target, as a model encodes them. In: ``ModelData``, a table. Out: numbers. Caller: model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treewright.data.encoder import encode
+from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.data.weights import class_factors, weighed
+from treewright.exceptions import DataError
+from treewright.tree.model import ModelData
+
+
+def rows_with_target(
+    model: ModelData, X: Any, y: Any, sample_weight: Any, *, owner: str, routed: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Rows, target and weights as numbers; rows of weight 0 are left out.
+
+    Parameters, results and errors are those of ``Model.encode_rows``.
+    """
+    unseen = "missing" if model.unseen == "majority" and not routed else model.unseen
+    matrix = encode(model.schema, X, unseen=unseen, owner=owner, missing=model.missing)
+    if model.task == "classification":
+        labels = encode_labels(y)
+        check_lengths(len(matrix), labels)
+        target = recode(labels, model.classes)
+    else:
+        numbers = encode_numbers(y)
+        check_lengths(len(matrix), numbers)
+        target = numbers.values
+        if target.shape[1] != model.n_outputs:
+            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_outputs}")
+    weights = check_weights(sample_weight, len(matrix))
+    if model.task == "classification":
+        weights = weighed(weights, class_factors(model.facts, target, model.classes), target)
+    if weights is not None and not weights.all():
+        kept = weights > 0
+        matrix, target, weights = matrix[kept], target[kept], weights[kept]
+    return matrix, target, weights

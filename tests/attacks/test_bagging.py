@@ -126,7 +126,9 @@ def test_more_columns_than_there_are_are_refused(kind, max_features):
 
 @BOTH
 @pytest.mark.parametrize(
-    "base", [3, "tree", object(), np.zeros(3), [KNeighborsClassifier()], StandardScaler(), lambda: None], ids=repr
+    "base",
+    [3, "tree", object(), np.zeros(3), [KNeighborsClassifier()], StandardScaler(), lambda: None],
+    ids=["number", "text", "object", "array", "list", "transformer", "function"],
 )
 def test_what_is_no_estimator_is_refused(kind, base):
     with pytest.raises(ParameterError, match="'estimator' parameter"):

@@ -64,7 +64,7 @@ def _plain_code(column: Column, cell: Any) -> float | None:
     """Code of an ordinary cell; None for any other."""
     kind = type(cell)
     if column.kind == "numeric":
-        if column.family != "number" or (not column.missing_seen and cell != cell):  # noqa: PLR0124 - nan
+        if column.family != "number" or (not column.missing_seen and cell != cell):
             return None
         if kind is float:
             return cell

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from treewright.core.whole import whole_number
-from treewright.estimators.single import TreeEstimator
 from treewright.estimators.cart import CartEstimator
+from treewright.estimators.single import TreeEstimator
 from treewright.exceptions import ParameterError
 from treewright.model_selection.candidates import unpruned, with_parameters
 from treewright.model_selection.task import Task

@@ -13,14 +13,15 @@ __all__ = ["prefetch", "trailing_zeros"]
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, row: Any) -> Any:  # noqa: ARG001 - Numba's signature
+def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
     """Ask for the cache line where ``array[row]`` begins (C-order, any number of axes); changes nothing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         stride = builder.extract_value(view.strides, 0)
-        place = builder.mul(builder.sext(arguments[1], stride.type) if arguments[1].type != stride.type
-                            else arguments[1], stride)
+        place = builder.mul(
+            builder.sext(arguments[1], stride.type) if arguments[1].type != stride.type else arguments[1], stride
+        )
         byte = ir.IntType(8).as_pointer()
         address = builder.gep(builder.bitcast(view.data, byte), [place])
         whole = ir.IntType(32)

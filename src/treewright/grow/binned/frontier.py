@@ -53,9 +53,7 @@ def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, 
 
 
 @bare_kernel
-def grow_depth_first(
-    stats, window_stats, codes, window, nodes, growth, bins, columns, limits, rules, work, desk, seed
-):
+def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, columns, limits, rules, work, desk, seed):
     """Grow a tree, or go on with one.
 
     Parameters
@@ -89,7 +87,18 @@ def grow_depth_first(
         cells = state[CELLS]
         state[CELLS] = 1
         grow_stack(
-            window_stats, window, nodes, growth, bins, columns, limits, rules, work, desk, state[N_WAITING] - 1, np.int64(0)
+            window_stats,
+            window,
+            nodes,
+            growth,
+            bins,
+            columns,
+            limits,
+            rules,
+            work,
+            desk,
+            state[N_WAITING] - 1,
+            np.int64(0),
         )
         state[CELLS] = cells
         for node in range(first_new, state[N_NODES]):

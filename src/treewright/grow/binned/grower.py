@@ -60,9 +60,7 @@ class Grown:
         return self.nodes.first_child[: self.n_nodes] >= 0
 
 
-def grow_binned(
-    codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
-) -> Tree:
+def grow_binned(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Tree:
     """Grow a tree on binned rows; thresholds lie between the values that the node's rows had.
 
     Parameters
@@ -159,7 +157,7 @@ def _grow_best_first(
     frontier = BestFirst(max_leaves)
     splitting = 0
     while True:
-        first, last = grow_one(stats, codes, splitting, *arguments, desk, seed)
+        first, last = grow_one(stats, codes, splitting, *arguments, desk, seed)  # type: ignore[call-arg]
         some = np.arange(first, last, dtype=np.int32)
         some = some[nodes.feature[some] >= 0]
         frontier.offer(some, nodes.gain[some], nodes.tolerance[some])
@@ -222,7 +220,7 @@ def _histogram_rows(objective: Objective, settings: BinnedSettings, limits: Limi
     """From how many rows on a node is searched by histogram."""
     # A histogram has no numbers of rows beside the weights.
     has_rows = limits.min_leaf <= 1 or not len(objective.stats.weights)
-    if not width or not has_rows or settings.random_cuts:
+    if not width or not has_rows:
         return _NEVER
     return 0 if width <= _FEW_CLASSES else 16 * width
 
@@ -301,6 +299,8 @@ def _make_desk(n: int, p: int, n_columns: int, width: int) -> Desk:
         cuts=np.zeros((p, 3), np.int32),
         histograms=np.zeros((n_histograms, 256 * max(width, 1)), np.int64),
         touched=np.zeros((n_histograms, 4), np.uint64),
+        present=np.zeros((n_histograms, 4), np.uint64),
+        sides=np.zeros((n_histograms, 256), np.uint8),
     )
 
 

@@ -33,7 +33,7 @@ _AHEAD = 16  # rows
 
 
 @bare_inner_kernel
-def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
+def add_words(values, weights, codes, rows, chosen, histograms, touched, marks, maps, sides):
     """Add packed sums and weights of rows to the histograms of some columns: int64[k, 256]."""
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
@@ -44,13 +44,15 @@ def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
         word = (np.int64(values[row]) << 32) + (weights[row] if has_weights else 1)
         for k in range(n_chosen):
             b = np.uint64(codes[row, np.uint64(chosen[k])])
+            if maps:
+                b = np.uint64(sides[k, b])
             histograms[k, b] += word
             if marks:
                 touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
 
 
 @bare_inner_kernel
-def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
+def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks, maps, sides):
     """Add sums and weights of rows to the histograms of some columns: int64[k, 512]."""
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
@@ -62,6 +64,8 @@ def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
         weight = weights[row] if has_weights else 1
         for k in range(n_chosen):
             b = np.uint64(codes[row, np.uint64(chosen[k])])
+            if maps:
+                b = np.uint64(sides[k, b])
             histograms[k, b + b] += value
             histograms[k, b + b + np.uint64(1)] += weight
             if marks:
@@ -69,7 +73,7 @@ def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
 
 
 @bare_inner_kernel
-def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touched, marks):
+def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touched, marks, maps, sides):
     """Add rows to the class counts of some columns: int64[k, 256 * n_classes], a bin's classes side by side."""
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
@@ -82,6 +86,8 @@ def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touc
         weight = weights[row] if has_weights else 1
         for k in range(n_chosen):
             b = np.uint64(codes[row, np.uint64(chosen[k])])
+            if maps:
+                b = np.uint64(sides[k, b])
             histograms[k, b * width + label] += weight
             if marks:
                 touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
@@ -277,26 +283,28 @@ def best_of_counts(
     return best, np.int64(bins[found]), np.int64(bins[found + 1]) if found + 1 < n_here else -1, missing_left
 
 
-def fill_means(stats, codes, rows, chosen, histograms, touched):
+def fill_means(stats, codes, rows, chosen, histograms, touched, maps, sides):
     """``fill`` for means."""
     marks = rows.shape[0] < MANY_ROWS
     if histograms.shape[1] == 256:
-        add_words(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks)
+        add_words(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks, maps, sides)
     else:
-        add_pairs(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks)
+        add_pairs(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks, maps, sides)
     if not marks:
         mark_touched(histograms, touched, chosen.shape[0], histograms.shape[1] // 256)
 
 
-def fill_counts(stats, codes, rows, chosen, histograms, touched):
+def fill_counts(stats, codes, rows, chosen, histograms, touched, maps, sides):
     """``fill`` for class counts."""
     marks = rows.shape[0] < MANY_ROWS
-    add_labels(stats.labels[0], stats.weights, stats.offsets[1], codes, rows, chosen, histograms, touched, marks)
+    add_labels(
+        stats.labels[0], stats.weights, stats.offsets[1], codes, rows, chosen, histograms, touched, marks, maps, sides
+    )
     if not marks:
         mark_touched(histograms, touched, chosen.shape[0], stats.offsets[1])
 
 
-def fill_nothing(stats, codes, rows, chosen, histograms, touched):
+def fill_nothing(stats, codes, rows, chosen, histograms, touched, maps, sides):
     """``fill`` for statistics without histograms."""
 
 
@@ -335,7 +343,7 @@ def _family(stats):
     return stats.instance_class if isinstance(stats, types.BaseNamedTuple) else type(stats)
 
 
-def fill(stats, codes, rows, chosen, histograms, touched):
+def fill(stats, codes, rows, chosen, histograms, touched, maps, sides):
     """Sums by bin of some columns.
 
     Parameters
@@ -347,12 +355,14 @@ def fill(stats, codes, rows, chosen, histograms, touched):
         All zero before.
     touched : uint64[>= k, 4], INOUT
         Empty before; then a bit for each bin with rows.
+    maps : bool
+        Whether ``sides`` uint8[>= k, 256] stands for the bins: a bin is counted as the one that its column's row names.
     """
-    return _FILL.get(_family(stats), fill_nothing)(stats, codes, rows, chosen, histograms, touched)
+    return _FILL.get(_family(stats), fill_nothing)(stats, codes, rows, chosen, histograms, touched, maps, sides)
 
 
 @overload(fill, inline="always")
-def _fill(stats, codes, rows, chosen, histograms, touched):
+def _fill(stats, codes, rows, chosen, histograms, touched, maps, sides):
     return _FILL.get(_family(stats), fill_nothing)
 
 

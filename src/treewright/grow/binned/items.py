@@ -16,7 +16,7 @@ from treewright.grow.layout import MISSING, NEW
 def has_one_value(codes, column, rows):
     """Whether all rows have the same bin."""
     first = codes[rows[0], column]
-    for i in range(1, rows.shape[0]):
+    for i in range(1, rows.shape[0]):  # noqa: SIM110 - kernels know no generators
         if codes[rows[i], column] != first:
             return False
     return True

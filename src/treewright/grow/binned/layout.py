@@ -67,9 +67,11 @@ class Desk(NamedTuple):
     """Scratch memory of one thread, beside ``grow.layout.Work``.
 
     ``items`` int32[n + 1]; ``spare`` int32[n + 1]; ``counts`` int32[256]; ``pool``, ``swaps`` int32[p]; ``chosen``
-    int32[p]: columns drawn for a node, ``varying`` int32[p]: those not known to be constant; ``gains`` float64[p], ``cuts`` int32[p, 3]: what each offers; ``goes_left`` uint8[256]; ``flags`` int32[257], all
-    negative; ``histograms`` int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched``
-    uint64[k, 4]: bins of each that are not.
+    int32[p]: columns drawn for a node, ``varying`` int32[p]: those not known to be constant; ``gains`` float64[p],
+    ``cuts`` int32[p, 3]: what each offers; ``goes_left`` uint8[256]; ``flags`` int32[257], all negative; ``histograms``
+    int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched`` uint64[k, 4]: bins of each that
+    are not. For random cuts: ``present`` uint64[k, 4], bins that rows have, empty between uses; ``sides`` uint8[k,
+    256]: what each bin is counted as.
     """
 
     items: np.ndarray
@@ -85,6 +87,8 @@ class Desk(NamedTuple):
     cuts: np.ndarray
     histograms: np.ndarray
     touched: np.ndarray
+    present: np.ndarray
+    sides: np.ndarray
 
 
 class Rules(NamedTuple):

@@ -9,109 +9,11 @@ import numpy as np
 from numba.extending import overload
 
 from treewright.core.jit import bare_inner_kernel
-from treewright.core.random import mix
 from treewright.grow.binned.items import sort_items
-from treewright.grow.binned.layout import MISSING_BIN
+from treewright.grow.binned.random_cuts import random_side, two_runs
 from treewright.grow.families import few_gain, scan_cuts
-from treewright.grow.layout import MISSING, NEW, NOT_FEW, ROW, Columns
+from treewright.grow.layout import MISSING, NOT_FEW, ROW, Columns
 from treewright.grow.subsets import SIDE, START, search_levels
-
-_UNIT = 2.0**-53
-_CUT_STREAM = np.uint64(1) << np.uint64(40)  # apart from the numbers that draw columns
-
-
-@bare_inner_kernel
-def uniform(state, position):
-    """A float64 in [0, 1) from a state and a position."""
-    return np.float64(mix(state, position) >> np.uint64(11)) * _UNIT
-
-
-@bare_inner_kernel
-def random_side(codes, column, bins, key, rows, sides):
-    """Put 1 for each bin that a random cut sends left into ``sides`` uint8[256]; returns whether both sides have rows.
-
-    A number is cut between the smallest and the largest value of the node, all places alike likely (Geurts, Ernst and
-    Wehenkel 2006); of a nominal column each level present goes left or right by a coin.
-    """
-    low = 255
-    high = -1
-    for i in range(rows.shape[0]):
-        b = np.int64(codes[rows[i], column])
-        if b != MISSING_BIN:
-            low = min(low, b)
-            high = max(high, b)
-    if high < 0:
-        return False
-    state = mix(key, _CUT_STREAM + np.uint64(column))
-    if not bins.is_nominal[column]:
-        start = bins.start[column]
-        share = uniform(state, np.uint64(0))
-        x = bins.lowest[start + low] * (1.0 - share) + bins.highest[start + high] * share
-        last = low
-        step = high - low  # binary search: the last bin before ``high`` whose values are all up to x
-        stop = high
-        while step > 0:
-            middle = (last + stop) >> 1
-            if middle > last and bins.highest[start + middle] <= x:
-                last = middle
-            else:
-                stop = middle
-            step >>= 1
-        for b in range(low, high + 1):
-            sides[b] = 1 if b <= last else 0
-        return low < high
-    for b in range(low, high + 1):
-        sides[b] = 2
-    n_levels = 0
-    n_left = 0
-    for i in range(rows.shape[0]):
-        b = np.int64(codes[rows[i], column])
-        if b != MISSING_BIN and sides[b] == 2:
-            sides[b] = mix(state, np.uint64(b)) >> np.uint64(63)
-            n_levels += 1
-            n_left += sides[b]
-    if n_left == 0:
-        sides[low] = 1
-    elif n_left == n_levels and n_levels > 1:
-        sides[high] = 0
-    return n_levels > 1
-
-
-@bare_inner_kernel
-def two_runs(codes, column, rows, sides, items, spare):
-    """Items in two runs, those that a random cut sends left and the others; missing ones last.
-
-    Returns
-    -------
-    n_present, n_left : int
-    """
-    left = 0
-    right = 0
-    absent = 0
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        b = codes[row, column]
-        if b == MISSING_BIN:
-            spare[rows.shape[0] - 1 - absent] = row
-            absent += 1
-            continue
-        goes_left = np.int64(sides[b])
-        items[left] = row
-        left += goes_left
-        if not goes_left:
-            spare[right] = row
-            right += 1
-    for i in range(right):
-        items[left + i] = spare[i]
-    for i in range(absent):
-        items[left + right + i] = spare[rows.shape[0] - 1 - i] | MISSING
-    if left > 0:
-        items[0] |= NEW
-    if right > 0:
-        items[left] |= NEW
-    if absent > 0:
-        items[left + right] |= NEW
-    return left + right, left
 
 
 def levels_of_numeric(stats, node, nodes, columns, items, n_present, limits, target, work):
@@ -171,7 +73,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
     m = rows.shape[0]
     sides = desk.goes_left
     if rules.random_cuts:
-        random_side(codes, column, bins, nodes.key[node], rows, sides)
+        random_side(codes, column, bins, nodes.key[node], rows, desk.present, sides)
         n_present, n_left = two_runs(codes, column, rows, sides, desk.items, desk.spare)
         items = desk.items[:m]
         gain = NOT_FEW

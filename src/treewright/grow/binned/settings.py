@@ -1,4 +1,7 @@
-"""What to grow on bins. In: the estimator's parameters, resolved. Out: ``BinnedSettings``. Callers: forest, estimators."""
+"""What to grow on bins. In: an estimator's parameters, resolved. Out: ``BinnedSettings``.
+
+Callers: forest, estimators.
+"""
 
 from __future__ import annotations
 

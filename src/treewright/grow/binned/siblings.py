@@ -41,7 +41,7 @@ def give_back(growth, slot):
 def fill_slot(stats, codes, rows, bins, slot, growth, desk):
     """Add up all columns that the tree may use."""
     n = bins.candidates.shape[0]
-    fill(stats, codes, rows, bins.candidates, growth.slots[slot], desk.touched)
+    fill(stats, codes, rows, bins.candidates, growth.slots[slot], desk.touched, False, desk.sides)
     for k in range(n):
         for word in range(4):
             desk.touched[k, word] = 0
@@ -96,7 +96,7 @@ def hand_down(stats, codes, node, nodes, bins, growth, desk):
         growth.slot[smaller] = own
     else:
         n = bins.candidates.shape[0]
-        fill(stats, codes, rows, bins.candidates, desk.histograms, desk.touched)
+        fill(stats, codes, rows, bins.candidates, desk.histograms, desk.touched, False, desk.sides)
         subtract(growth.slots[slot], desk.histograms, n)
         for k in range(n):
             clear_touched(desk.histograms[k], desk.touched[k], desk.histograms.shape[1] // 256)

@@ -9,12 +9,14 @@ import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
 from treewright.core.random import mix
+from treewright.grow.binned.few import CONSTANT, cut_few, sort_bins
 from treewright.grow.binned.histograms import clear_touched, fill, scan
 from treewright.grow.binned.items import has_one_value
-from treewright.grow.binned.layout import MISSING_BIN
+from treewright.grow.binned.layout import FEW_ROWS, MISSING_BIN
+from treewright.grow.binned.random_cuts import prepare_cuts, random_last
 from treewright.grow.binned.search import search
 from treewright.grow.binned.siblings import give_back, hand_down, slot_of
-from treewright.grow.families import prediction_of
+from treewright.grow.layout import NOT_FEW
 from treewright.grow.split import bound_children, open_node
 
 
@@ -66,6 +68,13 @@ def keep_varying(constant, chosen, n_chosen, varying):
 
 
 @bare_inner_kernel
+def clear_bits(bits):
+    """Leave a set of bins empty."""
+    for word in range(4):
+        bits[word] = 0
+
+
+@bare_inner_kernel
 def has_one_bin(touched):
     """Whether at most one bin has rows."""
     n_words = 0
@@ -77,6 +86,25 @@ def has_one_bin(touched):
 
 
 @inlined_kernel
+def scan_few(stats, codes, rows, node, nodes, column, k, bins, limits, rules, work, desk):
+    """The gain of the k-th drawn column in a node of a few rows; ``NOT_FEW`` where it has missing cells."""
+    m = rows.shape[0]
+    sort_bins(codes, column, rows, desk.counts, desk.items)
+    low = np.int64(desk.counts[0])
+    high = np.int64(desk.counts[m - 1])
+    if low == high:
+        return CONSTANT
+    if high == MISSING_BIN:
+        return NOT_FEW
+    last = np.int64(-1)
+    if rules.random_cuts:
+        last = random_last(column, bins.start[column], bins.lowest, bins.highest, nodes.key[node], low, high)
+    gain, desk.cuts[k, 0], desk.cuts[k, 1] = cut_few(stats, node, nodes, desk.counts, desk.items, m, last, limits, work)
+    desk.cuts[k, 2] = 0
+    return gain
+
+
+@inlined_kernel
 def scan_varying(
     stats, codes, rows, node, nodes, n_varying, constant, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
@@ -85,30 +113,50 @@ def scan_varying(
     ``histograms`` that are kept are filled already, and stay.
     """
     by_histogram = is_kept or rows.shape[0] >= rules.histogram_rows
+    is_few = by_histogram and not is_kept and rows.shape[0] <= FEW_ROWS and not limits.is_monotone
     n_rooms = n_varying if is_kept else desk.histograms.shape[0]
+    if is_few:
+        n_rooms = 1  # a column has a histogram only where it has missing cells
     for k in range(n_varying):
         room = k % n_rooms
-        if by_histogram and not is_kept and room == 0:
-            some = desk.varying[k : min(k + n_rooms, n_varying)]
-            fill(stats, codes, rows, some, desk.histograms, desk.touched)
         column = np.int64(desk.varying[k])
+        is_nominal = bins.is_nominal[column] != 0
+        if is_few and not is_nominal:
+            gain = scan_few(stats, codes, rows, node, nodes, column, k, bins, limits, rules, work, desk)
+            if gain != NOT_FEW:
+                if gain == CONSTANT and constant.shape[0] > 0:
+                    constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+                desk.gains[k] = max(gain, -1.0)
+                continue
         gain = -1.0
-        is_constant = False
-        if by_histogram:
-            is_constant = has_one_bin(desk.touched[room])
-            if not is_constant and not bins.is_nominal[column]:
-                direction = np.int64(columns.monotone[column])
-                gain, desk.cuts[k, 0], desk.cuts[k, 1], desk.cuts[k, 2] = scan(
-                    stats, node, nodes, histograms[room], desk.touched[room], limits, direction, work, desk
-                )
+        if by_histogram and not is_kept and room == 0:
+            last = min(k + n_rooms, n_varying)
+            some = desk.varying[k:last]
+            if rules.random_cuts:
+                prepare_cuts(codes, rows, nodes.key[node], some, bins, desk.present, desk.sides, desk.cuts[k:last])
+            fill(stats, codes, rows, some, desk.histograms, desk.touched, rules.random_cuts, desk.sides)
+        if not by_histogram:
+            is_constant = has_one_value(codes, column, rows)
+        else:
+            is_constant = has_one_bin(desk.present[room] if rules.random_cuts else desk.touched[room])
+            if not is_constant and (rules.random_cuts or not is_nominal):
+                gain, before, after, desk.cuts[k, 2] = scan(
+                    stats, node, nodes, histograms[room], desk.touched[room], limits,
+                    np.int64(columns.monotone[column]), work, desk,
+                )  # fmt: skip
+                if not rules.random_cuts:
+                    desk.cuts[k, 0] = before
+                    desk.cuts[k, 1] = after
+                elif after < 0:  # missing cells alone go to the other side
+                    desk.cuts[k, 0] = bins.n_bins[column] - 1
+                    desk.cuts[k, 1] = -1
             if is_kept:
-                for word in range(4):
-                    desk.touched[room, word] = 0
+                clear_bits(desk.touched[room])
             else:
                 clear_touched(desk.histograms[room], desk.touched[room], desk.histograms.shape[1] // 256)
-        else:
-            is_constant = has_one_value(codes, column, rows)
-        if not is_constant and (not by_histogram or bins.is_nominal[column]):
+            if rules.random_cuts:
+                clear_bits(desk.present[room])
+        if not is_constant and (not by_histogram or (is_nominal and not rules.random_cuts)):
             gain, _, _, _ = search(
                 stats, codes, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
             )
@@ -139,10 +187,7 @@ def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rule
     constant = growth.constant[node if growth.constant.shape[1] > 0 else 0]
     n_scanned = 0
     while first < n_pool and best < 0.0:
-        if is_drawn:
-            last = draw(nodes.key[node], pool, first, n_pool, n_drawn, desk.swaps)
-        else:
-            last = n_pool
+        last = draw(nodes.key[node], pool, first, n_pool, n_drawn, desk.swaps) if is_drawn else n_pool
         n_chosen = sort_chosen(pool, first, last, desk.chosen)
         slot = np.int64(-1) if is_drawn else slot_of(stats, codes, node, nodes, bins, growth, desk)
         histograms = desk.histograms if slot < 0 else growth.slots[slot]

@@ -282,8 +282,8 @@ def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_th
 def _summary(model: ModelData, kind: str, by_tree: np.ndarray) -> Importances:
     """Means over the trees, and their standard errors."""
     n, p = len(by_tree), len(model.schema)
-    values = by_tree.mean(axis=0) if n else np.zeros(p)
-    if kind == "impurity" and n:
-        values /= values.sum()  # one to the last bit, as feature_importances_
+    total = by_tree.sum(axis=0) if n else np.zeros(p)
+    # A share of the sum, as feature_importances_ is, to the last bit.
+    values = total / total.sum() if kind == "impurity" and n else total / max(n, 1)
     errors = by_tree.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(p, np.nan)
     return Importances(kind, model.task, model.schema.names, values, errors, n)

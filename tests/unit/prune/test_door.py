@@ -96,7 +96,7 @@ def test_rows_are_refused_where_none_are_wanted_and_asked_for_where_some_are(iri
 def test_several_trees_are_refused(iris):
     several = Model.of(replace(iris, trees=iris.trees * 3, combine="mean"))
 
-    with pytest.raises(ParameterError, match="the model has 3 trees: pruning takes a model of one tree"):
+    with pytest.raises(ParameterError, match="the model has 3 trees: choose one"):
         several.prune("leaves", max_leaves=3)
 
 

@@ -132,15 +132,15 @@ def cut_at_random(column, is_nominal, start, lowest, highest, key, present, side
 
 @bare_inner_kernel
 def random_side(codes, column, bins, key, rows, present, sides):
-    """``cut_at_random`` for one column of some rows; ``present`` uint64[1, 4] is scratch."""
-    for word in range(4):
-        present[0, word] = 0
+    """``cut_at_random`` for one column of some rows; ``present`` uint64[>= 1, 4] is scratch, empty before and after."""
     for i in range(rows.shape[0]):
         b = np.uint64(codes[rows[i], column])
         present[0, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
     cut_at_random(
         column, bins.is_nominal[column], bins.start[column], bins.lowest, bins.highest, key, present[0], sides
     )
+    for word in range(4):
+        present[0, word] = 0
 
 
 @bare_inner_kernel

@@ -7,6 +7,9 @@ import re
 
 import numpy as np
 
+from treewright.exceptions import ModelFileError
+from treewright.tree.codec import loads
+
 DIGEST = re.compile(rb'\\"digest\\":\\"(.{64})\\"', re.DOTALL)
 
 
@@ -36,3 +39,28 @@ def edited(data: bytes, rng: np.random.Generator) -> bytes:
             other = int(rng.integers(begin, len(changed) - 8))
             changed[position : position + 8] = changed[other : other + 8][: len(changed) - position]
     return signed(bytes(changed))
+
+
+def is_accepted(data: bytes | bytearray) -> bool:
+    """Whether the bytes are read as a model; anything else than a model or its error is raised."""
+    try:
+        loads(data)
+    except ModelFileError:
+        return False
+    return True
+
+
+def accepted_flips(data: bytes, every: int) -> list[int]:
+    """Bits, of every so many, whose flip alone goes unnoticed."""
+    accepted = []
+    for position in range(0, len(data) * 8, every):
+        flipped = bytearray(data)
+        flipped[position // 8] ^= 1 << position % 8
+        if is_accepted(flipped):
+            accepted.append(position)
+    return accepted
+
+
+def accepted_lengths(data: bytes, every: int) -> list[int]:
+    """Lengths, of every so many, at which the bytes can be cut off unnoticed."""
+    return [length for length in range(0, len(data), every) if is_accepted(data[:length])]

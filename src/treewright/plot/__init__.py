@@ -13,6 +13,7 @@ from treewright.core.lazy import lazy_names
 if TYPE_CHECKING:
     from treewright.plot.figures.bars import pruning_comparison
     from treewright.plot.figures.curves import bias_variance, error_against_size, error_curve
+    from treewright.plot.figures.importances import importance_bars
     from treewright.plot.figures.impurity import impurity_functions
     from treewright.plot.figures.regions import decision_regions
 
@@ -21,6 +22,7 @@ _HOMES = {
     "decision_regions": "treewright.plot.figures.regions",
     "error_against_size": "treewright.plot.figures.curves",
     "error_curve": "treewright.plot.figures.curves",
+    "importance_bars": "treewright.plot.figures.importances",
     "impurity_functions": "treewright.plot.figures.impurity",
     "pruning_comparison": "treewright.plot.figures.bars",
 }
@@ -30,6 +32,7 @@ __all__ = [
     "decision_regions",
     "error_against_size",
     "error_curve",
+    "importance_bars",
     "impurity_functions",
     "pruning_comparison",
 ]

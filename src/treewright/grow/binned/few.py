@@ -2,9 +2,9 @@
 
 Caller: grow.binned.step.
 
-Most nodes of a full tree have less than thirty rows. Sorting them by insertion and summing in registers costs a third
-of a histogram there (4 against 1.5 us a node with five columns). The gains are those of ``histograms``: the same
-integers, the same formulas.
+Most nodes of a full tree have less than thirty rows. With histograms for those too a tree took 280 ms, sorted by
+insertion and summed in registers 252 (covertype, one thread; extra-trees on 200,000 x 28 240 and 197). The gains are
+those of ``histograms``: the same integers, the same formulas.
 """
 
 from __future__ import annotations

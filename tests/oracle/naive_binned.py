@@ -178,8 +178,14 @@ class BinnedTwin(Twin):
             if not heads:
                 return values[:1]
             return heads if len(heads) < len(values) or len(values) == 1 else values[:-1]
+        last = self.random_last(node, column, values)
+        return [value for value in values if value <= last]
+
+    def random_last(self, node: TwinNode, column: int, values: list[int]) -> int:
+        """The last bin that a random cut of a number sends left, with rows in the node or not."""
+        state = mix(self.places[tuple(sorted(node.rows))].key, 2**40 + column)
         share = (mix(state, 0) >> 11) * 2.0**-53
-        low, high = values[0], values[-1]
+        low, high = min(values), max(values)
         cut = self.ranges.lowest[column][low] * (1.0 - share) + self.ranges.highest[column][high] * share
-        below = [value for value in values if value < high and self.ranges.highest[column][value] <= cut]
-        return below or [low]
+        below = [b for b in range(low, high) if self.ranges.highest[column][b] <= cut]
+        return below[-1] if below else low

@@ -105,7 +105,7 @@ def bits_of(words: np.ndarray, first: int, levels: np.ndarray) -> set[int]:
     return {int(b) for code, b in enumerate(levels) if int(words[first + code // 64]) >> code % 64 & 1}
 
 
-def difference(case: Case, tree: Tree, twin: TwinTree, *, counts_rows: bool, packed: bool) -> str:
+def difference(case: Case, tree: Tree, twin: TwinTree, grower: BinnedTwin, *, counts_rows: bool, packed: bool) -> str:
     """The first difference in words, both trees walked side by side; numbers only of trees that are not packed."""
     waiting = [(0, 0)]
     n_met = 0
@@ -113,7 +113,7 @@ def difference(case: Case, tree: Tree, twin: TwinTree, *, counts_rows: bool, pac
         at, number = waiting.pop()
         n_met += 1
         node = twin.nodes[number]
-        found = node_difference(case, tree, at, node, counts_rows=counts_rows, packed=packed)
+        found = node_difference(case, tree, at, node, grower, counts_rows=counts_rows, packed=packed)
         if not packed and tree.first_child[at] != node.first_child:
             found = found or f"first_child {tree.first_child[at]}, the twin has {node.first_child}"
         if found:
@@ -123,7 +123,9 @@ def difference(case: Case, tree: Tree, twin: TwinTree, *, counts_rows: bool, pac
     return "" if n_met == tree.n_nodes else f"{tree.n_nodes} nodes, the twin has {n_met}"
 
 
-def node_difference(case: Case, tree: Tree, at: int, node, *, counts_rows: bool, packed: bool) -> str:
+def node_difference(
+    case: Case, tree: Tree, at: int, node, grower: BinnedTwin, *, counts_rows: bool, packed: bool
+) -> str:
     criterion, bins = case.twin.criterion, case.bins
     split = node.split if node.first_child >= 0 else None
     kind = LEAF if split is None else THRESHOLD if split.levels is None else SUBSET
@@ -152,19 +154,25 @@ def node_difference(case: Case, tree: Tree, at: int, node, *, counts_rows: bool,
         got = (bits_of(tree.levels_left, first, levels), bits_of(tree.levels_seen, first, levels))
         return "" if got == wanted else f"sets {got}, the twin has {wanted}"
     if kind == THRESHOLD:
-        return cut_difference(case, float(tree.threshold[at]), split, packed=packed)
+        return cut_difference(case, float(tree.threshold[at]), node, grower, packed=packed)
     return ""
 
 
-def cut_difference(case: Case, threshold: float, split, *, packed: bool) -> str:
-    """Where the cut lies: the middle between the bins with rows, or any cut between them where trees are packed."""
+def cut_difference(case: Case, threshold: float, node, grower: BinnedTwin, *, packed: bool) -> str:
+    """Where the cut lies: behind the bin that was drawn; else in the middle between the bins with rows, or anywhere
+    between them where trees are packed."""
+    split = node.split
     column = case.twin.columns[split.column]
     before = max(column[row] for row in split.left if column[row] is not None)
     present = [column[row] for row in split.right if column[row] is not None]
     if not present:
         return "" if threshold == np.inf else f"threshold {threshold}, the twin has inf"
+    after = min(present)
+    if grower.limits.random_cuts:
+        before = grower.random_last(node, split.column, [b for row in node.rows if (b := column[row]) is not None])
+        after = before + 1
     low = case.ranges.highest[split.column][before]
-    high = case.ranges.lowest[split.column][min(present)]
+    high = case.ranges.lowest[split.column][after]
     if packed:
         return "" if low <= threshold < high else f"threshold {threshold}, the twin has one in [{low}, {high})"
     wanted = float(middle_of(np.array([low]), np.array([high]))[0])
@@ -173,19 +181,20 @@ def cut_difference(case: Case, threshold: float, split, *, packed: bool) -> str:
 
 def compare(case: Case, plan: dict, seed: int) -> int:
     """Grow three times: the twin, a ``Tree`` and a packed tree; returns how many nodes the tree has."""
-    twin = BinnedTwin(case.twin, case.ranges, BinnedLimits(seed=seed, **plan)).grow()
+    grower = BinnedTwin(case.twin, case.ranges, BinnedLimits(seed=seed, **plan))
+    twin = grower.grow()
     plan = {**plan, "candidates": np.array(plan["candidates"], np.int32)} if "candidates" in plan else plan
     settings = BinnedSettings(case.twin.criterion.name, seed=seed, **plan)
     counts_rows = settings.counts_rows
 
     tree = grow_binned(case.codes, case.bins, case.schema, case.objective, settings)
 
-    found = difference(case, tree, twin, counts_rows=counts_rows, packed=False)
+    found = difference(case, tree, twin, grower, counts_rows=counts_rows, packed=False)
     assert not found, f"seed {seed}: {found}"
     check_tree(tree, case.schema, tree.value.shape[1])
     rows = np.arange(len(case.codes), dtype=np.int32)
     packed = grow_packed(case.codes, rows, case.bins, case.schema, case.objective, settings)
-    found = difference(case, packed[0], twin, counts_rows=counts_rows, packed=True)
+    found = difference(case, packed[0], twin, grower, counts_rows=counts_rows, packed=True)
     assert not found, f"packed, seed {seed}: {found}"
     return tree.n_nodes
 

@@ -22,7 +22,9 @@ Factors = tuple[np.ndarray, ...]
 _SMALL_SHARE = 0.1  # weights that add up to less than this share of the rows
 
 
-def factors_by_code(given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors:
+def factors_by_code(
+    given: Sequence[Any], codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None = None
+) -> Factors:
     """Weight of each class.
 
     Parameters
@@ -31,11 +33,13 @@ def factors_by_code(given: Sequence[Any], codes: np.ndarray, classes: tuple[np.n
         A label that is not among the classes counts for nothing; a class that is not named weighs 1.
     codes : int32[n, n_outputs]
     classes : tuple of ndarray
+    weights : float64[n], >= 0, optional
+        A row of weight k counts as k rows.
 
     Returns
     -------
     tuple of float64[n_classes], one per output
-        "balanced" is n / (classes x rows of the class), of these rows.
+        "balanced" is n / (classes x rows of the class), of these rows; 1 for a class without rows.
 
     Examples
     --------
@@ -46,14 +50,15 @@ def factors_by_code(given: Sequence[Any], codes: np.ndarray, classes: tuple[np.n
     [0.75, 1.5]
     """
     factors = []
-    for output, (weights, labels) in enumerate(zip(given, classes, strict=True)):
+    for output, (stated, labels) in enumerate(zip(given, classes, strict=True)):
         by_code = np.ones(len(labels))
-        if isinstance(weights, str):
-            counts = np.bincount(codes[:, output], minlength=len(labels))
-            by_code = len(codes) / (np.count_nonzero(counts) * np.maximum(counts, 1))
+        if isinstance(stated, str):
+            counts = np.bincount(codes[:, output], weights, minlength=len(labels))
+            here = counts > 0
+            by_code[here] = counts.sum() / (np.count_nonzero(here) * counts[here])
         else:
             places = {label: code for code, label in enumerate(labels.tolist())}
-            for label, weight in weights:
+            for label, weight in stated:
                 if label in places:
                     by_code[places[label]] = float(weight)
         factors.append(by_code)

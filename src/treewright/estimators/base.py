@@ -73,6 +73,7 @@ class Estimator(BaseEstimator, ABC):
         "n_jobs": [Integral, None],
     }
     _algorithm: ClassVar[str]
+    _draws_rows: ClassVar[bool] = False  # then classes are weighed after the draw
 
     model_: Model
 
@@ -107,9 +108,9 @@ class Estimator(BaseEstimator, ABC):
         self._refuse_too_little_memory(len(schema), len(matrix), n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
-        factors = self._class_factors(target)
         own = check_weights(sample_weight, len(matrix))
-        weights = self._weights(own, factors, target)
+        factors = self._class_factors(target, own)
+        weights = weighed(own, factors, target[0])
         if self._missing() == "error":
             refuse_missing_at_fit(matrix, schema, weights)
         kept = None
@@ -117,11 +118,7 @@ class Estimator(BaseEstimator, ABC):
             kept = weights > 0
             matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
             own = None if own is None else own[kept]
-        return FitInput(FitTable(schema, matrix, target, weights), kept, factors, own)
-
-    def _weights(self, given: np.ndarray | None, factors: Factors | None, target: Any) -> np.ndarray | None:
-        """What each row weighs."""
-        return weighed(given, factors, target[0])
+        return FitInput(FitTable(schema, matrix, target, own if self._draws_rows else weights), kept, factors, own)
 
     def _parameters(self) -> dict[str, Any]:
         """As ``get_params``, without looking at the signature of ``__init__``."""
@@ -231,7 +228,7 @@ class Estimator(BaseEstimator, ABC):
     def _n_outputs(self, target: Any) -> int:
         """How many targets there are."""
 
-    def _class_factors(self, target: Any) -> Factors | None:  # noqa: ARG002 - numbers have no classes
+    def _class_factors(self, target: Any, weights: np.ndarray | None) -> Factors | None:  # noqa: ARG002 - of classes
         """Weight of each class; None where no class weighs more than another."""
         return None
 

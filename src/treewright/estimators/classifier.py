@@ -92,7 +92,7 @@ class Classifier(ClassifierMixin, Estimator):
     def _n_outputs(self, target: Labels) -> int:
         return target.codes.shape[1]
 
-    def _class_factors(self, target: Labels) -> Factors | None:
+    def _class_factors(self, target: Labels, weights: np.ndarray | None) -> Factors | None:
         if self.class_weight is None:
             return None
         n_outputs = target.codes.shape[1]
@@ -117,7 +117,7 @@ class Classifier(ClassifierMixin, Estimator):
                 by_output.append(weight)
             else:
                 raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
-        return factors_by_code(by_output, target.codes, target.classes)
+        return factors_by_code(by_output, target.codes, target.classes, weights)
 
     def _n_classes(self, target: Labels) -> tuple[int, ...]:
         return tuple(len(labels) for labels in target.classes)

@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import Interval, RealNotInt
 
 from treewright.core import notices
 from treewright.core.progress_bar import bar_where_nobody_listens
-from treewright.data.weights import Factors
 from treewright.estimators import resolve
 from treewright.estimators.binned import BinnedTable, refuse_too_little_memory
 from treewright.estimators.constraints import Number, Words
@@ -25,12 +24,12 @@ from treewright.estimators.forest_parts import SamplesOf, TreesOf
 from treewright.estimators.forest_verbs import ForestVerbs
 from treewright.estimators.growth import Growing
 from treewright.estimators.suspicions import warn_of_suspicions
-from treewright.estimators.table import FitInput, FitTable
+from treewright.estimators.table import FitInput
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import Draws, number_of_draws
 from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import Votes, mean_votes
-from treewright.forest.settings import ForestSettings
+from treewright.forest.settings import ClassWeights, ForestSettings
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 
@@ -91,6 +90,7 @@ class ForestEstimator(ForestVerbs, ForestImportance):
         "missing": [Words({"direction", "error"})],
     }
     _random_cuts: ClassVar[bool] = False
+    _draws_rows = True
 
     # Set by __init__ of the estimators.
     n_estimators: int
@@ -163,7 +163,7 @@ class ForestEstimator(ForestVerbs, ForestImportance):
             n_classes=self._n_classes(table.target),
             seed=seed,
             n_draws=n_draws if self.bootstrap else None,
-            class_factors=self._factors_after_draw(table),
+            class_factors=self._factors_after_draw(given),
             max_features_per_tree=None if per_tree is None else resolve.max_features(per_tree, p),
             out_of_bag=bool(self.oob_score),
             one_vote_each=self._combine() == "vote",
@@ -207,9 +207,9 @@ class ForestEstimator(ForestVerbs, ForestImportance):
             )
         return past
 
-    def _factors_after_draw(self, table: FitTable) -> Callable[[np.ndarray], Factors] | None:  # noqa: ARG002
-        """What classes weigh among the rows that a tree drew; None where nothing is weighed after the draw."""
-        return None
+    def _factors_after_draw(self, given: FitInput) -> ClassWeights:
+        """What classes weigh among the rows that a tree drew; None where they weigh the same."""
+        return given.factors
 
     def _out_of_bag(self, given: FitInput, votes: Votes) -> tuple[np.ndarray, float]:
         """What the trees say of the rows that they left out, nan where none did; and how good that is.

@@ -20,7 +20,8 @@ from treewright.grow.settings import CLASSIFICATION_CRITERIA
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels
-    from treewright.estimators.table import FitTable
+    from treewright.estimators.table import FitInput
+    from treewright.forest.settings import ClassWeights
     from treewright.tree.model import Combine
 
 _PER_TREE = "balanced_subsample"
@@ -99,20 +100,17 @@ class ForestClassifier(Classifier, ForestEstimator):
     def _combine(self) -> Combine:
         return "vote" if self.voting == "hard" else "mean"
 
-    def _class_factors(self, target: Labels) -> Factors | None:
+    def _class_factors(self, target: Labels, weights: np.ndarray | None) -> Factors | None:
         if self.class_weight == _PER_TREE:
             # For the facts: on average over the trees.
-            return _balanced(target.codes, target.classes)
-        return super()._class_factors(target)
+            return _balanced(target.codes, target.classes, weights)
+        return super()._class_factors(target, weights)
 
-    def _weights(self, given: np.ndarray | None, factors: Factors | None, target: Labels) -> np.ndarray | None:
-        return given if self.class_weight == _PER_TREE else super()._weights(given, factors, target)
-
-    def _factors_after_draw(self, table: FitTable) -> Callable[[np.ndarray], Factors] | None:
+    def _factors_after_draw(self, given: FitInput) -> ClassWeights:
         if self.class_weight != _PER_TREE:
-            return None
-        classes = cast("Labels", table.target).classes
-        return lambda codes: _balanced(codes, classes)
+            return given.factors
+        classes = cast("Labels", given.table.target).classes
+        return lambda codes, weights: _balanced(codes, classes, weights)
 
     def _answers(self, rows: np.ndarray, target: Labels) -> np.ndarray:
         columns = [labels.take(rows[:, output]) for output, labels in enumerate(target.classes)]
@@ -132,9 +130,9 @@ class ForestClassifier(Classifier, ForestEstimator):
         return parts[0] if len(parts) == 1 else parts
 
 
-def _balanced(codes: np.ndarray, classes: tuple[np.ndarray, ...]) -> Factors:
+def _balanced(codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None) -> Factors:
     """Weights under which the classes of these rows weigh the same."""
-    return factors_by_code(["balanced"] * len(classes), codes, classes)
+    return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
 
 
 class RandomForestClassifier(ForestClassifier):
@@ -178,8 +176,8 @@ class RandomForestClassifier(ForestClassifier):
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
         forest is the same as if it had been grown at once.
     class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
-        Weight of each class, as in scikit-learn: a class of weight 3 is drawn three times as often. With
-        ``"balanced_subsample"`` rows are drawn as without, and then weighed for each tree by its own rows.
+        Weight of each class, after rows are drawn: which rows a tree sees does not depend on it, nor what limits in
+        rows mean, and a common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
     max_samples : int >= 1, or float in (0, 1], optional
         Rows that each tree draws; as many as there are by default. A float is a share of all rows.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional

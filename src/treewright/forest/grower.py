@@ -165,7 +165,7 @@ class _Growth:
             self.draws = Draws(order, settings.n_draws, settings.seed, weights=weights, replace=settings.replace)
         elif not settings.is_exact:
             # Of the same rows for every tree.
-            self.of_all = self._objective(self.every_row, self._row_weights(self.every_row, None))
+            self.of_all = self._objective(*self._weighed_rows(self.every_row, None))
         if settings.out_of_bag:
             n_trees = settings.first_tree + settings.n_trees
             self.ballots = Ballots(target, settings.n_classes, n_trees, self.n_outer, one_each=settings.one_vote_each)
@@ -193,8 +193,9 @@ class _Growth:
                 cells = cast("np.ndarray", self.matrix)[left_out]
                 self.ballots.cast(thread, left_out, leaf_of(exact, cells, 1), exact.value)
             return exact
-        objective = self.of_all or self._objective(rows, self._row_weights(rows, counts))
-        packed = grow_packed(self.codes, rows, self.bins, self.schema, objective, settings)
+        grown_on, weights = self._weighed_rows(rows, counts)
+        objective = self.of_all or self._objective(grown_on, weights)
+        packed = grow_packed(self.codes, grown_on, self.bins, self.schema, objective, settings)
         if self.ballots is not None:
             left_out = rows_without(rows, len(self.codes))
             self.ballots.cast(thread, left_out, leaf_rows_of_bins(packed, self.codes, left_out), packed.leaf_value)
@@ -210,18 +211,26 @@ class _Growth:
         n_inner = settings.n_threads if self.n_outer == 1 else 1
         return replace(settings.tree, seed=seed, candidates=candidates, counts_rows=self.counts_rows, n_threads=n_inner)
 
-    def _row_weights(self, rows: np.ndarray, counts: np.ndarray | None) -> np.ndarray | None:
-        """float64[m] or None: what rows weigh in a tree that drew them so often (None: that sees all rows)."""
+    def _weighed_rows(self, rows: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
+        """The rows that a tree grows on and what they weigh, where it drew them so often (None: it sees all rows).
+
+        Returns
+        -------
+        rows : int32[m]
+            Where classes weigh, a row that counts as several is there so often: limits in rows are limits in rows.
+        weights : float64[m] or None
+        """
         factors = self.settings.class_factors
         weights = self.weights
         if counts is not None:
             weights = None if self._draws_each_once else counts.astype(np.float64)
         if factors is None:
-            return weights
+            return rows, weights
+        times = self.repeats if counts is None else counts
+        if times is not None:
+            rows, weights = np.repeat(rows, times), None
         codes = self.target[rows]
-        if callable(factors):
-            factors = factors(codes if counts is None else np.repeat(codes, counts, axis=0))
-        return weighed(weights, factors, codes)
+        return rows, weighed(weights, factors(codes, weights) if callable(factors) else factors, codes)
 
     def _objective(self, rows: np.ndarray, weights: np.ndarray | None) -> Objective:
         """The statistics of some rows."""

@@ -18,6 +18,9 @@ from treewright.grow.binned.settings import BinnedSettings
 EXACT_CRITERIA = ("absolute_error",)
 
 
+ClassWeights = Factors | Callable[[np.ndarray, np.ndarray | None], Factors] | None
+
+
 @dataclass(frozen=True)
 class ForestSettings:
     """Everything that decides which forest is grown, and the number of threads, which does not.
@@ -36,7 +39,8 @@ class ForestSettings:
         Whether a tree may draw a row again (``draws.Draws``).
     class_factors : tuple of float64[n_classes], or callable, or None
         What a row weighs by its classes, after the draw: a number > 0 for each class of each output, or a function that
-        takes the codes of the drawn rows, int32[n_draws, n_outputs] (a row that was drawn twice is there twice).
+        takes the codes of the drawn rows, int32[m, n_outputs] (a row that was drawn twice is there twice), and their
+        weights, float64[m] or None.
     max_features_per_tree : int >= 1, or None
         Columns drawn once for each tree, beside those that its nodes draw from them.
     out_of_bag : bool
@@ -54,7 +58,7 @@ class ForestSettings:
     seed: int = 0
     n_draws: int | None = None
     replace: bool = True
-    class_factors: Factors | Callable[[np.ndarray], Factors] | None = None
+    class_factors: ClassWeights = None
     max_features_per_tree: int | None = None
     out_of_bag: bool = False
     one_vote_each: bool = False

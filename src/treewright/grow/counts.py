@@ -18,16 +18,19 @@ from treewright.grow.layout import ROW, SMALLEST
 from treewright.grow.means import cut_range, never_few
 from treewright.grow.settings import ENTROPY, GINI, MISCLASSIFICATION
 
+# Squares below are added up as they are: whole weights then gain what as many rows do, to the last bit.
+_EXACT = 2.0**60
+
 
 @bare_inner_kernel
 def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weight):
     """Steps per unit of a term: a power of two, so that scaling is exact."""
     if criterion == ENTROPY and table.shape[0] > 0:
         return table_scale
-    if criterion == GINI and not has_weights:
-        return 1.0
     weight = float(node_weight)
     largest = weight * weight if criterion == GINI else weight * max(math.log2(weight), 1.0)
+    if criterion == GINI and (not has_weights or largest * n_outputs < _EXACT):
+        return 1.0
     return 2.0 ** (60.0 - math.ceil(math.log2(largest * n_outputs)))
 
 
@@ -35,7 +38,7 @@ def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weigh
 def term(criterion, has_weights, table, count, scale):
     """What a class with this count adds to its side's score, in steps."""
     if criterion == GINI:
-        if not has_weights:
+        if scale == 1.0:
             return count * count
         return np.int64(np.rint(float(count) * float(count) * scale))
     if criterion == ENTROPY:

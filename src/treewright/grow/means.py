@@ -115,6 +115,12 @@ def finish_block(gains, weights, flags, extra, total, min_weight):
 
 
 @bare_inner_kernel
+def entropy_terms(weight, second, table):
+    """What a side with so many rows of the second class adds to a score, in steps of the table."""
+    return table[second] + table[weight - second] - table[weight]
+
+
+@bare_inner_kernel
 def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, table, scale, min_weight):
     """Gains of a block in bits times rows, from the counts of two classes coded -1 and 1; -1 where no cut is allowed.
 
@@ -122,14 +128,12 @@ def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, t
     equal counts give equal gains.
     """
     second = (total + total_sum) >> 1
-    score = table[second] + table[total - second] - table[total]
+    score = entropy_terms(total, second, table)
     for j in range(gains.shape[0]):
         left = np.int64(weights[j]) + extra
         right = total - left
         left_second = (left + sums[j] + shift) >> 1
-        right_second = second - left_second
-        sides = table[left_second] + table[left - left_second] - table[left]
-        sides += table[right_second] + table[right - right_second] - table[right]
+        sides = entropy_terms(left, left_second, table) + entropy_terms(right, second - left_second, table)
         allowed = (flags[j] < 0) & (left >= min_weight) & (right >= min_weight)
         gains[j] = max(float(sides - score) / scale, 0.0) if allowed else -1.0
 
@@ -378,6 +382,12 @@ def mean_rank(stats, node, nodes, items):
 def gain_of_means(stats, node, nodes, left, left_weight):
     """Gain of sending rows with these totals and this weight to the left."""
     weight = nodes.weight[node]
+    if stats.table.shape[0] > 0:
+        second = (weight + nodes.totals[node, 0]) >> 1
+        left_second = (left_weight + left[0]) >> 1
+        sides = entropy_terms(left_weight, left_second, stats.table)
+        sides += entropy_terms(weight - left_weight, second - left_second, stats.table)
+        return max(float(sides - entropy_terms(weight, second, stats.table)) / stats.table_scale, 0.0)
     squares = 0.0
     for t in range(left.shape[0]):
         centre = nodes.totals[node, t] // weight

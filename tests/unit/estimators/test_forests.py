@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_iris, make_classification
 
 import treewright as tw
 from treewright.exceptions import DataWarning, ParameterError
@@ -288,14 +288,42 @@ def test_a_monotone_forest_never_falls():
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)
-def test_a_class_of_weight_3_is_three_rows(kind, iris):
+@pytest.mark.parametrize("bootstrap", [True, False])
+def test_what_classes_weigh_changes_neither_draws_nor_limits_in_rows(kind, bootstrap, iris):
     X, y = iris
-    by_class = kind(n_estimators=5, class_weight={1: 3}).fit(X, y)
-    by_row = kind(n_estimators=5).fit(X, y, np.where(y == 1, 3, 1))
-    again = kind(n_estimators=5).fit(np.concatenate([X, X[y == 1], X[y == 1]]), np.concatenate([y, [1] * 100]))
+    plain = kind(8, bootstrap=bootstrap, min_samples_leaf=9).fit(X, y)
+    for factor in (2, 2.5, 10, 17, 1000):
+        weighed = kind(8, bootstrap=bootstrap, min_samples_leaf=9, class_weight=dict.fromkeys(range(3), factor)).fit(X, y)
+        np.testing.assert_allclose(weighed.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-12)
 
-    assert (by_class.predict_proba(X) == by_row.predict_proba(X)).all()
-    assert (by_class.predict_proba(X) == again.predict_proba(X)).all()
+    some = kind(8, bootstrap=bootstrap, min_samples_leaf=9, class_weight={1: 10}).fit(X, y)
+    for tree, rows, before in zip(some.model_.trees, some.estimators_samples_, plain.estimators_samples_, strict=True):
+        np.testing.assert_array_equal(rows, before)
+        assert tree.n_samples[0] == 150
+        assert tree.n_samples[tree.is_leaf].min() >= 9
+        assert tree.weight[0] == pytest.approx(150 + 9 * (y[rows] == 1).sum())
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+@pytest.mark.parametrize("weighing", ["balanced", "balanced_subsample", {1: 3}, {0: 0.3}])
+def test_with_class_weights_too_a_row_of_weight_k_is_k_rows(kind, weighing):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 30, (200, 4)).astype(float)
+    y = (X[:, 0] + X[:, 1] + rng.normal(0, 10, 200) > 40).astype(int)
+    weights = np.where(y == 1, 3, 1) * rng.integers(0, 3, 200)
+
+    by_weight = kind(6, class_weight=weighing, min_samples_leaf=3).fit(X, y, weights)
+    by_row = kind(6, class_weight=weighing, min_samples_leaf=3).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+
+    np.testing.assert_allclose(by_weight.predict_proba(X), by_row.predict_proba(X), rtol=0, atol=1e-12)
+
+
+def test_rows_of_a_rare_class_are_left_out_as_often_as_others():
+    X, y = make_classification(1000, 8, n_informative=4, weights=[0.95], flip_y=0.05, random_state=0)
+    forest = tw.RandomForestClassifier(40, class_weight="balanced", oob_score=True).fit(X[:600], y[:600])
+
+    assert not np.isnan(forest.oob_decision_function_).any()
+    assert abs(forest.oob_score_ - forest.score(X[600:], y[600:])) < 0.03
 
 
 def test_weights_after_the_draw_are_those_of_the_drawn_rows():
@@ -309,16 +337,6 @@ def test_weights_after_the_draw_are_those_of_the_drawn_rows():
         assert len(rows) == 300
         assert y[rows].mean() < 0.2  # drawn as without class weights
     assert forest.model_.facts["class_factors"] == [[pytest.approx(300 / 540), pytest.approx(5.0)]]
-
-
-def test_weights_of_the_whole_table_enter_the_draw():
-    table, _ = mixed()
-    y = (np.arange(300) % 10 == 0).astype(int)
-    forest = tw.RandomForestClassifier(30, class_weight="balanced", max_depth=1).fit(table, y)
-
-    drawn = np.concatenate(list(forest.estimators_samples_))
-
-    assert y[drawn].mean() == pytest.approx(0.5, abs=0.03)
 
 
 def test_shuffled_rows_give_the_same_forest():

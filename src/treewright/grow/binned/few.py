@@ -1,4 +1,4 @@
-"""Nodes of a few rows. In: bins and statistics of the rows. Out: the best cut, or that of a random cut.
+"""Nodes of a few rows. In: bins and statistics of the rows. Out: the best cut.
 
 Caller: grow.binned.step.
 
@@ -19,23 +19,6 @@ from treewright.grow.layout import NOT_FEW
 from treewright.grow.settings import GINI, MISCLASSIFICATION
 from treewright.grow.statistics import CountStats, MeanStats
 
-CONSTANT = -3.0  # no gain: all rows have one value
-
-
-@bare_inner_kernel
-def sort_bins(codes, column, rows, keys, order):
-    """Bins of the rows, ascending, and the rows in that order."""
-    for i in range(rows.shape[0]):
-        row = rows[i]
-        b = np.int32(codes[row, column])
-        j = i
-        while j > 0 and keys[j - 1] > b:
-            keys[j] = keys[j - 1]
-            order[j] = order[j - 1]
-            j -= 1
-        keys[j] = b
-        order[j] = row
-
 
 @bare_inner_kernel
 def first_of_few(keys, gains, m, best, tolerance):
@@ -48,7 +31,7 @@ def first_of_few(keys, gains, m, best, tolerance):
 
 
 @bare_inner_kernel
-def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance, keys, order, m, last, gains):
+def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance, keys, order, m, gains):
     """``few`` for means, of sorted rows."""
     has_weights = weights.shape[0] > 0
     centre = total_sum // node_weight
@@ -64,7 +47,7 @@ def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance,
         running += np.int64(values[row]) - centre * weight
         running_weight += weight
         gains[i] = -1.0
-        if keys[i] == keys[i + 1] or (last >= 0 and (keys[i] > last or keys[i + 1] <= last)):
+        if keys[i] == keys[i + 1]:
             continue
         left = float(running_weight)
         right = total - left
@@ -81,7 +64,7 @@ def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance,
 @bare_inner_kernel
 def few_of_counts(
     labels, weights, offsets, criterion, table, table_scale, totals, node_weight, score, min_weight, tolerance, keys,
-    order, m, last, left, gains,
+    order, m, left, gains,
 ):  # fmt: skip
     """``few`` for class counts of one output, of sorted rows."""
     has_weights = weights.shape[0] > 0
@@ -108,7 +91,7 @@ def few_of_counts(
             right_terms += term(criterion, has_weights, table, there - weight, scale)
             right_terms -= term(criterion, has_weights, table, there, scale)
         gains[i] = -1.0
-        if keys[i] == keys[i + 1] or (last >= 0 and (keys[i] > last or keys[i + 1] <= last)):
+        if keys[i] == keys[i + 1]:
             continue
         if min(left_weight, node_weight - left_weight) >= min_weight:
             gains[i] = gain_of_sides(
@@ -124,28 +107,28 @@ def few_of_counts(
     return best, before, after
 
 
-def cut_few_means(stats, node, nodes, keys, order, m, last, limits, work):
+def cut_few_means(stats, node, nodes, keys, order, m, limits, work):
     """``cut_few`` for means."""
     if stats.table.shape[0] > 0 or stats.values.shape[0] != 1:
         return NOT_FEW, -1, -1
     return few_of_means(
         stats.values[0], stats.weights, nodes.totals[node, 0], nodes.weight[node],
-        max(limits.min_leaf_weight, limits.min_leaf), nodes.tolerance[node], keys, order, m, last, work.gains,
+        max(limits.min_leaf_weight, limits.min_leaf), nodes.tolerance[node], keys, order, m, work.gains,
     )  # fmt: skip
 
 
-def cut_few_counts(stats, node, nodes, keys, order, m, last, limits, work):
+def cut_few_counts(stats, node, nodes, keys, order, m, limits, work):
     """``cut_few`` for class counts."""
     if stats.labels.shape[0] != 1:
         return NOT_FEW, -1, -1
     return few_of_counts(
         stats.labels[0], stats.weights, stats.offsets, stats.criterion, stats.table, stats.table_scale,
         nodes.totals[node], nodes.weight[node], nodes.score[node], max(limits.min_leaf_weight, limits.min_leaf),
-        nodes.tolerance[node], keys, order, m, last, work.left, work.gains,
+        nodes.tolerance[node], keys, order, m, work.left, work.gains,
     )  # fmt: skip
 
 
-def cut_none(stats, node, nodes, keys, order, m, last, limits, work):
+def cut_none(stats, node, nodes, keys, order, m, limits, work):
     """``cut_few`` for other statistics."""
     return NOT_FEW, -1, -1
 
@@ -153,15 +136,13 @@ def cut_none(stats, node, nodes, keys, order, m, last, limits, work):
 _CUT = {MeanStats: cut_few_means, CountStats: cut_few_counts}
 
 
-def cut_few(stats, node, nodes, keys, order, m, last, limits, work):
+def cut_few(stats, node, nodes, keys, order, m, limits, work):
     """The best cut of a few sorted rows without missing cells or constraints.
 
     Parameters
     ----------
     keys, order : int32[m], IN
         Bins, ascending, and their rows.
-    last : int
-        Negative: any cut. Else: only the one behind this bin.
 
     Returns
     -------
@@ -171,9 +152,9 @@ def cut_few(stats, node, nodes, keys, order, m, last, limits, work):
         The bins beside the cut.
     """
     family = stats.instance_class if isinstance(stats, types.BaseNamedTuple) else type(stats)
-    return _CUT.get(family, cut_none)(stats, node, nodes, keys, order, m, last, limits, work)
+    return _CUT.get(family, cut_none)(stats, node, nodes, keys, order, m, limits, work)
 
 
 @overload(cut_few, inline="always")
-def _cut_few(stats, node, nodes, keys, order, m, last, limits, work):
+def _cut_few(stats, node, nodes, keys, order, m, limits, work):
     return _CUT.get(stats.instance_class, cut_none)

@@ -12,12 +12,10 @@ import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.core.random import mix
+from treewright.grow.binned.layout import CELLS, N_NODES, N_WAITING
 from treewright.grow.binned.step import choose_column, split_node
 from treewright.grow.binned.windows import copy_codes, copy_stats
 from treewright.grow.split import open_node
-
-# Places in Growth.state.
-N_WAITING, N_NODES, N_SETS, CELLS = 0, 1, 2, 3
 
 
 @bare_inner_kernel

@@ -24,7 +24,19 @@ from treewright.exceptions import ParameterError, TooLargeError
 from treewright.grow import storage
 from treewright.grow.binned.frontier import grow_depth_first, grow_one
 from treewright.grow.binned.histograms import histogram_width
-from treewright.grow.binned.layout import MOST_TRACKED, SLOT_ROWS, WINDOW_ROWS, BinTable, Desk, Growth, Rules
+from treewright.grow.binned.layout import (
+    CELLS,
+    MOST_TRACKED,
+    N_NODES,
+    N_SETS,
+    N_WAITING,
+    SLOT_ROWS,
+    WINDOW_ROWS,
+    BinTable,
+    Desk,
+    Growth,
+    Rules,
+)  # fmt: skip
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.binned.windows import make_window
 from treewright.grow.frontier import BestFirst
@@ -132,21 +144,21 @@ def _grow(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, s
     n_slots = _n_slots(n, len(table.candidates), width) if may_keep else 0
     nodes, growth = _room(n, columns, objective, limits, settings, bool(table.is_nominal.any()), width, n_slots)
     arguments = (nodes, growth, table, columns, limits, rules, storage.make_work(n, columns, objective))
-    desk = _make_desk(n, p, n_drawn if width else 1, width)
+    desk = _make_desk(n, p, rules, width, nodes.totals.shape[1])
     seed = np.uint64(settings.seed % 2**64)
     if settings.max_leaf_nodes is None:
         n_window = min(WINDOW_ROWS, max(_WINDOW_BYTES // max(codes.shape[1], 1), 64))
         stats, window = make_window(objective.stats, n_window), np.empty((n_window, codes.shape[1]), np.uint8)
         while True:
-            growth.state[3] = _CALL_CELLS
+            growth.state[CELLS] = _CALL_CELLS
             grow_depth_first(objective.stats, stats, codes, window, *arguments, desk, seed)
-            if not growth.state[0]:
+            if not growth.state[N_WAITING]:
                 break
             threads.heed()
-            progress.report(1.0 - int(growth.state[0]) / 64, "growing")
+            progress.report(1.0 - int(growth.state[N_WAITING]) / 64, "growing")
     else:
         _grow_best_first(objective.stats, codes, arguments, desk, seed, settings.max_leaf_nodes)
-    return Grown(nodes, growth, objective, int(growth.state[1]), int(growth.state[2]))
+    return Grown(nodes, growth, objective, int(growth.state[N_NODES]), int(growth.state[N_SETS]))
 
 
 def _grow_best_first(
@@ -281,9 +293,11 @@ def _n_slots(n: int, p: int, width: int) -> int:
     return min(within, 24) if within >= 2 else 0
 
 
-def _make_desk(n: int, p: int, n_columns: int, width: int) -> Desk:
+def _make_desk(n: int, p: int, rules: Rules, width: int, n_totals: int) -> Desk:
     """Scratch memory of one growth."""
     # Where histograms are kept for children, two of all columns fit into ``_SLOT_BYTES``: so here all columns do.
+    n_random = rules.n_drawn if rules.random_cuts else 1
+    n_columns = rules.n_drawn if width and not rules.random_cuts else 1
     n_histograms = min(n_columns, max(1, _SLOT_BYTES // 2 // (2048 * max(width, 1))))
     return Desk(
         items=np.empty(n + 1, np.int32),
@@ -299,8 +313,10 @@ def _make_desk(n: int, p: int, n_columns: int, width: int) -> Desk:
         cuts=np.zeros((p, 3), np.int32),
         histograms=np.zeros((n_histograms, 256 * max(width, 1)), np.int64),
         touched=np.zeros((n_histograms, 4), np.uint64),
-        present=np.zeros((n_histograms, 4), np.uint64),
-        sides=np.zeros((n_histograms, 256), np.uint8),
+        spans=np.empty((n_random, 2), np.int32),
+        below=np.empty((n_random, n_totals), np.int64),
+        below_weight=np.empty(n_random, np.int64),
+        present=np.empty(4, np.uint64),
     )
 
 

@@ -1,14 +1,9 @@
-"""Sums by bin, and the best cut read off them. In: bins and statistics of a node's rows. Out: gains.
+"""The best cut read off sums by bin. In: a histogram. Out: a gain, a cut.
 
 Caller: grow.binned.step.
 
-For one target the sums of a bin say all that its rows say: one or two additions a row and column, then the formulas of
-the exact grower on at most 255 entries. The integers are the same as those of a scan of the sorted rows, so are the
-gains, to the last bit. Where sums and weights are small whole numbers (two classes) they are packed into one word: sums
-in the high half, weights in the low. Statistics that have no such sums are searched row by row.
-
-A histogram is all zero between two uses: whoever reads it clears what was touched, and only that, so a node of ten rows
-never pays for 256 bins. Which bins were touched is a bit set.
+The formulas are the exact grower's, on at most 255 entries. The integers are those of a scan of the sorted rows, so
+are the gains, to the last bit.
 
 The functions that the kernels call take few arrays: a tuple of thirty is handed over as two hundred words.
 """
@@ -20,8 +15,8 @@ from numba.core import types
 from numba.extending import overload
 
 from treewright.core.jit import bare_inner_kernel
-from treewright.grow.binned.bits import prefetch, trailing_zeros
-from treewright.grow.binned.layout import MANY_ROWS, MISSING_BIN
+from treewright.grow.binned.bits import trailing_zeros
+from treewright.grow.binned.layout import MISSING_BIN
 from treewright.grow.counts import gain_of_sides, is_ordered, term, term_scale
 from treewright.grow.layout import BLOCK
 from treewright.grow.means import add_squares, entropy_block, finish_block, forbid_unordered, largest
@@ -29,92 +24,6 @@ from treewright.grow.settings import GINI, MISCLASSIFICATION
 from treewright.grow.statistics import CountStats, MeanStats
 
 _LOW = (1 << 32) - 1
-_AHEAD = 16  # rows
-
-
-@bare_inner_kernel
-def add_words(values, weights, codes, rows, chosen, histograms, touched, marks, maps, sides):
-    """Add packed sums and weights of rows to the histograms of some columns: int64[k, 256]."""
-    has_weights = weights.shape[0] > 0
-    n_chosen = chosen.shape[0]
-    m = rows.shape[0]
-    for i in range(m):
-        row = np.uint64(rows[i])
-        prefetch(codes, np.int64(rows[min(i + _AHEAD, m - 1)]))
-        word = (np.int64(values[row]) << 32) + (weights[row] if has_weights else 1)
-        for k in range(n_chosen):
-            b = np.uint64(codes[row, np.uint64(chosen[k])])
-            if maps:
-                b = np.uint64(sides[k, b])
-            histograms[k, b] += word
-            if marks:
-                touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
-
-
-@bare_inner_kernel
-def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks, maps, sides):
-    """Add sums and weights of rows to the histograms of some columns: int64[k, 512]."""
-    has_weights = weights.shape[0] > 0
-    n_chosen = chosen.shape[0]
-    m = rows.shape[0]
-    for i in range(m):
-        row = np.uint64(rows[i])
-        prefetch(codes, np.int64(rows[min(i + _AHEAD, m - 1)]))
-        value = np.int64(values[row])
-        weight = weights[row] if has_weights else 1
-        for k in range(n_chosen):
-            b = np.uint64(codes[row, np.uint64(chosen[k])])
-            if maps:
-                b = np.uint64(sides[k, b])
-            histograms[k, b + b] += value
-            histograms[k, b + b + np.uint64(1)] += weight
-            if marks:
-                touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
-
-
-@bare_inner_kernel
-def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touched, marks, maps, sides):
-    """Add rows to the class counts of some columns: int64[k, 256 * n_classes], a bin's classes side by side."""
-    has_weights = weights.shape[0] > 0
-    n_chosen = chosen.shape[0]
-    width = np.uint64(n_classes)
-    m = rows.shape[0]
-    for i in range(m):
-        row = np.uint64(rows[i])
-        prefetch(codes, np.int64(rows[min(i + _AHEAD, m - 1)]))
-        label = np.uint64(labels[row])
-        weight = weights[row] if has_weights else 1
-        for k in range(n_chosen):
-            b = np.uint64(codes[row, np.uint64(chosen[k])])
-            if maps:
-                b = np.uint64(sides[k, b])
-            histograms[k, b * width + label] += weight
-            if marks:
-                touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
-
-
-@bare_inner_kernel
-def mark_touched(histograms, touched, n_chosen, width):
-    """After many rows: every bin that is not all zero."""
-    for k in range(n_chosen):
-        for b in range(256):
-            any_sum = np.int64(0)
-            for at in range(b * width, (b + 1) * width):
-                any_sum |= histograms[k, at]
-            touched[k, b >> 6] |= np.uint64(any_sum != 0) << np.uint64(b & 63)
-
-
-@bare_inner_kernel
-def clear_touched(histogram, touched, width):
-    """Leave a histogram all zero, and its set of touched bins empty."""
-    for word in range(4):
-        bits = touched[word]
-        while bits != 0:
-            b = (word << 6) + np.int64(trailing_zeros(bits))
-            bits &= bits - np.uint64(1)
-            for at in range(b * width, (b + 1) * width):
-                histogram[at] = 0
-        touched[word] = 0
 
 
 @bare_inner_kernel
@@ -283,31 +192,6 @@ def best_of_counts(
     return best, np.int64(bins[found]), np.int64(bins[found + 1]) if found + 1 < n_here else -1, missing_left
 
 
-def fill_means(stats, codes, rows, chosen, histograms, touched, maps, sides):
-    """``fill`` for means."""
-    marks = rows.shape[0] < MANY_ROWS
-    if histograms.shape[1] == 256:
-        add_words(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks, maps, sides)
-    else:
-        add_pairs(stats.values[0], stats.weights, codes, rows, chosen, histograms, touched, marks, maps, sides)
-    if not marks:
-        mark_touched(histograms, touched, chosen.shape[0], histograms.shape[1] // 256)
-
-
-def fill_counts(stats, codes, rows, chosen, histograms, touched, maps, sides):
-    """``fill`` for class counts."""
-    marks = rows.shape[0] < MANY_ROWS
-    add_labels(
-        stats.labels[0], stats.weights, stats.offsets[1], codes, rows, chosen, histograms, touched, marks, maps, sides
-    )
-    if not marks:
-        mark_touched(histograms, touched, chosen.shape[0], stats.offsets[1])
-
-
-def fill_nothing(stats, codes, rows, chosen, histograms, touched, maps, sides):
-    """``fill`` for statistics without histograms."""
-
-
 def scan_means(stats, node, nodes, histogram, touched, limits, direction, work, desk):
     """``scan`` for means."""
     return best_of_means(
@@ -334,36 +218,12 @@ def scan_nothing(stats, node, nodes, histogram, touched, limits, direction, work
     return -1.0, -1, -1, 0
 
 
-_FILL = {MeanStats: fill_means, CountStats: fill_counts}
 _SCAN = {MeanStats: scan_means, CountStats: scan_counts}
 
 
 def _family(stats):
     """The statistics' type: ``stats`` is a tuple in plain Python, its Numba type while compiling."""
     return stats.instance_class if isinstance(stats, types.BaseNamedTuple) else type(stats)
-
-
-def fill(stats, codes, rows, chosen, histograms, touched, maps, sides):
-    """Sums by bin of some columns.
-
-    Parameters
-    ----------
-    codes : uint8[n, stride], IN
-    rows : int32[m], IN
-    chosen : int32[k], IN
-    histograms : int64[>= k, 256 * width], INOUT
-        All zero before.
-    touched : uint64[>= k, 4], INOUT
-        Empty before; then a bit for each bin with rows.
-    maps : bool
-        Whether ``sides`` uint8[>= k, 256] stands for the bins: a bin is counted as the one that its column's row names.
-    """
-    return _FILL.get(_family(stats), fill_nothing)(stats, codes, rows, chosen, histograms, touched, maps, sides)
-
-
-@overload(fill, inline="always")
-def _fill(stats, codes, rows, chosen, histograms, touched, maps, sides):
-    return _FILL.get(_family(stats), fill_nothing)
 
 
 def scan(stats, node, nodes, histogram, touched, limits, direction, work, desk):

@@ -23,18 +23,24 @@ def has_one_value(codes, column, rows):
 
 
 @bare_inner_kernel
-def sort_few(codes, column, rows, items, counts):
-    """``sort_items`` for at most ``FEW_ROWS`` rows, by insertion."""
+def sort_bins(codes, column, rows, keys, order):
+    """Bins of the rows, ascending, and the rows in that order."""
     for i in range(rows.shape[0]):
         row = rows[i]
         b = np.int32(codes[row, column])
         j = i
-        while j > 0 and counts[j - 1] > b:
-            counts[j] = counts[j - 1]
-            items[j] = items[j - 1]
+        while j > 0 and keys[j - 1] > b:
+            keys[j] = keys[j - 1]
+            order[j] = order[j - 1]
             j -= 1
-        counts[j] = b
-        items[j] = row
+        keys[j] = b
+        order[j] = row
+
+
+@bare_inner_kernel
+def sort_few(codes, column, rows, items, counts):
+    """``sort_items`` for at most ``FEW_ROWS`` rows, by insertion."""
+    sort_bins(codes, column, rows, counts, items)
     n_present = rows.shape[0]
     before = -1
     for i in range(rows.shape[0]):

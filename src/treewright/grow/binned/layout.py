@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-MISSING_BIN = 255
+from treewright.data.bins import MISSING_BIN
+
+__all__ = [
+    "CELLS", "CONSTANT", "FEW_ROWS", "FREE", "MANY_ROWS", "MISSING_BIN", "MOST_TRACKED", "N_NODES", "N_SETS",
+    "N_WAITING", "SLOT_ROWS", "WINDOW_ROWS", "BinTable", "Desk", "Growth", "Rules",
+]  # fmt: skip
+
+N_WAITING, N_NODES, N_SETS, CELLS, FREE = range(5)  # places in ``Growth.state``
+CONSTANT = -3.0  # no gain: all rows have one bin
 FEW_ROWS = 32  # up to so many rows are sorted by insertion
 MANY_ROWS = 256  # from so many rows on, looking through all bins beats noting which were touched
 MOST_TRACKED = 1024  # columns; of more it is not noted which are constant
@@ -45,9 +53,9 @@ class Growth(NamedTuple):
     rows. ``alive`` uint64[capacity]: the groups of columns that a node's path belongs to. ``constant``
     uint64[capacity, p // 64 + 1]: columns known to be constant in a node, as in all below; empty where there are too
     many columns. ``slots`` int64[k, p, 256 * width]: histograms of nodes that look at all columns; ``slot``
-    int8[capacity]: which is a node's, -1 for none; ``free`` int64[k + 1]: those nobody has (a stack of ``state[4]``
-    entries). ``state`` int64[5]: how many
-    nodes wait, exist, how many sets exist, cells still to be looked at in this call, how many slots are free.
+    int8[capacity]: which is a node's, -1 for none; ``free`` int64[k + 1]: those nobody has, a stack. ``state``
+    int64[5]: how many nodes wait (``N_WAITING``), nodes exist, sets exist, cells may still be looked at in this call,
+    slots are free.
     """
 
     rows: np.ndarray
@@ -68,10 +76,11 @@ class Desk(NamedTuple):
 
     ``items`` int32[n + 1]; ``spare`` int32[n + 1]; ``counts`` int32[256]; ``pool``, ``swaps`` int32[p]; ``chosen``
     int32[p]: columns drawn for a node, ``varying`` int32[p]: those not known to be constant; ``gains`` float64[p],
-    ``cuts`` int32[p, 3]: what each offers; ``goes_left`` uint8[256]; ``flags`` int32[257], all negative; ``histograms``
-    int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched`` uint64[k, 4]: bins of each that
-    are not. For random cuts: ``present`` uint64[k, 4], bins that rows have, empty between uses; ``sides`` uint8[k,
-    256]: what each bin is counted as.
+    ``cuts`` int32[p, 3]: what each offers (bins beside the cut, whether missing cells go left; -1 where the cut must be
+    searched again); ``goes_left`` uint8[256]; ``flags`` int32[257], all negative; ``histograms`` int64[k, 256 * width]:
+    a row for each column drawn, zero between uses; ``touched`` uint64[k, 4]: bins of each that are not. For random
+    cuts, a row for each column drawn: ``spans`` int32[k, 2], lowest and highest bin; ``below`` int64[k, t] and
+    ``below_weight`` int64[k], sums on the left; ``present`` uint64[4].
     """
 
     items: np.ndarray
@@ -87,8 +96,10 @@ class Desk(NamedTuple):
     cuts: np.ndarray
     histograms: np.ndarray
     touched: np.ndarray
+    spans: np.ndarray
+    below: np.ndarray
+    below_weight: np.ndarray
     present: np.ndarray
-    sides: np.ndarray
 
 
 class Rules(NamedTuple):

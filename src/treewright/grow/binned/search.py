@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from treewright.core.jit import bare_inner_kernel
 from treewright.grow.binned.items import sort_items
-from treewright.grow.binned.random_cuts import random_side, two_runs
+from treewright.grow.binned.random_cuts import mark_random, two_runs
 from treewright.grow.families import few_gain, scan_cuts
 from treewright.grow.layout import MISSING, NOT_FEW, ROW, Columns
 from treewright.grow.subsets import SIDE, START, search_levels
@@ -73,41 +73,18 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
     m = rows.shape[0]
     sides = desk.goes_left
     if rules.random_cuts:
-        random_side(codes, column, bins, nodes.key[node], rows, desk.present, sides)
-        n_present, n_left = two_runs(codes, column, rows, sides, desk.items, desk.spare)
-        items = desk.items[:m]
-        gain = NOT_FEW
-        if target < 0.0 and n_present == m and not limits.is_monotone:
-            gain = few_gain(
-                stats, items, nodes.totals[node], nodes.weight[node], limits.min_leaf, limits.min_leaf_weight
-            )
-        if gain != NOT_FEW:
-            return gain, -1, -1, 0
+        last = mark_random(codes, column, bins, nodes.key[node], rows, desk.present, sides)
+        n_present = two_runs(codes, column, rows, sides, desk.items, desk.spare)
         gain, position, missing_left = scan_cuts(
-            stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work
+            stats, node, nodes, desk.items[:m], n_present, limits, direction, target, -1, 2, work
         )
         if target < 0.0 or position < 0:
             return gain, -1, -1, 0
-        if is_nominal:
-            if position + 1 == n_present:  # only missing rows go to the other side
-                for b in range(255):
-                    sides[b] = 1
-            return gain, -1, -1, missing_left
-        if position + 1 == n_present:
-            for b in range(255):
-                sides[b] = 1
-            return gain, n_bins - 1, -1, missing_left
-        before = 0
-        after = 255
-        for i in range(n_present):
-            b = np.int64(codes[items[i] & ROW, column])
-            if i < n_left:
-                before = max(before, b)
-            else:
-                after = min(after, b)
-        for b in range(255):
-            sides[b] = 1 if b <= before else 0
-        return gain, before, after, missing_left
+        if position + 1 < n_present:
+            return gain, -1 if is_nominal else last, -1 if is_nominal else last + 1, missing_left
+        for b in range(255):  # only missing rows go to the other side
+            sides[b] = 1
+        return gain, -1 if is_nominal else n_bins - 1, -1, missing_left
     n_present = sort_items(codes, column, n_bins, rows, desk.items, desk.spare, desk.counts)
     items = desk.items[:m]
     if is_nominal:

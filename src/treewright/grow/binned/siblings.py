@@ -11,10 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel
-from treewright.grow.binned.histograms import clear_touched, fill, mark_touched
-from treewright.grow.binned.layout import SLOT_ROWS
-
-FREE = 4  # place in Growth.state
+from treewright.grow.binned.layout import FREE, SLOT_ROWS
+from treewright.grow.binned.sums import clear_touched, fill, mark_touched
 
 
 @bare_inner_kernel
@@ -41,7 +39,7 @@ def give_back(growth, slot):
 def fill_slot(stats, codes, rows, bins, slot, growth, desk):
     """Add up all columns that the tree may use."""
     n = bins.candidates.shape[0]
-    fill(stats, codes, rows, bins.candidates, growth.slots[slot], desk.touched, False, desk.sides)
+    fill(stats, codes, rows, bins.candidates, bins.n_bins, growth.slots[slot], desk.touched)
     for k in range(n):
         for word in range(4):
             desk.touched[k, word] = 0
@@ -59,7 +57,7 @@ def slot_of(stats, codes, node, nodes, bins, growth, desk):
             fill_slot(stats, codes, growth.rows[nodes.lo[node] : nodes.hi[node]], bins, slot, growth, desk)
             growth.slot[node] = slot
     if slot >= 0:
-        mark_touched(growth.slots[slot], desk.touched, bins.candidates.shape[0], growth.slots.shape[2] // 256)
+        mark_touched(growth.slots[slot], desk.touched, bins.candidates, bins.n_bins, growth.slots.shape[2] // 256)
     return slot
 
 
@@ -96,7 +94,7 @@ def hand_down(stats, codes, node, nodes, bins, growth, desk):
         growth.slot[smaller] = own
     else:
         n = bins.candidates.shape[0]
-        fill(stats, codes, rows, bins.candidates, desk.histograms, desk.touched, False, desk.sides)
+        fill(stats, codes, rows, bins.candidates, bins.n_bins, desk.histograms, desk.touched)
         subtract(growth.slots[slot], desk.histograms, n)
         for k in range(n):
             clear_touched(desk.histograms[k], desk.touched[k], desk.histograms.shape[1] // 256)

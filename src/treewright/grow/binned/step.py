@@ -9,13 +9,14 @@ import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
 from treewright.core.random import mix
-from treewright.grow.binned.few import CONSTANT, cut_few, sort_bins
-from treewright.grow.binned.histograms import clear_touched, fill, scan
-from treewright.grow.binned.items import has_one_value
-from treewright.grow.binned.layout import FEW_ROWS, MISSING_BIN
-from treewright.grow.binned.random_cuts import prepare_cuts, random_last
+from treewright.grow.binned.few import cut_few
+from treewright.grow.binned.histograms import scan
+from treewright.grow.binned.items import has_one_value, sort_bins
+from treewright.grow.binned.layout import CONSTANT, FEW_ROWS, MISSING_BIN, N_NODES, N_SETS
+from treewright.grow.binned.random_cuts import cut_columns
 from treewright.grow.binned.search import search
 from treewright.grow.binned.siblings import give_back, hand_down, slot_of
+from treewright.grow.binned.sums import clear_touched, fill
 from treewright.grow.layout import NOT_FEW
 from treewright.grow.split import bound_children, open_node
 
@@ -85,84 +86,84 @@ def has_one_bin(touched):
     return n_words <= 1
 
 
-@inlined_kernel
-def scan_few(stats, codes, rows, node, nodes, column, k, bins, limits, rules, work, desk):
+@bare_inner_kernel
+def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk):
     """The gain of the k-th drawn column in a node of a few rows; ``NOT_FEW`` where it has missing cells."""
     m = rows.shape[0]
     sort_bins(codes, column, rows, desk.counts, desk.items)
-    low = np.int64(desk.counts[0])
-    high = np.int64(desk.counts[m - 1])
-    if low == high:
+    if desk.counts[0] == desk.counts[m - 1]:
         return CONSTANT
-    if high == MISSING_BIN:
+    if desk.counts[m - 1] == MISSING_BIN:
         return NOT_FEW
-    last = np.int64(-1)
-    if rules.random_cuts:
-        last = random_last(column, bins.start[column], bins.lowest, bins.highest, nodes.key[node], low, high)
-    gain, desk.cuts[k, 0], desk.cuts[k, 1] = cut_few(stats, node, nodes, desk.counts, desk.items, m, last, limits, work)
-    desk.cuts[k, 2] = 0
+    gain, desk.cuts[k, 0], desk.cuts[k, 1] = cut_few(stats, node, nodes, desk.counts, desk.items, m, limits, work)
     return gain
+
+
+@inlined_kernel
+def scan_histograms(
+    stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
+):
+    """The gain of each drawn column into ``desk.gains``; ``NOT_FEW`` where it must be searched row by row.
+
+    ``histograms`` that are kept are filled already, and stay.
+    """
+    n_rooms = n_varying if is_kept else desk.histograms.shape[0]
+    for k in range(n_varying):
+        room = k % n_rooms
+        column = np.int64(desk.varying[k])
+        if room == 0 and not is_kept:
+            some = desk.varying[k : min(k + n_rooms, n_varying)]
+            fill(stats, codes, rows, some, bins.n_bins, desk.histograms, desk.touched)
+        desk.gains[k] = NOT_FEW
+        if has_one_bin(desk.touched[room]):
+            desk.gains[k] = CONSTANT
+        elif not bins.is_nominal[column]:
+            desk.gains[k], desk.cuts[k, 0], desk.cuts[k, 1], desk.cuts[k, 2] = scan(
+                stats, node, nodes, histograms[room], desk.touched[room], limits, np.int64(columns.monotone[column]),
+                work, desk,
+            )  # fmt: skip
+        if is_kept:
+            clear_bits(desk.touched[room])
+        else:
+            clear_touched(desk.histograms[room], desk.touched[room], desk.histograms.shape[1] // 256)
 
 
 @inlined_kernel
 def scan_varying(
     stats, codes, rows, node, nodes, n_varying, constant, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
-    """The gain of each drawn column into ``desk.gains``; columns that turn out constant are noted.
+    """The gain of each drawn column into ``desk.gains``, its cut into ``desk.cuts``; constant columns are noted.
 
-    ``histograms`` that are kept are filled already, and stay.
+    Three ways, each for the columns that the one before it leaves: a few rows sorted in place or sums below a random
+    cut; histograms; row by row.
     """
     by_histogram = is_kept or rows.shape[0] >= rules.histogram_rows
-    is_few = by_histogram and not is_kept and rows.shape[0] <= FEW_ROWS and not limits.is_monotone
-    n_rooms = n_varying if is_kept else desk.histograms.shape[0]
-    if is_few:
-        n_rooms = 1  # a column has a histogram only where it has missing cells
     for k in range(n_varying):
-        room = k % n_rooms
+        desk.gains[k] = NOT_FEW
+        desk.cuts[k, 0] = -1
+        desk.cuts[k, 2] = 0
+    if rules.random_cuts:
+        cut_columns(stats, codes, rows, node, nodes, desk.varying[:n_varying], bins, limits, desk)
+    elif by_histogram and not is_kept and rows.shape[0] <= FEW_ROWS and not limits.is_monotone:
+        for k in range(n_varying):
+            column = np.int64(desk.varying[k])
+            if not bins.is_nominal[column]:
+                desk.gains[k] = cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk)
+    elif by_histogram:
+        scan_histograms(
+            stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
+        )
+    for k in range(n_varying):
         column = np.int64(desk.varying[k])
-        is_nominal = bins.is_nominal[column] != 0
-        if is_few and not is_nominal:
-            gain = scan_few(stats, codes, rows, node, nodes, column, k, bins, limits, rules, work, desk)
-            if gain != NOT_FEW:
-                if gain == CONSTANT and constant.shape[0] > 0:
-                    constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
-                desk.gains[k] = max(gain, -1.0)
-                continue
-        gain = -1.0
-        if by_histogram and not is_kept and room == 0:
-            last = min(k + n_rooms, n_varying)
-            some = desk.varying[k:last]
-            if rules.random_cuts:
-                prepare_cuts(codes, rows, nodes.key[node], some, bins, desk.present, desk.sides, desk.cuts[k:last])
-            fill(stats, codes, rows, some, desk.histograms, desk.touched, rules.random_cuts, desk.sides)
-        if not by_histogram:
-            is_constant = has_one_value(codes, column, rows)
-        else:
-            is_constant = has_one_bin(desk.present[room] if rules.random_cuts else desk.touched[room])
-            if not is_constant and (rules.random_cuts or not is_nominal):
-                gain, before, after, desk.cuts[k, 2] = scan(
-                    stats, node, nodes, histograms[room], desk.touched[room], limits,
-                    np.int64(columns.monotone[column]), work, desk,
-                )  # fmt: skip
-                if not rules.random_cuts:
-                    desk.cuts[k, 0] = before
-                    desk.cuts[k, 1] = after
-                elif after < 0:  # missing cells alone go to the other side
-                    desk.cuts[k, 0] = bins.n_bins[column] - 1
-                    desk.cuts[k, 1] = -1
-            if is_kept:
-                clear_bits(desk.touched[room])
+        if desk.gains[k] == NOT_FEW:
+            if has_one_value(codes, column, rows):
+                desk.gains[k] = CONSTANT
             else:
-                clear_touched(desk.histograms[room], desk.touched[room], desk.histograms.shape[1] // 256)
-            if rules.random_cuts:
-                clear_bits(desk.present[room])
-        if not is_constant and (not by_histogram or (is_nominal and not rules.random_cuts)):
-            gain, _, _, _ = search(
-                stats, codes, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
-            )
-        if is_constant and constant.shape[0] > 0:
+                desk.gains[k], _, _, _ = search(
+                    stats, codes, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
+                )
+        if desk.gains[k] == CONSTANT and constant.shape[0] > 0:
             constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
-        desk.gains[k] = gain
 
 
 @inlined_kernel
@@ -286,14 +287,13 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     rows = growth.rows[lo:hi]
     sides = desk.goes_left
     is_nominal = bins.is_nominal[column] != 0
-    if (hi - lo >= rules.histogram_rows) and not is_nominal:
-        # The histogram has told where; sorted rows tell it when they are searched again.
-        before = np.int64(nodes.before[node])
-        after = np.int64(nodes.after[node])
-        missing_left = 1 - np.int64(nodes.missing_branch[node])
+    before = np.int64(nodes.before[node])
+    after = np.int64(nodes.after[node])
+    missing_left = 1 - np.int64(nodes.missing_branch[node])
+    if before >= 0:
         for b in range(255):
             sides[b] = 1 if b <= before else 0
-    else:
+    else:  # searched row by row: then it kept nothing but the gain
         target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
         _, before, after, missing_left = search(
             stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk
@@ -304,7 +304,7 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     nodes.after[node] = after
     sides[MISSING_BIN] = missing_left
     n_left, n_missing = part_rows(codes, column, sides, rows, desk.spare)
-    child = growth.state[1]
+    child = growth.state[N_NODES]
     nodes.first_child[node] = child
     for branch in range(2):
         here = child + branch
@@ -325,11 +325,11 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
         missing_left = 1 if left_is_heavier else 0
     nodes.missing_branch[node] = 0 if missing_left else 1
     if is_nominal:
-        nodes.level_set[node] = growth.state[2]
-        store_set(growth, growth.state[2], sides, left_is_heavier)
-        growth.state[2] += 1
+        nodes.level_set[node] = growth.state[N_SETS]
+        store_set(growth, growth.state[N_SETS], sides, left_is_heavier)
+        growth.state[N_SETS] += 1
     if limits.is_monotone:
         bound_children(stats, node, nodes, columns.monotone[column])
-    growth.state[1] += 2
+    growth.state[N_NODES] += 2
     if growth.slot.shape[0] > 0:
         hand_down(stats, codes, node, nodes, bins, growth, desk)

@@ -215,13 +215,13 @@ def test_a_warm_start_refuses_another_task():
 
     with pytest.raises(ParameterError, match="other columns"):
         bag.set_params(n_estimators=3).fit(X[:, :1], Y)
-    with pytest.raises(ParameterError, match="not among the classes"):
+    with pytest.raises(ParameterError, match="rows, target or weights are others"):
         bag.fit(X, Y % 2)
     with pytest.raises(ParameterError, match="larger or equal"):
         bag.set_params(n_estimators=1).fit(X, Y)
     with pytest.warns(DataWarning, match="does not fit new members"):
         bag.set_params(n_estimators=2).fit(X, Y)
-    with pytest.raises(ParameterError, match="first fit again"):
+    with pytest.raises(ParameterError, match="rows, target or weights are others"):
         bag.set_params(n_estimators=3, oob_score=True).fit(X + 1, Y)
 
 

@@ -276,7 +276,7 @@ def test_pickles_and_clones_predict_the_same_and_hold_no_rows(kind):
 
     np.testing.assert_array_equal(quietly(back.predict, table), expected)
     assert dumps(back.model_) == dumps(estimator.model_)
-    with pytest.raises(ParameterError, match=r"pass them, audit\(node, X, y\)"):
+    with pytest.raises(ParameterError, match=r"pass them, audit\(node, X, y, sample_weight\)"):
         back.audit()
     assert str(back.audit(0, table, y)) == str(estimator.audit())
     assert dumps(quietly(clone(estimator).fit, table, y).model_) == dumps(estimator.model_)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -191,6 +192,11 @@ NONSENSE = [
     {"interaction_cst": [["height"]]},
     {"interaction_cst": [[0.5]]},
     {"interaction_cst": [[True]]},
+    {"interaction_cst": np.array(3)},
+    {"interaction_cst": [np.array(3)]},
+    *({name: True} for name in ("max_depth", "min_samples_leaf", "max_features", "max_leaf_nodes")),
+    *({name: Fraction(1, 2)} for name in ("min_weight_fraction_leaf", "min_impurity_decrease", "max_features")),
+    {"bootstrap": True, "max_samples": Fraction(1, 2)},
     {"monotonic_cst": [1, 0]},
     {"monotonic_cst": [2, 0, 0]},
     {"monotonic_cst": {"height": 1}},
@@ -229,6 +235,16 @@ def test_nonsense_is_refused_by_the_name_of_the_parameter(kind, options):
 def test_nonsense_about_classes_is_refused(options, told):
     with pytest.raises(ParameterError, match=told):
         tw.RandomForestClassifier(2, **options).fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", FORESTS)
+def test_a_share_may_be_of_any_float_type(kind):
+    shares = {"max_features": 0.5, "max_samples": 0.5, "min_samples_leaf": 0.125, "min_weight_fraction_leaf": 0.125}
+    narrow = {name: np.float32(share) for name, share in shares.items()}
+
+    one, other = (kind(n_estimators=3, bootstrap=True, **given).fit(X, Y) for given in (shares, narrow))
+
+    assert dumps(one.model_) == dumps(other.model_)
 
 
 def test_medians_have_no_random_cuts_and_no_groups():

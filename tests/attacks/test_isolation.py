@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -44,6 +45,7 @@ TABLES = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 @pytest.mark.parametrize("options", [{}, {"contamination": 0.25, "bootstrap": True}, {"max_samples": 1}])
+@pytest.mark.filterwarnings("ignore:contamination='auto' calls")
 def test_every_table_gets_scores_between_0_and_1(table, options):
     forest = IsolationForest(n_estimators=8, **options).fit(table)
 
@@ -80,6 +82,7 @@ def test_scores_of_no_rows_are_none():
     ("name", "value"),
     [
         *(("contamination", value) for value in (0.0, 0.6, -0.1, NAN, np.inf, True, "some", None)),
+        ("contamination", Fraction(1, 2)),
         *(("n_estimators", value) for value in (0, -1, 2.0, True, None, "many")),
         *(("max_samples", value) for value in (0, 0.0, 1.5, NAN, -3, True, None, "all")),
         *(("max_features", value) for value in (0, 0.0, 1.5, NAN, True, None, "sqrt")),
@@ -122,10 +125,25 @@ def test_more_rows_than_there_are_cannot_be_drawn():
     assert forest.max_samples_ == 3
 
 
-def test_a_number_of_columns_beyond_all_means_all():
-    forest = IsolationForest(max_features=50, n_estimators=3).fit(np.eye(4))
+def test_more_columns_than_there_are_cannot_be_drawn():
+    with pytest.raises(ParameterError, match="max_features=5, but X has 4 columns: give at most 4"):
+        IsolationForest(max_features=5, n_estimators=3).fit(np.eye(4))
 
+    forest = IsolationForest(max_features=np.int8(4), n_estimators=3).fit(np.eye(4))
     assert [columns.tolist() for columns in forest.estimators_features_] == [[0, 1, 2, 3]] * 3
+
+
+@pytest.mark.parametrize("n_trees", [np.int8(100), np.int16(100), np.uint8(100), np.int64(100)])
+def test_a_number_of_trees_may_be_of_any_integer_type(n_trees):
+    X = np.random.default_rng(0).normal(size=(200, 2))
+
+    assert len(IsolationForest(n_estimators=n_trees, max_samples=np.int8(64)).fit(X).estimators_) == 100
+
+
+@pytest.mark.parametrize("n_trees", [2**31, 10**30, 10**400, 10**5000], ids=["2**31", "10**30", "10**400", "10**5000"])
+def test_more_trees_than_can_be_numbered_are_refused(n_trees):
+    with pytest.raises(TooLargeError, match="n_estimators is more than 2147483647"):
+        IsolationForest(n_estimators=n_trees).fit([[1.0], [2.0]])
 
 
 @pytest.mark.parametrize("weights", [[0, 0, 0], [1, -1, 1], [1, NAN, 1], [1, 2], "heavy", [[1, 2, 3]]])

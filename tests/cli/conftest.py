@@ -28,7 +28,7 @@ def run_process(*words, folder=None, surroundings=None):
         capture_output=True,
         text=True,
         encoding="utf-8",
-        timeout=500,
+        timeout=1500,  # warmup compiles for minutes where nothing is compiled yet
         check=False,
         env={**SURROUNDINGS, **(surroundings or {})},
     )

@@ -6,15 +6,25 @@ Callers: cli.learn, cli.compare, cli.fit, cli.isolate.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from treewright.cli.declared import OWN_OPTION, Value, parse_settings
+from treewright.cli.declared import OWN_OPTION, parse_settings
 from treewright.cli.terminal import UsageRefusal, printable
 
 if TYPE_CHECKING:
     from treewright.cli.learn import FitRequest
 
-__all__ = ["ALGORITHMS", "BAGGING", "ENSEMBLES", "ISOLATION", "known_parameters", "made", "own_settings"]
+__all__ = [
+    "ALGORITHMS",
+    "BAGGING",
+    "ENSEMBLES",
+    "ISOLATION",
+    "check_is_one_model",
+    "known_parameters",
+    "made",
+    "own_settings",
+]
 
 # Algorithm -> estimator for classes, estimator for numbers (None where it has none).
 ALGORITHMS: dict[str, tuple[str, str | None]] = {
@@ -52,7 +62,7 @@ def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, 
     return known
 
 
-def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Value]:
+def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]:
     """What ``--set`` says.
 
     Raises
@@ -60,7 +70,13 @@ def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Valu
     UsageRefusal
         A word is no parameter with its value, or bagging is to bag what cannot be bagged.
     """
-    return parse_settings(request.settings, known_parameters(request, is_classification))
+    known = known_parameters(request, is_classification)
+    other: dict[str, Any] = {}
+    with suppress(UsageRefusal):  # an algorithm may be for classes alone
+        other = known_parameters(request, not is_classification)
+    meant, found = ("numbers", "classes") if is_classification else ("classes", "numbers")
+    why = f"is for targets of {meant}, and {printable(request.target)} holds {found} (--task says it otherwise)"
+    return parse_settings(request.settings, known, dict.fromkeys(set(other) - set(known), why))
 
 
 def made(request: FitRequest, is_classification: bool, settings: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
@@ -98,6 +114,32 @@ def made(request: FitRequest, is_classification: bool, settings: Mapping[str, An
         estimator.estimator._validate_params()
     estimator._validate_params()
     return estimator
+
+
+def check_is_one_model(estimator: Any, n_columns: int) -> None:
+    """Refuse a fit whose trees could be neither shown nor saved as one model.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As it was made; of bagging.
+    n_columns : int
+        Of the table.
+
+    Raises
+    ------
+    UsageRefusal
+        Trees are to be bagged on some of the columns.
+    """
+    if getattr(estimator, "estimator", None) is None:
+        return
+    from treewright.estimators.bagging_rows import columns_of_each
+
+    if estimator.bootstrap_features or columns_of_each(estimator.max_features, n_columns) < n_columns:
+        raise UsageRefusal(
+            "--set max_features, bootstrap_features: bagged trees on some of the columns are no one model that could "
+            "be shown or saved here; --set estimator__max_features=0.5 draws columns for each node, or use Python"
+        )
 
 
 def _bagged_by(words: Sequence[str]) -> str:

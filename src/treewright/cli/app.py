@@ -180,6 +180,14 @@ def predict(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV here, not on the screen.")
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
+    interval: Annotated[
+        str | None,
+        typer.Option("--interval", metavar="SHARE", help="Add the ends of an interval that holds, say, 0.9 of rows."),
+    ] = None,
+    quantiles: Annotated[
+        list[str] | None,
+        typer.Option("--quantiles", metavar="0.1,0.5,..", help="Add columns of quantiles; forests of numbers."),
+    ] = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
     ] = True,
@@ -192,10 +200,11 @@ def predict(
     with refusals(data):
         from treewright.cli.declared import one_separator, split_tokens
         from treewright.cli.delimited import ReadOptions
-        from treewright.cli.predict import run_predict
+        from treewright.cli.predict import Answers, run_predict
 
         options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
-        run_predict(model, data, options, out, proba=proba, force=force, guard=guard)
+        words = tuple(part.strip() for word in quantiles or () for part in word.split(","))
+        run_predict(model, data, options, out, answers=Answers(proba, words, interval), force=force, guard=guard)
 
 
 @app.command()
@@ -205,6 +214,9 @@ def evaluate(
     target: Annotated[
         str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
     ] = None,
+    importances: Annotated[
+        bool, typer.Option("--importances", help="Also tell how much worse trees get when a column is shuffled.")
+    ] = False,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -216,7 +228,7 @@ def evaluate(
         from treewright.cli.evaluate import run_evaluate
 
         options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
-        run_evaluate(model, data, options, target)
+        run_evaluate(model, data, options, target, importances=importances)
 
 
 @app.command()
@@ -232,6 +244,9 @@ def show(
     ] = None,
     surrogates: Annotated[
         bool, typer.Option("--surrogates", help="Below each node, the tests that stand in for it; text.")
+    ] = False,
+    importances: Annotated[
+        bool, typer.Option("--importances", help="How much each column lowered the impurity, instead of the trees.")
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")] = None,
     audit: Annotated[
@@ -276,6 +291,7 @@ def show(
                 "--max-depth": max_depth,
                 "--max-nodes": max_nodes,
                 "--surrogates": surrogates or None,
+                "--importances": importances or None,
             },
             for_audits={
                 "--data": data,
@@ -306,7 +322,17 @@ def show(
                 force=force,
             )
             return
-        run_show(model, form.value, max_depth, out, max_nodes=max_nodes, surrogates=surrogates, tree=tree, force=force)
+        run_show(
+            model,
+            form.value,
+            max_depth,
+            out,
+            max_nodes=max_nodes,
+            surrogates=surrogates,
+            tree=tree,
+            importances=importances,
+            force=force,
+        )
 
 
 app.command()(choosing.prune)
@@ -315,9 +341,9 @@ app.command()(choosing.compare)
 
 @app.command()
 def warmup() -> None:
-    """Compile the kernels once, so that the first real work starts at full speed."""
+    """Compile the kernels for one target (several minutes), so that the first real work starts at full speed."""
     with refusals():
-        from treewright.cli.show import run_warmup
+        from treewright.cli.warmup import run_warmup
 
         run_warmup()
 

@@ -67,7 +67,7 @@ def run_audit(
     if is_ensemble(model):
         raise UsageRefusal(
             f"--audit compares all that a node could ask, and the trees of {model_path} drew their rows and columns by "
-            "chance: show one with --tree N"
+            f"chance. There is no audit of them; treewright show {model_path} --tree N, without --audit, shows one"
         )
     name = target_name(model, model_path, target, "--audit")
     with progress():

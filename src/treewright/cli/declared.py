@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from treewright.cli.structured import is_structured, structured_value
 from treewright.cli.terminal import UsageRefusal
 
 if TYPE_CHECKING:
@@ -29,6 +30,11 @@ OWN_OPTION = {
     "unseen": "--unseen",
     "n_jobs": "--jobs",
     "random_state": "--seed",
+}
+# Parameters that can do nothing on the command line.
+_IDLE = {
+    "warm_start": "a command fits once, so there is nothing to go on from",
+    "verbose": "the bar is shown by itself where a person looks on",
 }
 
 
@@ -161,7 +167,9 @@ def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:
     raise UsageRefusal(f"--{kind} {word!r}: write it as '{form}', each of two levels or more once{remedy}")
 
 
-def parse_settings(words: Sequence[str], known: Mapping[str, object]) -> dict[str, Value]:
+def parse_settings(
+    words: Sequence[str], known: Mapping[str, object], elsewhere: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     """Parameters of an estimator from ``name=value`` words.
 
     Parameters
@@ -169,28 +177,34 @@ def parse_settings(words: Sequence[str], known: Mapping[str, object]) -> dict[st
     words : sequence of str
     known : mapping
         The estimator's parameters with their defaults.
+    elsewhere : mapping from name to why, optional
+        Parameters that it lacks and another has.
 
     Raises
     ------
     UsageRefusal
-        A word without ``=``, an unknown parameter (the nearest is named), one that has an option of its own, or one
-        that is given twice.
+        A word without ``=``, an unknown parameter (the nearest is named), one that has an option of its own or does
+        nothing here, one that is given twice, or a list or dict that is none.
     """
-    settings: dict[str, Value] = {}
-    open_names = sorted(set(known) - set(OWN_OPTION))
+    settings: dict[str, Any] = {}
+    open_names = sorted(set(known) - set(OWN_OPTION) - set(_IDLE))
     for word in words:
         name, equals, text = (part.strip() for part in word.partition("="))
         if not equals or not name:
             raise UsageRefusal(f"--set {word!r}: write it as name=value, such as max_depth=4")
         if name in OWN_OPTION:
             raise UsageRefusal(f"--set {word!r}: use {OWN_OPTION[name]} instead")
+        if name in _IDLE and name in known:
+            raise UsageRefusal(f"--set {word!r} does nothing on the command line: {_IDLE[name]}")
+        if name not in known and elsewhere and name in elsewhere:
+            raise UsageRefusal(f"--set {word!r}: {name} {elsewhere[name]}")
         if name not in known:
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
             hint = f" did you mean {near[0]}?" if near else ""
             raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
         if name in settings:
             raise UsageRefusal(f"--set {name}: given twice")
-        settings[name] = parse_value(text)
+        settings[name] = structured_value(name, text) if is_structured(name) else parse_value(text)
     return settings
 
 

@@ -83,9 +83,4 @@ def summary(model: Model, path: Path | None) -> str:
         Its file; None where it has none.
     """
     lines = model.show().rstrip("\n").split("\n")[:-1]  # the last line says it for Python
-    if is_isolation(model):
-        lines[:2] = [
-            f"Isolation forest of {model.n_trees} trees",
-            "the score of a row comes from the mean of its path lengths",
-        ]
     return "\n".join([*lines, f"treewright show {path or 'MODEL'} --tree 0 shows the first tree"])

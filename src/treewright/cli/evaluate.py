@@ -27,7 +27,9 @@ __all__ = ["run_evaluate"]
 _MOST_SHOWN = 20
 
 
-def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str | None) -> None:
+def run_evaluate(
+    model_path: Path, data: Path, options: ReadOptions, target: str | None, *, importances: bool = False
+) -> None:
     """Compare a model's predictions with the truth.
 
     Parameters
@@ -36,15 +38,20 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
     options : ReadOptions
     target : str or None
         The column with the truth; None takes the name the model was fitted with.
+    importances : bool
+        Whether to tell as well how much worse its trees get when a column is shuffled; then the rows have to fit into
+        memory.
 
     Raises
     ------
     TreewrightError
         The model or the table was refused, a true value is missing, or there are no rows.
     UsageRefusal
-        The model predicts several targets, or knows no target name and none is given.
+        The model predicts several targets, or knows no target name and none is given; or its trees have no single
+        answers to judge.
     """
     import treewright
+    from treewright.cli.importances import check_can_be_judged, permutation_importances
 
     model = treewright.load(model_path)
     refuse_isolation(model, model_path, "nothing can be scored")
@@ -53,6 +60,8 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
     name = target or (model.target_names[0] if model.target_names else None)
     if name is None:
         raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
+    if importances:
+        check_can_be_judged(model, model_path)
     score: LabelScore | NumberScore = LabelScore() if model.task == "classification" else NumberScore()
     n_missing = 0
     with progress():
@@ -71,7 +80,16 @@ def run_evaluate(model_path: Path, data: Path, options: ReadOptions, target: str
         raise DataError(f"{data}: target {name!r} is missing in {n_missing} rows: remove them")
     if score.n == 0:
         raise DataError(f"{data}: there are no rows to evaluate on")
+    matter = ""
+    if importances:
+        from treewright.cli.labelled import labelled_rows
+
+        with progress():
+            matter = permutation_importances(model, *labelled_rows(model, data, options, name, skip=False))
     _say(score)
+    if matter:
+        say()
+        say(matter)
 
 
 def target_type(model: Model) -> CellType:

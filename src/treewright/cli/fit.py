@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import ENSEMBLES
+from treewright.cli.algorithms import ENSEMBLES, check_is_one_model
 from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
@@ -37,6 +37,7 @@ def run_fit(request: FitRequest) -> None:
     check_output(request.svg, request.force)
     data = read_request(request)
     task = task_of(request, data)
+    check_is_one_model(task.make(), task.features.width)
     with progress(), remedies_as_options():
         folds = cross_validate(task, request.n_folds) if request.n_folds else None
         held_out = fit_and_hold_out(task, 0.0 if folds else request.test_size)

@@ -22,6 +22,7 @@ from treewright.cli.files import Table, pick, read_table
 from treewright.cli.holdout import Task
 from treewright.cli.labelled import checked_weights
 from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
+from treewright.cli.structured import with_typed_labels
 from treewright.cli.targets import rows_with_target
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.exceptions import DataError, ParameterError
@@ -180,14 +181,14 @@ def check_request(request: FitRequest) -> None:
             "use --task to choose how it is learned"
         )
     # Under "auto" the estimator is known only when the target is; a name that neither has is wrong already now.
-    if request.task == "regression":
-        known = known_parameters(request, False)
+    if request.task != "auto":
+        settings = own_settings(request, request.task == "classification")
     else:
         known = known_parameters(request, True)
-        if request.task == "auto" and ALGORITHMS[request.algorithm][1]:
+        if ALGORITHMS[request.algorithm][1]:
             with suppress(UsageRefusal):  # what is bagged may be for classes alone
                 known |= known_parameters(request, False)
-    settings = parse_settings(request.settings, known)
+        settings = parse_settings(request.settings, known)
     if request.prune is None:
         return
     from treewright.model_selection.candidates import OWN_PRUNING
@@ -269,7 +270,12 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
 
 def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callable[[], Any]:
     """Gives fresh estimators with the parameters asked for."""
-    settings: dict[str, Any] = dict(own_settings(request, is_classification))
+    target = table.frame[_target_of(request)]
+    settings = with_typed_labels(
+        own_settings(request, is_classification),
+        target.drop_nulls().unique().sort().to_list() if is_classification else (),
+        lambda words: _levels(target, words),
+    )
     own = {
         "unseen": request.unseen,
         "n_jobs": request.jobs,

@@ -73,7 +73,10 @@ PruneSettings = Annotated[
         "--prune-set", metavar="NAME=VALUE", help="An option of the pruning, such as max_leaves=8; may be repeated."
     ),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=2**32 - 1, help="For the split and for ties in the tree.")]
+Seed = Annotated[
+    int,
+    typer.Option("--seed", min=0, max=2**32 - 1, help="For the rows held out, and for all that is drawn at random."),
+]
 Jobs = Annotated[
     int | None,
     typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The tree is the same."),

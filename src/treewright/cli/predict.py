@@ -6,6 +6,8 @@ apostrophe in front, unless the caller says no; numbers are never touched.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +24,30 @@ from treewright.cli.terminal import UsageRefusal, progress
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["run_predict"]
+__all__ = ["Answers", "run_predict"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is written beside the prediction.
+
+    Attributes
+    ----------
+    proba : bool
+        A column of probabilities per class.
+    quantiles : tuple of str
+        Each a number from 0 to 1, as it was typed.
+    interval : str or None
+        The share of the targets between two columns, as it was typed.
+    """
+
+    proba: bool = False
+    quantiles: tuple[str, ...] = ()
+    interval: str | None = None
 
 
 def run_predict(
-    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, proba: bool, force: bool, guard: bool
+    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, answers: Answers, force: bool, guard: bool
 ) -> None:
     """Predict every row of a file.
 
@@ -36,8 +57,7 @@ def run_predict(
     options : ReadOptions
     out : Path or None
         None writes to the standard output.
-    proba : bool
-        Add one column of probabilities per class.
+    answers : Answers
     force : bool
         Whether ``out`` may be replaced.
     guard : bool
@@ -47,25 +67,81 @@ def run_predict(
     ------
     TreewrightError
         The model, the table or the output was refused.
+    UsageRefusal
+        The model has no such answers, or a number is out of range.
     """
     import treewright
 
+    quantiles = _named_quantiles(answers)
     check_output(out, force)
     model = treewright.load(model_path)
-    if proba:
+    if answers.proba:
         refuse_isolation(model, model_path, "there are no class probabilities")
-    if proba and model.task != "classification":
-        raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
+        if model.task != "classification":
+            raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
+    if quantiles:
+        _check_quantiles(model, model_path, "--quantiles" if answers.quantiles else "--interval")
     with progress(), open_output(out, force) as file:
         is_first = True
         for rows in rows_for(model, data, options):
-            table = pl.DataFrame(_columns(model, rows.features, proba, guard))
+            table = pl.DataFrame(_columns(model, rows.features, answers.proba, quantiles, guard))
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
 
 
-def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.Series]:
-    """What is written for some rows: a prediction per output, and the probabilities asked for."""
+def _named_quantiles(answers: Answers) -> dict[str, float]:
+    """The quantiles that are asked for, by what their columns are called.
+
+    Raises
+    ------
+    UsageRefusal
+        No number, out of range, or the same column twice.
+    """
+    from treewright.exceptions import ParameterError
+    from treewright.forest.quantiles import checked_quantiles, ends_of_level
+
+    named: dict[str, float] = {}
+    for word in answers.quantiles:
+        try:
+            (quantile,) = checked_quantiles(float(word))
+        except (ValueError, ParameterError):
+            raise UsageRefusal(
+                f"--quantiles {word!r}: give numbers from 0 to 1 with commas between them, such as 0.1,0.5,0.9"
+            ) from None
+        if quantile in named.values():
+            raise UsageRefusal(f"--quantiles {word}: given twice")
+        named[f"quantile_{str(quantile).removesuffix('.0')}"] = quantile
+    if answers.interval is not None:
+        try:
+            level = float(answers.interval)
+            low, high = ends_of_level(level)
+        except (ValueError, ParameterError):
+            raise UsageRefusal(
+                f"--interval {answers.interval!r}: give one number between 0 and 1, such as 0.9"
+            ) from None
+        named |= {f"interval_{level}_low": low, f"interval_{level}_high": high}
+    return named
+
+
+def _check_quantiles(model: Model, path: Path, option: str) -> None:
+    """Refuse quantiles of a model that does not know the targets in its leaves.
+
+    Raises
+    ------
+    UsageRefusal
+    """
+    refuse_isolation(model, path, f"{option} has nothing to tell")
+    if model.task != "regression":
+        raise UsageRefusal(f"{option}: {path} predicts classes, which have no quantiles; --proba gives probabilities")
+    if model.leaf_targets is None:
+        raise UsageRefusal(
+            f"{option}: {path} did not keep the targets in its leaves: fit it again with --algorithm forest or "
+            "extra-trees and --set quantiles=true"
+        )
+
+
+def _columns(model: Model, features: Any, proba: bool, quantiles: Mapping[str, float], guard: bool) -> list[pl.Series]:
+    """What is written for some rows: a prediction per output, and what else was asked for."""
     if is_isolation(model):
         return _oddness(model, features)
     predicted = np.asarray(model.predict(features))
@@ -83,6 +159,12 @@ def _columns(model: Model, features: Any, proba: bool, guard: bool) -> list[pl.S
             labels = label_series("class", classes).cast(pl.String).to_list()
             stem = name.replace("prediction", "probability", 1)
             written += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
+    if quantiles:
+        found = model.predict_quantile(features, list(quantiles.values()))
+        for output, name in enumerate(names):
+            of_output = found if found.ndim == 2 else found[:, :, output]
+            ending = name.removeprefix("prediction")
+            written += [pl.Series(f"{title}{ending}", of_output[:, at]) for at, title in enumerate(quantiles)]
     return written
 
 

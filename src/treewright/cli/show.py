@@ -1,21 +1,21 @@
-"""``treewright show`` and ``warmup``. In: a model file, or nothing. Out: a view, or kernels. Callers: cli.app."""
+"""``treewright show``. In: a model file. Out: a view. Callers: cli.app."""
 
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treewright.cli.ensembles import is_ensemble, one_tree, summary
+from treewright.cli.importances import impurity_importances
 from treewright.cli.outputs import check_output, guarded_labels, write_text
-from treewright.cli.terminal import UsageRefusal, say
+from treewright.cli.terminal import UsageRefusal
 
 if TYPE_CHECKING:
     from treewright.model import Model
 
-__all__ = ["FORMATS", "check_words", "run_show", "run_warmup"]
+__all__ = ["FORMATS", "check_words", "run_show"]
 
 FORMATS = ("text", "svg", "dot", "json", "rules", "rules-csv")
 
@@ -54,6 +54,7 @@ def run_show(
     max_nodes: int | None = None,
     surrogates: bool = False,
     tree: int | None = None,
+    importances: bool = False,
     force: bool,
 ) -> None:
     """Show a model.
@@ -73,6 +74,8 @@ def run_show(
         Whether to list the best surrogates below each node, text only.
     tree : int >= 0 or None
         Which of many trees; None shows what they are like as a whole, text only.
+    importances : bool
+        Whether to show how much each column lowered the impurity instead, text only.
     force : bool
         Whether ``out`` may be replaced.
 
@@ -112,6 +115,11 @@ def run_show(
         )
         if is_given
     ]
+    if importances and given:
+        raise UsageRefusal(f"{', '.join(given)}: not with --importances, which is a table of the columns")
+    if importances:
+        write_text(out, impurity_importances(model, model_path, tree), force)
+        return
     if is_ensemble(model) and tree is None and not given:
         text = summary(model, model_path)
     else:
@@ -159,63 +167,3 @@ def _rules_csv(model: Model) -> str:
             series = pl.Series(name, guarded_labels(texts))
         written.append(series)
     return str(pl.DataFrame(written).write_csv())
-
-
-def _warm_up_forests(table: Mapping[str, Any], weights: Any) -> None:
-    """Compile what forests need; one tree on bins comes with them."""
-    import treewright
-    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
-
-    labels, numbers = ["x", "y", "z", "x", "y", "z"], [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
-    few: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
-    classifiers = [treewright.RandomForestClassifier(**few, criterion=each) for each in CLASSIFICATION_CRITERIA]
-    regressors = [treewright.RandomForestRegressor(**few, criterion=each) for each in REGRESSION_CRITERIA]
-    for forests, target in (
-        ([*classifiers, treewright.ExtraTreesClassifier(2)], labels),
-        ([*regressors, treewright.ExtraTreesRegressor(2)], numbers),
-    ):
-        for forest in forests:
-            for weight in (None, weights):
-                forest.fit(table, target, sample_weight=weight).predict(table)
-        first = forests[0]
-        for kind in ("debiased", "permutation"):
-            first.importances(kind)
-        # Every row is left out by some tree, so that nothing is warned of.
-        first.set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3).fit(table, target).apply(table)
-    treewright.IsolationForest(n_estimators=2).fit(table).predict(table)
-
-
-def run_warmup() -> None:
-    """Compile every kernel that a fit, a pruning and a prediction need, and say how long it took."""
-    import numpy as np
-
-    import treewright
-    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
-
-    start = time.perf_counter()
-    numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
-    words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
-    weights = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
-    for table in (numbers, words):
-        for weight in (None, weights):
-            for criterion in CLASSIFICATION_CRITERIA:
-                for labels in (["x", "y", "x", "y", "y", "x"], ["x", "y", "z", "x", "y", "z"]):
-                    classifier = treewright.DecisionTreeClassifier(criterion=criterion)
-                    classifier.fit(table, labels, sample_weight=weight).predict(table)
-            for criterion in REGRESSION_CRITERIA:
-                regressor = treewright.DecisionTreeRegressor(criterion=criterion)
-                regressor.fit(table, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0], sample_weight=weight).predict(table)
-    labels = ["x", "y", "x", "y", "y", "x"]
-    for estimator in (
-        treewright.C45Classifier(min_samples_leaf=1),
-        treewright.CHAIDClassifier(alpha=1.0, alpha_merge=0.9),
-        treewright.CHAIDRegressor(alpha=1.0, alpha_merge=0.9),
-        treewright.DecisionTreeClassifier(missing="surrogate"),
-        treewright.DecisionTreeRegressor(missing="fractional"),
-        treewright.DecisionTreeRegressor(missing="surrogate", criterion="absolute_error"),
-    ):
-        is_regressor = type(estimator).__name__.endswith("Regressor")
-        estimator.fit(words, [1.0, 2.0, 4.0, 8.0, 16.0, 5.0] if is_regressor else labels).predict(words)
-    treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(numbers, labels)
-    _warm_up_forests(words, weights)
-    say(f"kernels are compiled and kept; it took {time.perf_counter() - start:.1f} s")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
@@ -33,7 +33,9 @@ class Bins:
     start : int64[p + 1]
         Where each column's bins begin in ``lowest`` and ``highest``; nominal columns have none.
     lowest, highest : float64[start[p]]
-        Smallest and largest training value of each bin, ascending.
+        Smallest and largest training value of each bin, ascending. Of a column that was thinned (several blocks of rows
+        with more than 2**16 distinct values) those of the values that stayed: between ``highest`` of a bin and
+        ``lowest`` of the next there may be others. The middle of the two parts them.
     level_start : int64[p + 1]
         Where each column's levels begin in ``level_bin``; numeric columns have none.
     level_bin : uint8[level_start[p]]
@@ -102,9 +104,10 @@ def bins_of(
 
     def bin_some(task: int, _thread: int) -> None:
         first = task * width
-        summaries = _summaries(matrix[:, first : first + width], whole)
-        for at, summary in enumerate(summaries, first):
-            parts[at] = _column_bins(summary, schema.columns[at], int(max_bins))
+        columns = schema.columns[first : first + width]
+        summaries = _summaries(matrix[:, first : first + width], whole, columns)
+        for at, (summary, column) in enumerate(zip(summaries, columns, strict=True), first):
+            parts[at] = _column_bins(summary, column, int(max_bins))
         progress.report(first / p, "binning columns")
 
     threads.run_each(bin_some, -(-p // width), threads_used)
@@ -151,15 +154,20 @@ def cuts_of(bins: Bins) -> tuple[np.ndarray, np.ndarray]:
     return _starts(np.maximum(n_values - 1, 0)), middle_of(bins.highest[upper - 1], bins.lowest[upper])
 
 
-def _summaries(columns: np.ndarray, weights: np.ndarray) -> list[ColumnSummary]:
-    """Summaries of some columns, block by block; ``weights`` may be empty."""
-    n, p = columns.shape
-    by_block = []
-    for first in range(0, max(n, 1), BLOCK_ROWS):
-        block = np.ascontiguousarray(columns[first : first + BLOCK_ROWS].T)
-        block_weights = weights[first : first + BLOCK_ROWS]
-        by_block.append([summary_of(cells, block_weights) for cells in block])
-    return [reduce(merge, (block[at] for block in by_block)) for at in range(p)]
+def _summaries(cells: np.ndarray, weights: np.ndarray, columns: Sequence[Column]) -> Iterator[ColumnSummary]:
+    """Summaries of some columns, one at a time: each is as large as its column; ``weights`` may be empty."""
+    blocks = [slice(first, first + BLOCK_ROWS) for first in range(0, max(len(cells), 1), BLOCK_ROWS)]
+    if len(blocks) == 1:
+        together = np.ascontiguousarray(cells.T)
+        yield from (summary_of(of_column, weights) for of_column in together)
+        return
+    by_column: list[ColumnSummary | None] = [None] * len(columns)
+    for block in blocks:
+        together = np.ascontiguousarray(cells[block].T)
+        for at, column in enumerate(columns):
+            new, old = summary_of(together[at], weights[block]), by_column[at]
+            by_column[at] = new if old is None else merge(old, new, is_nominal=column.kind == "nominal")
+    yield from (summary for summary in by_column if summary is not None)
 
 
 def _column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple[np.ndarray, ...]:

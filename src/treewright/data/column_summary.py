@@ -190,19 +190,21 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
     return ColumnSummary(ranked[edges[:-1]].astype(np.float64) + 0.0, totals)
 
 
-def merge(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
+def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = False) -> ColumnSummary:
     """The summary of two blocks of rows together.
 
     Parameters
     ----------
     first, second : ColumnSummary
+    is_nominal : bool
+        Whether values are codes of levels. They are never thinned: a code has no neighbour that could stand for it.
 
     Returns
     -------
     ColumnSummary
-        Beyond 2**16 entries it is thinned to at most 2**15 + 2: values that go give their weight to the next one that
-        stays. For every x the weight of the entries up to x is then less than 2**-15 of the whole weight below what it
-        was. The smallest and the largest value always stay.
+        Of numbers: beyond 2**16 entries it is thinned to at most 2**15 + 2: values that go give their weight to the
+        next one that stays. For every x the weight of the entries up to x is then less than 2**-15 of the whole weight
+        below what it was. The smallest and the largest value always stay.
 
     Examples
     --------
@@ -218,7 +220,8 @@ def merge(first: ColumnSummary, second: ColumnSummary) -> ColumnSummary:
     ranked = values[order]
     starts = np.concatenate(([0], np.flatnonzero(ranked[1:] != ranked[:-1]) + 1))
     weights = np.add.reduceat(np.concatenate((first.weights, second.weights))[order], starts)
-    return thinned(ColumnSummary(ranked[starts], weights))
+    both = ColumnSummary(ranked[starts], weights)
+    return both if is_nominal else thinned(both)
 
 
 def thinned(summary: ColumnSummary) -> ColumnSummary:

@@ -15,10 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.data.target import Labels, encode_labels
 from treewright.estimators.bagging_base import Bagging
-from treewright.estimators.bagging_votes import Answer, codes_of, decisions_of, shares_of
+from treewright.estimators.bagging_votes import Answer, decisions_of, shares_of
 from treewright.estimators.constraints import Words
 from treewright.estimators.tree import DecisionTreeClassifier
-from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -53,7 +52,9 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     oob_score : bool, default False
         Let each member predict the rows that it did not draw: see the attributes.
     warm_start : bool, default False
-        Keep the members of the last fit and add to them, up to ``n_estimators``. The result is that of one fit.
+        Keep the members of the last fit and add to them, up to ``n_estimators``. The result is that of one fit: the
+        table must be the same, and so must all parameters but ``n_estimators``, ``oob_score``, ``voting``, ``n_jobs``
+        and ``verbose``.
     n_jobs : int, optional
         Threads on which members are fitted. All processors by default; one where the base is not Treewright's, as
         Python code holds the others up. The members do not depend on it.
@@ -79,11 +80,15 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     feature_names_in_ : ndarray of str
         Only where the table had names that are all strings.
     model_ : Model
-        Only where the members are single trees of Treewright on all columns: what ``save`` writes.
+        Only where the members are single trees of Treewright on all columns: what ``save`` writes, and what ``apply``,
+        ``decision_path``, ``show``, ``plot``, ``rules`` and ``node`` look into.
+    feature_importances_ : float64[p]
+        Mean of the trees' shares of the decrease of impurity; only where there is a ``model_``.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
         Out of bag, what ``predict_proba`` is; nan for a row that every member drew.
     oob_score_ : float
-        Share of correct labels out of bag, by weight, over the rows that some member did not draw.
+        Share of the rows that are predicted right out of bag, by weight, over those that some member did not draw. Of
+        several outputs every one must be right.
 
     Notes
     -----
@@ -171,7 +176,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         DataError
             A column, cell, label or weight was refused; the message says which and what to do.
         ParameterError
-            A parameter is outside its range; ``estimator`` is no classifier; there are not so many rows or columns.
+            A parameter is outside its range; ``estimator`` is no classifier; there are not so many rows or columns;
+            under ``warm_start`` the table or a parameter is another than before.
         TooLargeError
             The members would not fit in memory.
         Exception
@@ -277,14 +283,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _n_outputs(self, target: Labels) -> int:
         return len(target.classes)
 
-    def _check_same_target(self, target: Labels) -> None:
-        if len(target.classes) != len(self._classes):
-            raise ParameterError(
-                f"y has {len(target.classes)} outputs, the members of warm_start have {self.n_outputs_}"
-            )
-        for old, new in zip(self._classes, target.classes, strict=True):
-            codes_of(old, new)
-
     def _keep_target(self, target: Labels) -> None:
         several = len(target.classes) > 1
         self._classes = target.classes
@@ -304,5 +302,5 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _keep_out_of_bag(self, means: Answer, target: Labels, judged: np.ndarray, weights: np.ndarray | None) -> None:
         self.oob_decision_function_ = means if len(means) > 1 else means[0]
         said = np.stack([share[judged].argmax(axis=1) for share in means], axis=1)
-        is_right = (said == target.codes[judged]).mean(axis=1)
+        is_right = (said == target.codes[judged]).all(axis=1)
         self.oob_score_ = float(np.average(is_right, weights=weights)) if len(judged) else float("nan")

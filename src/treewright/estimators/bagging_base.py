@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 import numpy as np
 from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
+from sklearn.utils._param_validation import HasMethods, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
@@ -27,10 +27,13 @@ from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import resolve
 from treewright.estimators.bagging_columns import BagColumns
 from treewright.estimators.bagging_model import model_of
+from treewright.estimators.bagging_past import BagPast, parameters_of
 from treewright.estimators.bagging_plan import MEMBER_BYTES, Plan, is_of_treewright
 from treewright.estimators.bagging_rows import BagRows, columns_of_each, seed_of
 from treewright.estimators.bagging_votes import Answer, Average, in_order
 from treewright.estimators.base import Estimator
+from treewright.estimators.constraints import Number
+from treewright.estimators.many_trees import ManyTrees
 from treewright.estimators.side_by_side import answers
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.model import Model
@@ -40,18 +43,14 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class Bagging(BaseEstimator, ABC):
+class Bagging(ManyTrees, BaseEstimator, ABC):
     """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "set_params"]), None],
-        "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "max_samples": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0.0, 1.0, closed="right"),
-            None,
-        ],
-        "max_features": [Interval(Integral, 1, None, closed="left"), Interval(RealNotInt, 0.0, 1.0, closed="right")],
+        "n_estimators": [Number(Integral, 1, None, closed="left")],
+        "max_samples": [Number(Integral, 1, None, closed="left"), Number(RealNotInt, 0.0, 1.0, closed="right"), None],
+        "max_features": [Number(Integral, 1, None, closed="left"), Number(RealNotInt, 0.0, 1.0, closed="right")],
         "bootstrap": ["boolean"],
         "bootstrap_features": ["boolean"],
         "oob_score": ["boolean"],
@@ -76,6 +75,7 @@ class Bagging(BaseEstimator, ABC):
 
     estimators_: list[Any]
     estimators_features_: list[Any]
+    _past: BagPast
     model_: Model
 
     def __sklearn_tags__(self) -> Tags:
@@ -128,18 +128,20 @@ class Bagging(BaseEstimator, ABC):
         check_lengths(n_rows, target)
         weights = check_weights(sample_weight, n_rows)
         warn_of_another_order(X, y=y, sample_weight=sample_weight)
-        before = self._members_to_keep(columns, target)
+        before = self._members_to_keep()
         n_more = int(self.n_estimators) - len(before)
-        if n_more == 0:
-            notices.warn("Warm-start fitting without increasing n_estimators does not fit new members")
-            return self
         check_fits(MEMBER_BYTES * n_more, f"{n_more} members", "use fewer members")
         is_moving = isinstance(self.random_state, np.random.RandomState)
-        seed = self._seed if before and is_moving else seed_of(self.random_state)
+        seed = self._past.seed if before and is_moving else seed_of(self.random_state)
         rows = BagRows(
             X, target, weights, max_samples=self.max_samples, replace=self.bootstrap, seed=seed, is_ours=is_ours
         )
-        self._check_out_of_bag(rows, before)
+        now = BagPast(parameters_of(self._parameters(), base), columns, rows, seed)
+        if before:
+            self._past.refuse_others(now)
+        self._check_out_of_bag(rows)
+        if n_more == 0:
+            notices.warn("Warm-start fitting without increasing n_estimators does not fit new members")
         plan = Plan(
             base, X, self._plain_target(target), rows, columns,
             0 if columns is None else columns_of_each(self.max_features, len(columns)),
@@ -147,6 +149,7 @@ class Bagging(BaseEstimator, ABC):
         )  # fmt: skip
         members = before + self._fit_members(plan, len(before), n_threads)
         self._keep(plan, base, members, before, target, n_rows)
+        self._past = now
         if self.oob_score:
             self._score_out_of_bag(X, target, weights, n_threads)
         return self
@@ -164,19 +167,14 @@ class Bagging(BaseEstimator, ABC):
         check_not_empty(Table(columns.schema.names, n_rows, len(columns)))
         return columns
 
-    def _members_to_keep(self, columns: BagColumns | None, target: Any) -> list[Any]:
+    def _members_to_keep(self) -> list[Any]:
         """The members that a warm start goes on from."""
         before = list(self.__dict__.get("estimators_", ())) if self.warm_start else []
-        if not before:
-            return []
         if len(before) > self.n_estimators:
             raise ParameterError(
                 f"n_estimators={self.n_estimators} must be larger or equal to the {len(before)} members that "
                 "warm_start=True goes on from"
             )
-        if columns != self._bag_columns:
-            raise ParameterError("warm_start=True goes on from members that were fitted on other columns: fit anew")
-        self._check_same_target(target)
         return before
 
     def _fit_members(self, plan: Plan, n_before: int, n_threads: int) -> list[Any]:
@@ -194,13 +192,11 @@ class Bagging(BaseEstimator, ABC):
     def _keep(self, plan: Plan, base: Any, members: list[Any], before: list[Any], target: Any, n_rows: int) -> None:
         """Store the members and what scikit-learn expects beside them."""
         n_before = len(before)
-        drawn = list(self._bag_rows) if before else []
         features = list(self.estimators_features_) if before else []
         features += [plan.columns_of(member) for member in range(n_before, len(members))]
         self.estimator_, self.estimators_, self.estimators_features_ = base, members, features
-        self._bag_rows: list[BagRows] = drawn + [plan.rows] * (len(members) - n_before)
-        self._bag_columns, self._seed = plan.columns, plan.seed
-        for name in ("feature_names_in_", "n_features_in_", "model_"):
+        of_one_fit = ("feature_names_in_", "n_features_in_", "model_", "oob_score_", "oob_decision_function_")
+        for name in (*of_one_fit, "oob_prediction_"):
             self.__dict__.pop(name, None)
         if plan.columns is not None:
             schema = plan.columns.schema
@@ -223,26 +219,38 @@ class Bagging(BaseEstimator, ABC):
 
     def __len__(self) -> int:
         """How many members there are."""
+        check_is_fitted(self, "estimators_")
         return len(self.estimators_)
+
+    def __bool__(self) -> bool:
+        """An estimator is there, fitted or not."""
+        return True
 
     def __getitem__(self, index: int) -> Any:
         """A member."""
+        check_is_fitted(self, "estimators_")
         return self.estimators_[index]
 
     def __iter__(self) -> Iterator[Any]:
         """The members in order."""
+        check_is_fitted(self, "estimators_")
         return iter(self.estimators_)
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows of each member, int64[n_draws], ascending; drawn anew at each call, not kept."""
         check_is_fitted(self, "estimators_")
-        samples = []
-        for member, rows in enumerate(self._bag_rows):
+        samples, rows = [], self._past.rows
+        for member in range(len(self.estimators_)):
             positions, times = rows.drawn(member)
             repeats = np.ones(len(positions), np.int64) if rows.own_weights is not None else times.astype(np.int64)
             samples.append(np.repeat(positions, repeats))
         return samples
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """float64[p]: share of the decrease of impurity that each column brought, the mean over the trees."""
+        return self._fitted().feature_importances
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (``treewright.load`` reads it).
@@ -262,44 +270,61 @@ class Bagging(BaseEstimator, ABC):
             )
         self.model_.save(path)
 
+    def _fitted(self) -> Model:
+        """The model of all members.
+
+        Raises
+        ------
+        AttributeError
+            The members are not one model; the message says why.
+        """
+        check_is_fitted(self, "estimators_")
+        if self._why_no_model is not None:
+            raise AttributeError(
+                f"{type(self).__name__} is not one model of trees: {self._why_no_model}. Ask a member, as in "
+                "estimators_[0]"
+            )
+        return self.model_
+
     def _average(self, X: Any) -> Answer:
         """The mean of what the members say of each row."""
         check_is_fitted(self, "estimators_")
         n_rows = count_rows(X)
+        if not n_rows:  # not every base takes a table without rows
+            self._arranged(X)
+            return [np.zeros(shape) for shape in self._shapes(0)]
         average = Average(self._shapes(n_rows))
         self._ask(X, lambda _, said: average.add(said))
-        return average.means() if n_rows else [np.zeros(shape) for shape in self._shapes(0)]
+        return average.means()
+
+    def _arranged(self, X: Any) -> Any:
+        """A table as the members know it; ours find all of its columns themselves."""
+        columns = self._past.columns
+        if columns is None:
+            return X
+        if is_of_treewright(self.estimator_) and all(columns.is_every(chosen) for chosen in self.estimators_features_):
+            return X
+        return columns.arranged(X, type(self).__name__)
 
     def _ask(self, X: Any, take: Any, say: Any = None) -> None:
         """Have every member say something of X."""
         say = self._say if say is None else say
-        columns, features = self._bag_columns, self.estimators_features_
-        where = None
-        if columns is not None and not all(columns.is_every(chosen) for chosen in features):
-            where = columns.positions_in(X, type(self).__name__)
+        table, columns = self._arranged(X), self._past.columns
 
         def work(member: int) -> Any:
-            part = X
-            if where is not None and columns is not None:
-                part = columns.part_of(X, features[member], where)
+            part = table if columns is None else columns.part_of(table, self.estimators_features_[member])
             return say(self.estimators_[member], part)
 
         in_order(work, len(self.estimators_), self._threads(), take)
 
     # Out of bag.
 
-    def _check_out_of_bag(self, rows: BagRows, before: list[Any]) -> None:
+    def _check_out_of_bag(self, rows: BagRows) -> None:
         """Refuse an out-of-bag score of members that leave nothing out."""
-        if not self.oob_score:
-            return
-        if rows.leaves_none_out:
+        if self.oob_score and rows.leaves_none_out:
             raise ParameterError(
                 "oob_score=True needs rows that members leave out, and each gets all of them: give bootstrap=True, "
                 "or a smaller max_samples"
-            )
-        if before and not all(rows.is_same(other) for other in self._bag_rows):
-            raise ParameterError(
-                "oob_score=True with warm_start=True needs the rows, weights and random_state of the first fit again"
             )
 
     def _score_out_of_bag(self, X: Any, target: Any, weights: np.ndarray | None, n_threads: int) -> None:
@@ -307,10 +332,10 @@ class Bagging(BaseEstimator, ABC):
         average = Average(self._shapes(len(target[0])))
 
         def work(member: int) -> Any:
-            rows = self._bag_rows[member].left_out(member)
+            rows = self._past.rows.left_out(member)
             if not len(rows):
                 return None
-            part, columns = take_rows(X, rows), self._bag_columns
+            part, columns = take_rows(X, rows), self._past.columns
             if columns is not None:
                 part = columns.part_of(part, self.estimators_features_[member])
             return rows, self._say(self.estimators_[member], part)
@@ -349,10 +374,6 @@ class Bagging(BaseEstimator, ABC):
     @abstractmethod
     def _n_outputs(self, target: Any) -> int:
         """How many targets there are."""
-
-    @abstractmethod
-    def _check_same_target(self, target: Any) -> None:
-        """Refuse a target that members of a warm start do not know."""
 
     @abstractmethod
     def _keep_target(self, target: Any) -> None:

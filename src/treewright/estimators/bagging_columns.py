@@ -18,8 +18,9 @@ from treewright.data.matching import match_columns
 from treewright.data.schema import Column, Schema
 from treewright.data.table import Table
 from treewright.data.take import header_of, take_columns
+from treewright.estimators.resolve import interactions, monotone
 
-_ASKED = ("nominal", "ordinal", "numeric", "monotonic_cst")
+_ASKED = ("nominal", "ordinal", "numeric", "monotonic_cst", "interaction_cst")
 
 
 @dataclass(frozen=True)
@@ -77,25 +78,22 @@ class BagColumns:
             names.append(name)
         return names
 
-    def part_of(self, X: Any, columns: np.ndarray, where: list[int] | None = None) -> Any:
+    def part_of(self, X: Any, columns: np.ndarray) -> Any:
         """A member's columns of a table.
 
         Parameters
         ----------
         X : table
+            With the columns of the fit in their order (``arranged``).
         columns : int64[k]
-            Positions at fit.
-        where : list of int, optional
-            The position in X of each column of the fit (``positions_in``); by default the same.
         """
-        if where is None and self.is_every(columns):
+        if self.is_every(columns):
             return X
-        positions = columns if where is None else np.array(where, np.int64)[columns]
         is_named = self.schema.named and header_of(X)[0] is not None
-        return take_columns(X, positions, self.names_of(columns) if is_named else None)
+        return take_columns(X, columns, self.names_of(columns) if is_named else None)
 
-    def positions_in(self, X: Any, owner: str) -> list[int]:
-        """Where the columns of the fit stand in another table.
+    def arranged(self, X: Any, owner: str) -> Any:
+        """The columns of the fit, in their order, of another table; X itself where it has just these.
 
         Raises
         ------
@@ -108,7 +106,8 @@ class BagColumns:
             Columns that the fit did not see; names on one side only.
         """
         names, width = header_of(X)
-        return match_columns(self.schema, Table(names, 0, width), owner)
+        where = match_columns(self.schema, Table(names, 0, width), owner)
+        return X if where == list(range(width)) else take_columns(X, np.array(where, np.int64))
 
     def told_again(self, parameters: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
         """What a base estimator was told about columns, for those of a member.
@@ -129,7 +128,7 @@ class BagColumns:
         ColumnError
             A declared column does not exist.
         ParameterError
-            A column is declared twice.
+            A column is declared twice, or a constraint names none of the columns.
 
         Examples
         --------
@@ -164,14 +163,15 @@ class BagColumns:
             }
             if any(one.unnamed for one in declared.values()):
                 told["nominal"] = given["nominal"]  # "all", which means the same of fewer columns
-        signs = given["monotonic_cst"]
-        if isinstance(signs, Mapping):
-            names, every = self.schema.names, range(len(self))
-            by_position = {at: sign for at, sign in signs.items() if at not in names and at in every}
-            by_position |= {at: signs[name] for at, name in enumerate(names) if name in signs}
-            told["monotonic_cst"] = {key: by_position[at] for key, at in pairs if at in by_position}
-        elif signs is not None and len(signs) == len(self):
+        signs = monotone(given["monotonic_cst"], self.schema)
+        if signs is not None:
             told["monotonic_cst"] = [signs[at] for _, at in pairs]
+        groups = given["interaction_cst"]
+        if not (groups is None or isinstance(groups, str)):  # a word means the same of fewer columns
+            # With the group of those that no group names: among fewer columns it would be another one.
+            of_positions = interactions(groups, self.schema) or ()
+            mine_of = [[key for key, at in pairs if at in group] for group in of_positions]
+            told["interaction_cst"] = [group for group in mine_of if group]
         return told
 
 

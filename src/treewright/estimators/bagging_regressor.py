@@ -13,7 +13,6 @@ from treewright.data.target import Numbers, encode_numbers
 from treewright.estimators.bagging_base import Bagging
 from treewright.estimators.bagging_votes import Answer, numbers_of
 from treewright.estimators.tree import DecisionTreeRegressor
-from treewright.exceptions import ParameterError
 
 _LEAST_FOR_R2 = 2  # rows
 
@@ -32,7 +31,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     Attributes
     ----------
-    estimator_, estimators_, estimators_features_, estimators_samples_, model_
+    estimator_, estimators_, estimators_features_, estimators_samples_, model_, feature_importances_
         As in ``BaggingClassifier``.
     n_outputs_, n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -40,7 +39,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     oob_prediction_ : float64[n] or float64[n, n_outputs]
         Out of bag, what ``predict`` is; nan for a row that every member drew.
     oob_score_ : float
-        R squared of that, by weight, over the rows that some member did not draw.
+        R squared of that, by weight, over the rows that some member did not draw; of several outputs the mean.
 
     Notes
     -----
@@ -138,12 +137,6 @@ class BaggingRegressor(RegressorMixin, Bagging):
 
     def _n_outputs(self, target: Numbers) -> int:
         return target.values.shape[1]
-
-    def _check_same_target(self, target: Numbers) -> None:
-        if target.values.shape[1] != self.n_outputs_:
-            raise ParameterError(
-                f"y has {target.values.shape[1]} outputs, the members of warm_start have {self.n_outputs_}"
-            )
 
     def _keep_target(self, target: Numbers) -> None:
         self.n_outputs_ = target.values.shape[1]

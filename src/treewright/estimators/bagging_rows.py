@@ -6,6 +6,7 @@ is k equal rows.
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +21,7 @@ from treewright.forest.chance import COLUMNS, GROWTH
 from treewright.forest.draws import Draws, counts_of_rows, number_of_draws, row_order, seeds_of
 
 _BYTES_PER_ROW = 32  # of the order of the rows and of a draw
+_BLOCK = 65_536  # rows that are hashed at a time
 
 
 class BagRows:
@@ -46,6 +48,8 @@ class BagRows:
         What a drawn row weighs, where weights are neither numbers of rows nor chances: without replacement.
     leaves_none_out : bool
         Whether every member gets every row.
+    digest : str
+        The same for the same rows, targets and weights in the same order.
     """
 
     def __init__(
@@ -61,18 +65,19 @@ class BagRows:
     ) -> None:
         self.n_rows = len(target[0])
         check_fits(_BYTES_PER_ROW * self.n_rows, f"drawing from {self.n_rows} rows")
+        content = content_of(X) if is_ours else rough_content_of(X)
+        self.digest = _digest_of(content, target, weights)
         self.kept = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights > 0)
         weights = None if weights is None else weights[self.kept]
         self.own_weights = None if replace or weights is None or counts_of_rows(weights) is not None else weights
         weights = weights if self.own_weights is None else None
-        self._order = self._order_of(X, target, weights, is_ours)
+        self._order = self._order_of(content, target, weights)
         n_draws = number_of_draws(max_samples, len(self.kept), weights)
         self.leaves_none_out = not replace and n_draws == number_of_draws(None, len(self.kept), weights)
         self._draws = Draws(self._order, n_draws, seed, weights=weights, replace=replace)
 
-    def _order_of(self, X: Any, target: Labels | Numbers, weights: np.ndarray | None, is_ours: bool) -> np.ndarray:
+    def _order_of(self, content: np.ndarray, target: Labels | Numbers, weights: np.ndarray | None) -> np.ndarray:
         """The rows with weight in an order that does not depend on where they stand."""
-        content = content_of(X) if is_ours else rough_content_of(X)
         numbers = target[0][self.kept]
         if isinstance(target, Labels):
             # Ranks among the labels of these rows: a label of weight 0 must not change anything.
@@ -128,16 +133,17 @@ class BagRows:
         """
         return self.kept[self._draws.left_out(member)]
 
-    def is_same(self, other: BagRows) -> bool:
-        """Whether two fits draw the same rows."""
-        return (
-            self.n_rows == other.n_rows
-            and self._draws.seed == other._draws.seed
-            and self._draws.n_draws == other._draws.n_draws
-            and self._draws.replace == other._draws.replace
-            and np.array_equal(self.kept, other.kept)
-            and np.array_equal(self._order, other._order)
-        )
+
+def _digest_of(content: np.ndarray, target: Labels | Numbers, weights: np.ndarray | None) -> str:
+    """See ``BagRows.digest``."""
+    made = blake2b(digest_size=16)
+    labels = [known.tolist() for known in target.classes] if isinstance(target, Labels) else None
+    made.update(repr(labels).encode("utf-8", "surrogatepass"))
+    for array in (content, target[0], np.empty(0) if weights is None else weights):
+        made.update(repr(array.shape).encode())
+        for start in range(0, len(array), _BLOCK):
+            made.update(np.ascontiguousarray(array[start : start + _BLOCK], np.float64).data)
+    return made.hexdigest()
 
 
 def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, replace: bool) -> np.ndarray:

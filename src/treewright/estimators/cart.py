@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from treewright.grow.settings import GrowSettings
     from treewright.tree.arrays import Tree
 
+_MOST_BINS = 255  # the default, which means as many as there can be
+
 
 class CartEstimator(Growing, TreeEstimator):
     """CART's parameters; two growers that give the same tree where both can."""
@@ -90,29 +92,38 @@ class CartEstimator(Growing, TreeEstimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.interaction_cst is not None and self.splitter == "best":
+        if self.splitter != "best":
+            return
+        if self.interaction_cst is not None:
             raise ParameterError("interaction_cst needs splitter='hist' or 'random': the exact search has no groups")
+        if self.max_bins != _MOST_BINS:
+            raise ParameterError(
+                f"max_bins={self.max_bins} needs splitter='hist' or 'random': the exact search has no bins"
+            )
 
     def _refuse_beside_bins(self, table: FitTable) -> None:
         """Refuse what only the exact growers have."""
-        if self._needs_nodes(table) or self.criterion == "absolute_error":
-            raise ParameterError(
-                f"splitter={self.splitter!r} needs a criterion of sums, nominal_splits='subset', missing='direction' "
-                "or 'error', and no max_p_value: leave the others out, or choose splitter='best'"
-            )
-        if self.grow_trace:
-            raise ParameterError(f"grow_trace needs splitter='best', not {self.splitter!r}: leave one of them out")
+        without = self._needs_nodes(table)
+        if self.criterion == "absolute_error":
+            without = "criterion='absolute_error'"
+        elif self.grow_trace:
+            without = without or "grow_trace=True"
+        if without:
+            raise ParameterError(f"{without} needs splitter='best', not {self.splitter!r}: leave one of them out")
 
-    def _needs_nodes(self, table: FitTable) -> bool:
-        """Whether something is asked for that only the grower by nodes has."""
-        if callable(self.criterion) or self.criterion == "gain_ratio" or self.missing == "surrogate":
-            return True
+    def _needs_nodes(self, table: FitTable) -> str:
+        """The parameter that asks for what only the grower by nodes has; empty where none does."""
+        if callable(self.criterion):
+            return "a criterion of your own"
+        if self.criterion == "gain_ratio":
+            return "criterion='gain_ratio'"
         if self.max_p_value is not None:
-            return True
+            return f"max_p_value={self.max_p_value}"
         if self.nominal_splits != "subset" and any(column.kind == "nominal" for column in table.schema.columns):
-            return True
-        # Without a missing cell these grow the same tree.
-        return self.missing in ("fractional", "branch") and any(c.missing_seen for c in table.schema.columns)
+            return f"nominal_splits={self.nominal_splits!r}"
+        # Without a missing cell the other two grow the same tree.
+        is_asked = self.missing in ("fractional", "branch") and any(c.missing_seen for c in table.schema.columns)
+        return f"missing={self.missing!r}" if is_asked or self.missing == "surrogate" else ""
 
     def _stops(self, settings: GrowSettings, p: int) -> Stops:
         return Stops(

@@ -9,14 +9,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
-from sklearn.metrics import accuracy_score
 
+from treewright.data.target import check_lengths, check_weights, encode_labels
 from treewright.data.weights import Factors, factors_by_code
 from treewright.estimators.classifier import Classifier
 from treewright.estimators.constraints import Words
 from treewright.estimators.forest_base import ForestEstimator
+from treewright.estimators.forest_score import share_right
+from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import output_columns
 from treewright.grow.settings import CLASSIFICATION_CRITERIA
+from treewright.predict.values import predict_codes
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels
@@ -118,16 +121,49 @@ class ForestClassifier(Classifier, ForestEstimator):
 
     def _said(self, means: np.ndarray, target: Labels) -> np.ndarray:
         codes = [means[:, columns].argmax(axis=1) for columns in output_columns(self._n_classes(target))]
-        return self._answers(np.stack(codes, axis=1), target)
+        return np.stack(codes, axis=1)
 
     def _score_of(self, true: np.ndarray, said: np.ndarray, weights: np.ndarray | None) -> float:
-        if true.ndim == 2:  # every output has to be right
-            return float(np.average((true == said).all(axis=1), weights=weights))
-        return float(accuracy_score(true, said, sample_weight=weights))
+        return share_right(true, said, weights)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows that are predicted right; of several outputs, with every one of them right.
+
+        Parameters
+        ----------
+        X : table of n >= 1 rows
+        y : n labels, or n x n_outputs of them
+            One that fit never saw is never predicted right.
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        float, 0 to 1
+
+        Raises
+        ------
+        ColumnError, DataError
+            The table, its labels or weights were refused.
+        """
+        model = self._fitted()
+        said = predict_codes(model, model._encoded(X, type(self).__name__), self.n_jobs)
+        labels = encode_labels(y)
+        check_lengths(len(said), labels)
+        if len(labels.classes) != model.n_outputs:
+            raise DataError(f"y has {len(labels.classes)} outputs, the forest has {model.n_outputs}")
+        true = np.empty(said.shape, np.int64)
+        for output, (own, known) in enumerate(zip(labels.classes, model.classes, strict=True)):
+            places = {label: code for code, label in enumerate(known.tolist())}
+            true[:, output] = np.array([places.get(label, -1) for label in own.tolist()])[labels.codes[:, output]]
+        return share_right(true, said, check_weights(sample_weight, len(said)))
 
     def _shaped(self, means: np.ndarray) -> np.ndarray | list[np.ndarray]:
         parts = [np.ascontiguousarray(means[:, columns]) for columns in output_columns(self.model_.n_classes)]
         return parts[0] if len(parts) == 1 else parts
+
+
+# Python names it where a keyword is wrong: the class that was written, not this one.
+ForestClassifier.__init__.__qualname__ = "RandomForestClassifier.__init__"
 
 
 def _balanced(codes: np.ndarray, classes: tuple[np.ndarray, ...], weights: np.ndarray | None) -> Factors:
@@ -165,7 +201,7 @@ class RandomForestClassifier(ForestClassifier):
         Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
     oob_score : bool or callable, default False
         Whether each row is predicted by the trees that did not draw it, which is nearly as good as fresh rows. A
-        function of the true labels and the predicted ones, for a score other than the share of right predictions.
+        function of the true labels and the predicted ones, for a score other than that of ``score``.
     n_jobs : int, optional
         Threads; all processors by default. The forest does not depend on it.
     random_state : int, RandomState instance or None
@@ -209,12 +245,14 @@ class RandomForestClassifier(ForestClassifier):
     feature_names_in_ : ndarray of str
         Only where the table had names that are all strings.
     estimators_ : sequence of Model
-        The trees.
+        The trees; the forest itself is this sequence too, by ``len``, ``[]`` and ``for``.
     estimators_samples_ : sequence of int64[n_draws]
         The rows of each tree.
     feature_importances_ : float64[n_features_in_]
         Mean decrease of impurity over the trees; sums to one.
     oob_score_ : float
+        Share of the rows that the trees which did not draw them predict right; of several outputs, with every one of
+        them right. What the function says, where ``oob_score`` is one.
     oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
         Only after ``oob_score``: the mean class shares of the trees that did not draw the row; nan where every tree
         did, and for rows of weight 0.

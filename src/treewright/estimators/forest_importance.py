@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from treewright.forest.importance import (
 from treewright.tree.packed import PackedTrees
 
 if TYPE_CHECKING:
-    from treewright.estimators.forest_base import PastFit
+    from treewright.estimators.forest_past import PastFit
     from treewright.estimators.table import FitInput
     from treewright.forest.importance_table import Importances
 
@@ -96,6 +97,11 @@ class ForestImportance(Growing):
         """
         model = self._fitted()
         for name, value, known in (("kind", kind, KINDS), ("rows", rows, ROWS)):
+            if not isinstance(value, str):
+                raise ParameterError(
+                    f"{name} is one of {', '.join(map(repr, known))}, not of type {type(value).__name__}: as in "
+                    "importances('permutation', X, y)"
+                )
             if value not in known:
                 raise ParameterError(f"{name}={value!r}: there are {', '.join(map(repr, known))}")
         if (X is None) != (y is None) or (X is None and sample_weight is not None):
@@ -116,6 +122,21 @@ class ForestImportance(Growing):
         state: dict[str, Any] = dict(super().__getstate__())
         state.pop("_kept_rows", None)
         return state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # A copy stays here too; copy would make it by way of __getstate__. Nobody changes the rows: they are shared.
+        kept = self.__dict__.get("_kept_rows")
+        memo[id(kept)] = kept
+        return self._copied(deepcopy(self.__dict__, memo))
+
+    def __copy__(self) -> Self:
+        return self._copied(self.__dict__)
+
+    def _copied(self, state: dict[str, Any]) -> Self:
+        """An estimator with this state."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(state)
+        return made
 
     def _keep_rows(self, given: FitInput, binned: BinnedTable) -> None:
         """Keep the rows of a fit while they are few; ``_learn`` calls it when the model is there."""
@@ -166,10 +187,11 @@ class ForestImportance(Growing):
         """
         given = self._checked(X, y, sample_weight, n_threads)
         binned = BinnedTable.of(given.table, self.max_bins, n_threads)
-        if binned.digest() != self._past.digest:
+        other = self._past.other_than(self.model_, given.table, binned.digest())
+        if other:
             raise ParameterError(
                 "rows='out_of_bag' needs the table of the fit, row by row, with its target, weights and parameters; "
-                "this is another: give that one, or rows='all' to judge every tree on all rows of this table"
+                f"this is another ({other}): give that one, or rows='all' to judge every tree on all rows of this table"
             )
         return KeptRows(self._cells(binned), given.table.target[0], _weights_of(given))
 

@@ -9,14 +9,17 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from sklearn.metrics import r2_score
 
+from treewright.data.target import check_lengths, check_weights, encode_numbers
 from treewright.estimators.constraints import Words
 from treewright.estimators.forest_base import ForestEstimator
+from treewright.estimators.forest_score import explained
 from treewright.estimators.forest_verbs import QuantileVerbs
 from treewright.estimators.regressor import Regressor
+from treewright.exceptions import DataError
 from treewright.forest.settings import EXACT_CRITERIA
 from treewright.grow.settings import REGRESSION_CRITERIA
+from treewright.predict.values import predict_numbers
 
 if TYPE_CHECKING:
     from treewright.data.target import Numbers
@@ -92,15 +95,46 @@ class ForestRegressor(QuantileVerbs, Regressor, ForestEstimator):
     def _answers(self, rows: np.ndarray, target: Numbers) -> np.ndarray:
         return rows[:, 0] if target.values.shape[1] == 1 else rows
 
-    def _said(self, means: np.ndarray, target: Numbers) -> np.ndarray:
-        return self._answers(means, target)
+    def _said(self, means: np.ndarray, target: Numbers) -> np.ndarray:  # noqa: ARG002 - as of classes
+        return means
 
     def _score_of(self, true: np.ndarray, said: np.ndarray, weights: np.ndarray | None) -> float:
-        # One row has no variance that could be explained.
-        return float(r2_score(true, said, sample_weight=weights)) if len(true) > 1 else np.nan
+        return explained(true, said, weights)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Coefficient of determination of the predictions; of several outputs the mean.
+
+        Parameters
+        ----------
+        X : table of n >= 1 rows
+        y : n finite numbers, or n x n_outputs of them
+            Of any size: their squares need not be float64.
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        float, up to 1
+            nan for a single row, which has no variance that could be explained.
+
+        Raises
+        ------
+        ColumnError, DataError
+            The table, its targets or weights were refused.
+        """
+        model = self._fitted()
+        said = predict_numbers(model, model._encoded(X, type(self).__name__), self.n_jobs)
+        numbers = encode_numbers(y)
+        check_lengths(len(said), numbers)
+        if numbers.values.shape[1] != model.n_outputs:
+            raise DataError(f"y has {numbers.values.shape[1]} outputs, the forest has {model.n_outputs}")
+        return explained(numbers.values, said, check_weights(sample_weight, len(said)))
 
     def _shaped(self, means: np.ndarray) -> np.ndarray:
         return means[:, 0] if means.shape[1] == 1 else means
+
+
+# Python names it where a keyword is wrong: the class that was written, not this one.
+ForestRegressor.__init__.__qualname__ = "RandomForestRegressor.__init__"
 
 
 class RandomForestRegressor(ForestRegressor):
@@ -141,6 +175,8 @@ class RandomForestRegressor(ForestRegressor):
     estimators_, estimators_samples_, feature_importances_
         As in ``RandomForestClassifier``.
     oob_score_ : float
+        Coefficient of determination of ``oob_prediction_``, of several outputs the mean; what the function says, where
+        ``oob_score`` is one.
     oob_prediction_ : float64[n], or float64[n, n_outputs]
         Only after ``oob_score``: the mean prediction of the trees that did not draw the row; nan where every tree did,
         and for rows of weight 0.

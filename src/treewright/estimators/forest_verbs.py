@@ -58,7 +58,8 @@ class ForestVerbs:
             Regression.
         float64[n, n_classes], or a list of them for several outputs
             Classification: of the share of each class, as in ``predict_proba``.
-            nan where there are too few trees to tell.
+            nan where there are too few trees to tell: everywhere with fewer than leave every row out at least once
+            (20 to 40), and where the correction is more than there is to correct.
 
         Raises
         ------

@@ -2,54 +2,45 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError, RealNotInt, validate_parameter_constraints
-from sklearn.utils.validation import check_is_fitted
 
-from treewright.core import notices
 from treewright.core.progress_bar import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode, encode_fit
 from treewright.data.target import check_weights
 from treewright.estimators import resolve
+from treewright.estimators.bagging_rows import columns_of_each
 from treewright.estimators.base import _BothParameterErrors
 from treewright.estimators.constraints import Number, Words
-from treewright.estimators.forest_parts import SamplesOf, TreesOf
-from treewright.exceptions import DataError, ParameterError
-from treewright.forest.draws import Draws, candidate_columns, number_of_draws, row_order
+from treewright.estimators.isolation_plan import EncodedTable, IsolationPlan
+from treewright.estimators.isolation_verbs import IsolationVerbs
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
-from treewright.forest.isolation_scores import ALGORITHM, AUTO_OFFSET, lowest_share, scores_of_rows
+from treewright.forest.isolation_scores import (
+    ALGORITHM,
+    AUTO_OFFSET,
+    lowest_share,
+    scores_of_rows,
+    warn_of_many_outliers,
+)
 from treewright.model import Model
 from treewright.version import __version__
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from treewright.data.schema import Schema
     from treewright.tree.arrays import Tree
     from treewright.tree.model import Unseen
 
-AUTO_SAMPLES = 256
 
-
-class _Drawn(NamedTuple):
-    """What the trees of one fit drew: rows among those with a weight above 0, columns, which trees."""
-
-    draws: Draws
-    kept: np.ndarray
-    n_columns: int
-    numbers: range
-
-
-class IsolationForest(OutlierMixin, BaseEstimator):
+class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
     """Rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
 
     Parameters
@@ -59,8 +50,10 @@ class IsolationForest(OutlierMixin, BaseEstimator):
     max_samples : int >= 1, float in (0, 1], or "auto", default "auto"
         Rows that each tree draws; a float is a share of all rows, "auto" is 256, or all rows where there are fewer.
     contamination : float in (0, 0.5], or "auto", default "auto"
-        The share of the training rows to call outliers. "auto" calls those outliers whose score is above 0.5.
-    max_features : int >= 1, or float in (0, 1], default 1.0
+        The share of the training rows to call outliers. "auto" calls those outliers whose score is above 0.5; where
+        columns hold few different values (names, say), or values that lie evenly, that can be most of the rows: a
+        warning says so.
+    max_features : int from 1 to all columns, or float in (0, 1], default 1.0
         Columns that each tree draws; a float is a share of all columns.
     bootstrap : bool, default False
         Whether a tree draws its rows with replacement.
@@ -71,7 +64,8 @@ class IsolationForest(OutlierMixin, BaseEstimator):
     verbose : int >= 0, default 0
         Above 0, show a progress bar on standard error.
     warm_start : bool, default False
-        Whether a further fit keeps the trees and adds as many as ``n_estimators`` has grown by.
+        Whether a further fit keeps the trees and adds as many as ``n_estimators`` has grown by. The table is to be the
+        same, and so are the parameters that trees depend on: the result is that of one fit.
     nominal, numeric : sequence of column names or positions, optional
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
@@ -90,9 +84,10 @@ class IsolationForest(OutlierMixin, BaseEstimator):
     max_samples_ : int
         Rows that each tree drew.
     estimators_ : sequence of Model
-        Each tree as a model of its own, made when it is asked for.
-    estimators_features_, estimators_samples_ : list of int64 arrays
-        Columns and rows that each tree drew.
+        Each tree as a model of its own, made when it is asked for; ``len(forest)``, ``forest[i]`` and ``for`` are
+        those of this sequence.
+    estimators_features_, estimators_samples_ : sequence of int64 arrays
+        Columns and rows that each tree drew, ascending; a row that was drawn twice is there twice.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only where the table had names that are all strings.
@@ -139,9 +134,6 @@ class IsolationForest(OutlierMixin, BaseEstimator):
         "numeric": ["array-like", None],
         "unseen": [Words({"missing", "error", "majority"})],
     }
-
-    model_: Model
-    _drawn: list[_Drawn]
 
     def __init__(
         self,
@@ -200,37 +192,30 @@ class IsolationForest(OutlierMixin, BaseEstimator):
         Raises
         ------
         ParameterError
-            A parameter is out of range; under ``warm_start`` there are fewer trees than before, or another
-            ``max_samples``.
+            A parameter is out of range, or more columns are to be drawn than there are; under ``warm_start`` the table
+            or a parameter that trees depend on is another one, or there are fewer trees than before.
         DataError
             The table or the weights are refused, or there are no rows.
         TooLargeError
             The forest would not fit in memory.
+
+        Warns
+        -----
+        DataWarning
+            ``contamination="auto"`` calls more than half of the training rows outliers; ``max_samples`` is more than
+            there are rows; or under ``warm_start`` there are no more trees to grow.
         """
         self._check_parameters()
-        n_threads = resolve_jobs(self.n_jobs)
-        refuse_too_many_trees(self.n_estimators)
+        n_threads, n_trees = resolve_jobs(self.n_jobs), int(self.n_estimators)
+        refuse_too_many_trees(n_trees)
         resolve.refuse_too_large(X)
-        before = cast("tuple[Tree, ...]", self.model_.trees) if self._is_continued() else ()
-        schema, matrix = self._encoded_to_fit(X)
-        weights = check_weights(sample_weight, len(matrix))
-        kept = np.arange(len(matrix))
-        if weights is not None and not weights.all():
-            kept = np.flatnonzero(weights)
-            matrix, weights = matrix[kept], weights[kept]
-        draws = self._draws(matrix, weights)
-        numbers = self._numbers(len(before), draws.n_draws)
-        n_columns = resolve.max_features(self.max_features, len(schema))
+        schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
+        table = EncodedTable.of(schema, matrix, check_weights(sample_weight, len(matrix)))
+        plan, before = self._plan_of(table, n_trees)
+        numbers = range(len(before), n_trees)
         with bar_where_nobody_listens(bool(self.verbose)):
-            trees = before + grow_isolation_forest(matrix, schema, draws, n_columns, numbers, n_threads)
-        facts = self._facts(len(matrix), draws.n_draws)
-        model = Model("regression", schema, trees, combine="mean", unseen=cast("Unseen", self.unseen), facts=facts)
-        offset = self._offset(model, matrix, weights)
-        self._store(replace(model, facts={**facts, "offset": offset}))
-        if not before:
-            self._drawn = []
-        if "_drawn" in self.__dict__:  # trees that came out of a pickle do not say what they drew
-            self._drawn = [*self._drawn, _Drawn(draws, kept, n_columns, numbers)]
+            new = grow_isolation_forest(table.matrix, schema, plan.draws, plan.n_columns, numbers, n_threads)
+        self._store(plan, self._model_of(table, plan, before + new))
         return self
 
     def _check_parameters(self) -> None:
@@ -243,39 +228,23 @@ class IsolationForest(OutlierMixin, BaseEstimator):
     def _parameters(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self._parameter_constraints}
 
-    def _is_continued(self) -> bool:
-        """Whether a fit adds trees to those that are there."""
-        return bool(self.warm_start) and "model_" in self.__dict__
-
-    def _encoded_to_fit(self, X: Any) -> tuple[Schema, np.ndarray]:
-        """Columns and rows; under a warm start the columns are those of the first fit."""
-        if not self._is_continued():
-            return encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
-        matrix = self._encoded(X)
-        if not len(matrix):
-            raise DataError(f"Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
-        return self.model_.schema, matrix
+    def _plan_of(self, table: EncodedTable, n_trees: int) -> tuple[IsolationPlan, tuple[Tree, ...]]:
+        """What the trees draw, and the trees that there are; under a warm start both are those of the fit before."""
+        n_columns = columns_of_each(self.max_features, len(table.schema))
+        parameters = resolve.plain_parameters(self._parameters())
+        if self.warm_start and "_past" in self.__dict__:
+            before = cast("tuple[Tree, ...]", self.model_.trees)
+            past: IsolationPlan = self._past
+            return past.grown_on(table, parameters, len(before), n_trees), before
+        plan = IsolationPlan.of(
+            table, parameters, max_samples=self.max_samples, n_columns=n_columns, seed=self._seed(),
+            replace=bool(self.bootstrap),
+        )  # fmt: skip
+        return plan, ()
 
     def _encoded(self, X: Any) -> np.ndarray:
         model = self.model_
         return encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=type(self).__name__)
-
-    def _draws(self, matrix: np.ndarray, weights: np.ndarray | None) -> Draws:
-        """Which rows the trees draw."""
-        n, wanted = number_of_draws(None, len(matrix), weights), self.max_samples
-        if isinstance(wanted, str):
-            size = min(AUTO_SAMPLES, n)
-        else:
-            if isinstance(wanted, Integral) and wanted > n:
-                notices.warn(
-                    f"max_samples ({wanted}) is greater than the total number of samples ({n}). max_samples will be "
-                    f"set to n_samples for estimation."
-                )
-                wanted = n
-            size = number_of_draws(wanted, len(matrix), weights)
-        # There are no bins and there is no target: rows are told apart by their cells.
-        order = row_order(np.empty((len(matrix), 0), np.uint8), matrix, weights=weights)
-        return Draws(order, size, self._seed(), weights=weights, replace=bool(self.bootstrap))
 
     def _seed(self) -> int:
         """``random_state`` if that is an int, 0 for None."""
@@ -285,45 +254,29 @@ class IsolationForest(OutlierMixin, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    def _numbers(self, n_before: int, size: int) -> range:
-        """Which trees to grow."""
-        if n_before:
-            if self.n_estimators < n_before:
-                raise ParameterError(
-                    f"n_estimators={self.n_estimators} must be larger or equal to the {n_before} trees that are there "
-                    f"when warm_start==True"
-                )
-            if size != self.max_samples_:
-                raise ParameterError(
-                    f"under warm_start all trees draw the same number of rows: those that are there drew "
-                    f"{self.max_samples_}, now it would be {size}; set max_samples={self.max_samples_}, or "
-                    f"warm_start=False to grow all trees anew"
-                )
-            if self.n_estimators == n_before:
-                notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
-        return range(n_before, int(self.n_estimators))
-
-    def _facts(self, n_rows: int, size: int) -> dict[str, Any]:
-        """What the model is to remember of the fit."""
-        return {
+    def _model_of(self, table: EncodedTable, plan: IsolationPlan, trees: tuple[Tree, ...]) -> Model:
+        """The model, with the score below which a row is an outlier."""
+        facts: dict[str, Any] = {
             "algorithm": ALGORITHM,
             "criterion": "squared_error",  # the impurity of a node is the variance of its rows' path lengths
-            "max_samples": size,
-            "n_samples": n_rows,
+            "max_samples": plan.draws.n_draws,
+            "n_samples": len(table.matrix),
             "offset": AUTO_OFFSET,
             "parameters": resolve.plain_parameters(self._parameters()),
             "version": __version__,
         }
-
-    def _offset(self, model: Model, matrix: np.ndarray, weights: np.ndarray | None) -> float:
-        """The score below which a row is an outlier."""
+        unseen = cast("Unseen", self.unseen)
+        model = Model("regression", table.schema, trees, combine="mean", unseen=unseen, facts=facts)
         if isinstance(self.contamination, str):
-            return AUTO_OFFSET
-        return lowest_share(-scores_of_rows(model, matrix, self.n_jobs), weights, float(self.contamination))
+            warn_of_many_outliers(model, table.matrix, table.weights, self.n_jobs)
+            return model
+        scores = -scores_of_rows(model, table.matrix, self.n_jobs)
+        offset = lowest_share(scores, table.weights, float(self.contamination))
+        return replace(model, facts={**facts, "offset": offset})
 
-    def _store(self, model: Model) -> None:
+    def _store(self, plan: IsolationPlan, model: Model) -> None:
         """Keep the model and what scikit-learn expects beside it."""
-        self.model_ = model
+        self.model_, self._past = model, plan
         self.offset_ = float(model.facts["offset"])
         self.max_samples_ = int(model.facts["max_samples"])
         self.n_features_in_ = len(model.schema)
@@ -331,12 +284,6 @@ class IsolationForest(OutlierMixin, BaseEstimator):
             self.feature_names_in_ = np.array(model.schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The order of the fit's rows stays here: a pickle is for using the model.
-        state: dict[str, Any] = dict(super().__getstate__())
-        state.pop("_drawn", None)
-        return state
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The score of the paper with a minus: the lower, the odder.
@@ -358,8 +305,7 @@ class IsolationForest(OutlierMixin, BaseEstimator):
         UnseenLevelError
             A level that fit never saw, under ``unseen="error"``.
         """
-        check_is_fitted(self, "model_")
-        return -scores_of_rows(self.model_, self._encoded(X), self.n_jobs)
+        return -scores_of_rows(self._fitted(), self._encoded(X), self.n_jobs)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """``score_samples(X) - offset_``: negative for outliers.
@@ -379,46 +325,3 @@ class IsolationForest(OutlierMixin, BaseEstimator):
             -1 for outliers, 1 for the others.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
-
-    @property
-    def estimators_(self) -> TreesOf:
-        """Each tree as a model of its own; it predicts path lengths."""
-        check_is_fitted(self, "model_")
-        return TreesOf(self.model_)
-
-    @property
-    def estimators_features_(self) -> list[np.ndarray]:
-        """Columns that each tree drew, ascending."""
-        p = len(self.model_.schema) if self._known_draws() else 0
-        return [
-            candidate_columns(drawn.draws.seed, number, p, drawn.n_columns).astype(np.int64)
-            for drawn in self._known_draws()
-            for number in drawn.numbers
-        ]
-
-    @property
-    def estimators_samples_(self) -> list[np.ndarray]:
-        """Rows that each tree drew, in the order of the fit's table; a row drawn twice is there twice."""
-        return [
-            rows
-            for drawn in self._known_draws()
-            for rows in SamplesOf(drawn.draws, drawn.kept, drawn.numbers.stop)[drawn.numbers.start :]
-        ]
-
-    def _known_draws(self) -> list[_Drawn]:
-        """How the trees were drawn, fit by fit."""
-        check_is_fitted(self, "model_")
-        if "_drawn" not in self.__dict__:
-            raise AttributeError("which rows and columns the trees drew is not kept in a pickle")
-        return self._drawn
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file; ``treewright.load`` reads it, and ``anomaly_scores`` scores rows with what it read.
-
-        Raises
-        ------
-        InputFileError
-            The file cannot be written there.
-        """
-        check_is_fitted(self, "model_")
-        self.model_.save(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
@@ -120,7 +120,7 @@ def interactions(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...] | No
     Raises
     ------
     ParameterError
-        A group is no sequence, or names an unknown column.
+        It is no sequence of groups, a group is no sequence, or names an unknown column.
     """
     if value is None:
         return None
@@ -129,12 +129,26 @@ def interactions(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...] | No
     if isinstance(value, str):
         groups.update(combinations(range(p), 1 if value == "no_interactions" else 2))
     else:
-        for group in value:
-            if isinstance(group, str) or not isinstance(group, Iterable):
-                raise ParameterError(f"interaction_cst: a group is a sequence of columns, not {group!r}")
-            groups.add(tuple(sorted({_position(key, schema, "interaction_cst") for key in group})))
+        for group in _items(value, "give a sequence of groups of columns"):
+            keys = _items(group, "a group is a sequence of columns")
+            groups.add(tuple(sorted({_position(key, schema, "interaction_cst") for key in keys})))
     rest = set(range(p)).difference(*groups)
     return tuple(sorted((groups | {tuple(sorted(rest))}) - {()}))
+
+
+def _items(value: Any, wanted: str) -> list[Any]:
+    """The items of a sequence that is no text; an array of no dimension has none, though it says so only when asked.
+
+    Raises
+    ------
+    ParameterError
+    """
+    try:
+        if not isinstance(value, str):
+            return list(value)
+    except TypeError:
+        pass
+    raise ParameterError(f"interaction_cst: {wanted}, not {value!r}")
 
 
 def _position(key: Any, schema: Schema, parameter: str) -> int:

@@ -145,8 +145,8 @@ class TreeEstimator(Prunable, Estimator):
         table = self.__dict__.get("_rows") if X is None else self._table_of(X, y, sample_weight)
         if table is None:
             raise ParameterError(
-                "the rows of the fit are not at hand (more than 32 MB, or the estimator was pickled): pass them, "
-                "audit(node, X, y)"
+                "the rows of the fit are not at hand (more than 32 MB, or a copy left them behind, as in a pickle or a "
+                "bag): pass them, audit(node, X, y, sample_weight)"
             )
         # The parameters of the fit: those of now may have been set since.
         parameters = self._parameters_of_fit

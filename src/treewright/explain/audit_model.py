@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from treewright.exceptions import ParameterError
 from treewright.explain.audit import Audit, audit_node
 from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.predict import paths, values
 from treewright.tree.edit import is_below
+from treewright.tree.growth import FORESTS, SEARCHED, growth_of
 from treewright.tree.model import ModelData
 from treewright.tree.nodes import node_of
 
@@ -23,27 +26,80 @@ def audit_model(
 
     Parameters
     ----------
+    model : ModelData
+        Of one tree; one of bagging's is audited by the algorithm of the members.
     matrix : float[n, p]
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     weights : float64[n], > 0, or None
     node : int
     **options
         As ``treewright.explain.audit.audit_node``.
+
+    Raises
+    ------
+    ParameterError
+        The trees did not choose among all tests; there is no such node or column.
     """
-    facts = model.facts
-    algorithm, parameters = str(facts.get("algorithm", "cart")), facts.get("parameters", {})
+    refuse_other_growth(model)
+    growth = growth_of(model)
+    algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
+    n_rows = int(facts.get("n_samples", len(matrix)))
+    if growth.is_member:
+        # The audit reads the facts of one tree; shares of rows are those of the rows that bagging drew for it.
+        n_rows = int(model.trees[0].n_samples[0])
+        model = replace(model, facts={**facts, "algorithm": algorithm, "parameters": dict(parameters)})
     problem = problem_of(algorithm, parameters, model.missing, matrix, model.schema, target, weights, model.n_classes)
-    policy = policy_of(algorithm, parameters, problem, int(facts.get("n_samples", len(matrix))))
+    policy = policy_of(algorithm, parameters, problem, n_rows)
     return audit_rows(model, problem, policy, matrix, node, **options)
+
+
+def refuse_other_growth(model: ModelData) -> None:
+    """Refuse trees whose nodes did not choose the best of all tests: an audit would star another one.
+
+    Raises
+    ------
+    ParameterError
+        They are a forest's, or were grown with random cuts or by an algorithm that is not known.
+    """
+    growth = growth_of(model)
+    instead = "fit a tree with splitter='best' to see how one is chosen"
+    if growth.algorithm in FORESTS:
+        raise ParameterError(
+            f"audit compares every test that a node could ask, and the trees of {FORESTS[growth.algorithm]} do not "
+            f"choose so: their nodes draw columns or cuts by chance. show(tree=i) tells what a tree asks; {instead}"
+        )
+    if growth.splitter not in ("best", "hist"):
+        raise ParameterError(
+            f"audit compares every test that a node could ask, and this tree was grown with splitter="
+            f"{growth.splitter!r}, which draws one cut of each column by chance: {instead}"
+        )
+    if growth.algorithm not in SEARCHED:
+        raise ParameterError(
+            f"audit knows the algorithms {', '.join(SEARCHED)}; the facts of the model say {growth.algorithm!r}"
+        )
 
 
 def audit_rows(
     model: ModelData, problem: Problem, policy: Policy, matrix: np.ndarray, node: int, **options: Any
 ) -> Audit:
-    """Audit a node on the rows of a problem that reach it; arguments as `audit_model`."""
+    """Audit a node on the rows of a problem that reach it; arguments as `audit_model`.
+
+    Raises
+    ------
+    ParameterError
+        As `audit_model`.
+    """
+    refuse_other_growth(model)
     node_of(model, node)  # refuses a node that is not there
     rows, shares = rows_at(model, matrix, node)
-    return audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
+    audit = audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
+    is_chosen_here = audit.every is None and bool(audit.asked) and audit.n_samples == audit.n_fitted
+    if is_chosen_here and not audit.takes_winner and growth_of(model).splitter == "hist":
+        raise ParameterError(
+            f"node {node} asks {audit.asked!r}, the best cut between bins (splitter='hist'); audit compares the cuts "
+            f"between all values, and another one is better: fit a tree with splitter='best' to see how one is chosen"
+        )
+    return audit
 
 
 def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:

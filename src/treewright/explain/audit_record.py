@@ -105,6 +105,11 @@ class Audit(Sequence[AuditRow]):
         return next((row for row in self.rows if row.chosen), None)
 
     @property
+    def takes_winner(self) -> bool:
+        """Whether the tree asks what the algorithm takes: not at a leaf, nor where a draw or a limit kept it out."""
+        return self.winner is not None and bool(self.asked) and self.winner.question == self.asked
+
+    @property
     def by_p(self) -> bool:
         """Whether columns are compared by adjusted p-values (CHAID)."""
         return any("multiplier" in row.notes for row in self.rows)

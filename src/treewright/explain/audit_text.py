@@ -136,7 +136,7 @@ def table_lines(audit: Audit) -> list[str]:
     ]
     what = "Best test of each column" if audit.every is None else f"Every test of {written_name(audit.every)}"
     unit = f"; entropies in {unit_of(audit)} (log base {audit.log_base})" if unit_of(audit) else ""
-    taken = ", * would be taken" if audit.leaf_reason else ", * is taken"
+    taken = ", * is taken" if audit.takes_winner else ", * would be taken"
     mark = "" if audit.winner is None else taken if audit.every is None else ", * is the best of them"
     out = "; -: left out" if audit.every is None and any(is_out(audit, row) for row in shown) else ""
     name = p_name(audit)
@@ -312,7 +312,7 @@ def verdict_lines(audit: Audit, row: AuditRow) -> list[str]:
         lines.append(f"{others} the same: the lowest is taken.")
     if not row.exact:
         lines.append("Not every division of its levels was tried: a better one may exist.")
-    if audit.every is None and audit.asked and not (row.chosen and row.question == audit.asked):
+    if audit.every is None and audit.asked and not (row.chosen and audit.takes_winner):
         asked = shorten(audit.asked, 2 * QUESTION_WIDTH)
         lines.append(f"The tree asks '{asked}' here, which is not the best test of these rows{why_other(audit)}.")
     return lines

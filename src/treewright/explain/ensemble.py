@@ -9,6 +9,7 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.explain.importance import impurity_importances
 from treewright.tree.arrays import Tree
+from treewright.tree.check_facts import ISOLATION_FOREST
 from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
@@ -116,19 +117,22 @@ def show_ensemble(model: ModelData, **options: Any) -> str:
             "as in show(tree=0, ...)"
         )
     sizes = sizes_of(model)
-    algorithm = escape_controls(str(model.facts.get("algorithm", "")))
-    lines = [f"{model.task.capitalize()} by {counted(len(model.trees), 'tree')}"]
-    if algorithm:
-        lines[0] += f", grown by {algorithm}"
-    said = COMBINED.get((model.task, model.combine))
-    if said:
-        lines.append(f"the prediction is {said}")
-    lines += ["", f"{'':8}{'least':>10}{'median':>10}{'most':>10}"]
+    lines = [*_title(model), "", f"{'':8}{'least':>10}{'median':>10}{'most':>10}"]
     for title, numbers in (("leaves", sizes.n_leaves), ("depth", sizes.depth)):
         median = f"{np.median(numbers):.1f}".removesuffix(".0")
         lines.append(f"{title:8}{numbers.min():>10}{median:>10}{numbers.max():>10}")
     lines += ["", *_most_used(model, sizes.n_tests), "", "show(tree=0) shows the first tree, tree(0) is it as a model"]
     return "\n".join(lines)
+
+
+def _title(model: ModelData) -> list[str]:
+    """Lines that say what the trees are and how they answer together."""
+    algorithm, n_trees = escape_controls(str(model.facts.get("algorithm", ""))), counted(len(model.trees), "tree")
+    if algorithm == ISOLATION_FOREST:
+        return [f"Isolation forest of {n_trees}", "the score of a row comes from the mean of its path lengths"]
+    lines = [f"{model.task.capitalize()} by {n_trees}" + (f", grown by {algorithm}" if algorithm else "")]
+    said = COMBINED.get((model.task, model.combine))
+    return [*lines, f"the prediction is {said}"] if said else lines
 
 
 def _most_used(model: ModelData, n_tests: np.ndarray) -> list[str]:

@@ -152,7 +152,9 @@ class _Growth:
     ) -> None:
         self.codes, self.matrix, self.bins, self.schema = codes, matrix, bins, schema
         self.target, self.weights, self.settings = target, weights, settings
-        self.n_outer = max(1, min(settings.n_threads, settings.n_trees))
+        # With far fewer trees than threads one tree after another, each on all threads.
+        self.n_outer = settings.n_threads if 2 * settings.n_trees > settings.n_threads else 1
+        self.n_outer = max(1, min(self.n_outer, settings.n_trees))
         self.seeds = seeds_of(settings.seed, settings.first_tree, settings.n_trees)[:, GROWTH]
         self.repeats = counts_of_rows(weights)
         self.draws: Draws | None = None

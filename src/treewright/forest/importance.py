@@ -31,6 +31,7 @@ from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
 
+_TINY = float(np.finfo(np.float64).tiny)
 _REMEDY = "use fewer threads (n_jobs), or judge on fewer rows"
 
 
@@ -106,7 +107,7 @@ def permutation_importances(
     Raises
     ------
     DataError
-        No tree has rows to be judged on.
+        No tree has rows to be judged on, or the squared errors are beyond float64.
     TooLargeError
 
     Notes
@@ -114,12 +115,14 @@ def permutation_importances(
     Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
     A column that a tree does not ask cannot change its answers, so it is not shuffled there.
     """
-    judge = _Judge(model)
+    exponent = _exponent(model, rows.target)
+    judge = _Judge(model, exponent)
 
     def rises(tree: int) -> np.ndarray | None:
         cells, target, weights = rows.of_tree(tree)
         if not len(cells):
             return None
+        target = judge.in_units(target)
         before = judge.error(tree, cells, target, weights)
         found = np.zeros(len(model.schema))
         order = np.empty(len(cells), np.int32)
@@ -134,7 +137,7 @@ def permutation_importances(
         return found
 
     check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that judge a tree", _REMEDY)
-    return _summary(model, "permutation", _by_tree(rises, model, n_threads))
+    return _summary(model, "permutation", _by_tree(rises, model, n_threads), 2 * exponent)
 
 
 def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int = 1) -> Importances:
@@ -181,15 +184,32 @@ def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int 
     size = 16 * n_values * int(np.diff(trees.roots).max()) + rows.cells.nbytes + 8 * n_values * len(rows.cells)
     check_fits(n_threads * size, "the sums of a tree's nodes", _REMEDY)
 
+    exponent = _exponent(model, rows.target)
+
     def gains(tree: int) -> np.ndarray | None:
         cells, target, weights = rows.of_tree(tree)
-        return _gains_of_tree(model, trees, tree, cells, target, weights) if len(cells) else None
+        return _gains_of_tree(model, trees, tree, cells, target, weights, exponent) if len(cells) else None
 
     return _summary(model, "debiased", _by_tree(gains, model, n_threads))
 
 
+def _exponent(model: ModelData, target: np.ndarray) -> int:
+    """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
+    if model.task == "classification":
+        return 0
+    trees = model.trees
+    values = [trees.leaf_value] if isinstance(trees, PackedTrees) else [tree.value for tree in trees]
+    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *values)))[1])
+
+
 def _gains_of_tree(
-    model: ModelData, packed: PackedTrees, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None
+    model: ModelData,
+    packed: PackedTrees,
+    tree: int,
+    cells: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray | None,
+    exponent: int,
 ) -> np.ndarray:
     """float64[p]: the gains of a tree's splits on some rows, as shares of their squares about its mean."""
     begin, end = packed.roots[tree : tree + 2].tolist()
@@ -203,6 +223,7 @@ def _gains_of_tree(
         weight[leaves] = value[:, output_columns(model)[0]].sum(axis=1)
         inside[leaves] = value
     else:
+        value, target = np.ldexp(value, -exponent), np.ldexp(target, -exponent)
         weight[leaves] = packed.leaf_weight[kept]
         inside[leaves] = value * weight[leaves, None]
     mean = inside.sum(axis=0) / weight.sum()
@@ -228,8 +249,8 @@ def _gains_of_tree(
 class _Judge:
     """What single trees of a model say of rows, and how wrong that is."""
 
-    def __init__(self, model: ModelData) -> None:
-        self.model = model
+    def __init__(self, model: ModelData, exponent: int) -> None:
+        self.model, self.exponent = model, exponent
         trees = model.trees
         self.said = self._said(trees.leaf_value) if isinstance(trees, PackedTrees) else None
 
@@ -237,10 +258,15 @@ class _Judge:
         """[m, n_outputs]: class codes or numbers of leaves."""
         if self.model.task == "classification":
             return first_largest(self.model, value)
-        return value.astype(np.float64)
+        return self.in_units(value.astype(np.float64))
+
+    def in_units(self, target: np.ndarray) -> np.ndarray:
+        """Targets as they are compared with answers: class codes, or numbers divided by ``2**exponent``."""
+        scaled: np.ndarray = np.ldexp(target, -self.exponent) if self.exponent else target
+        return scaled
 
     def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
-        """Share of wrong answers, or mean squared error."""
+        """Share of wrong answers, or mean squared error; the target in units."""
         trees = self.model.trees
         if isinstance(trees, PackedTrees) and self.said is not None:
             said = self.said[leaf_rows_of_bins(trees, cells, np.arange(len(cells), dtype=np.int32), tree)]
@@ -279,11 +305,32 @@ def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_th
     return np.array(kept)
 
 
-def _summary(model: ModelData, kind: str, by_tree: np.ndarray) -> Importances:
-    """Means over the trees, and their standard errors."""
+def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0) -> Importances:
+    """Means over the trees, and their standard errors, of numbers in units of ``2**exponent``."""
     n, p = len(by_tree), len(model.schema)
     total = by_tree.sum(axis=0) if n else np.zeros(p)
     # A share of the sum, as feature_importances_ is, to the last bit.
     values = total / total.sum() if kind == "impurity" and n else total / max(n, 1)
     errors = by_tree.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(p, np.nan)
+    if exponent:
+        values, errors = _scaled(values, exponent), _scaled(errors, exponent)
     return Importances(kind, model.task, model.schema.names, values, errors, n)
+
+
+def _scaled(values: np.ndarray, exponent: int) -> np.ndarray:
+    """Squared errors times ``2**exponent``.
+
+    Raises
+    ------
+    DataError
+        The largest of them is beyond float64.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        scaled: np.ndarray = np.ldexp(values, exponent)
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    if largest > 0 and not _TINY <= np.nanmax(np.abs(scaled)) < np.inf:
+        raise DataError(
+            "the squares of such numbers as y holds are beyond float64, so a rise of the squared error cannot be told: "
+            f"divide y by {2.0 ** (exponent // 2):.0e} before the fit, or use kind='debiased', which has no unit"
+        )
+    return scaled

@@ -15,6 +15,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
+from treewright.exceptions import TooLargeError
 from treewright.forest.chance import GROWTH
 from treewright.forest.draws import Draws, candidate_columns, seeds_of
 from treewright.forest.isolation_kernel import Growing, grow_isolation
@@ -22,6 +23,7 @@ from treewright.forest.isolation_scores import average_path_length
 from treewright.tree.arrays import LEAF, Tree
 from treewright.tree.fields import FIELDS, NODE_FIELDS
 
+_MOST_TREES = 2**31 - 1
 _TREE_BYTES = 4096  # the objects of a tree, without its nodes
 _NODE_BYTES = sum(dtype.itemsize for dtype in NODE_FIELDS.values())
 _REMEDY = "grow fewer trees, or draw fewer rows for each (max_samples)"
@@ -30,10 +32,17 @@ _REMEDY = "grow fewer trees, or draw fewer rows for each (max_samples)"
 def refuse_too_many_trees(n_trees: int) -> None:
     """Refuse a forest whose trees would not fit in memory even if each were a leaf.
 
+    Parameters
+    ----------
+    n_trees : int
+        However many digits it has.
+
     Raises
     ------
     TooLargeError
     """
+    if n_trees > _MOST_TREES:
+        raise TooLargeError(f"n_estimators is more than {_MOST_TREES}, the most trees that are numbered: {_REMEDY}")
     check_fits(n_trees * _TREE_BYTES, f"a forest of {n_trees} trees", _REMEDY)
 
 

@@ -10,17 +10,21 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core import notices
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import counts_of_rows
 from treewright.predict.route import in_blocks
 from treewright.predict.values import predict_numbers
+from treewright.tree.check_facts import ISOLATION_FOREST
 from treewright.tree.model import ModelData
 
-ALGORITHM = "isolation_forest"
+ALGORITHM = ISOLATION_FOREST
 AUTO_OFFSET = -0.5
 _BLOCK = 2048  # rows that stay in the cache while all trees are walked
+_FEWEST_ROWS = 25  # of a few rows most can be unlike the others
+_ROWS_LOOKED_AT = 1000
 NO_LENGTH = 1.0  # path length over its average where every tree drew one row: the score is 1/2, neither odd nor not
 
 
@@ -117,6 +121,37 @@ def lowest_share(scores: np.ndarray, weights: np.ndarray | None, share: float) -
     if weights is not None and counts is None:
         return float(np.quantile(scores, share, weights=weights, method="inverted_cdf"))
     return float(np.percentile(scores if counts is None else np.repeat(scores, counts), 100.0 * share))
+
+
+def warn_of_many_outliers(
+    model: ModelData, matrix: np.ndarray, weights: np.ndarray | None, n_jobs: int | None = None
+) -> None:
+    """Warn where a score above 0.5 is nothing special among the training rows.
+
+    Parameters
+    ----------
+    model : ModelData
+    matrix : float32 or float64 [n, p]
+        Rows of the fit; about 1,000 of them, evenly spaced, are looked at.
+    weights : float64[n], > 0, or None
+    n_jobs : int or None
+
+    Warns
+    -----
+    DataWarning
+        More than half of the rows, by weight, have a score above 0.5.
+    """
+    if len(matrix) < _FEWEST_ROWS:
+        return
+    rows = slice(None, None, -(-len(matrix) // _ROWS_LOOKED_AT))
+    is_odd = -scores_of_rows(model, matrix[rows], n_jobs) < AUTO_OFFSET
+    share = float(np.average(is_odd, weights=None if weights is None else weights[rows] / weights.max()))
+    if share > 0.5:
+        notices.warn(
+            f"contamination='auto' calls {share:.0%} of the training rows outliers: where values are few (names, say) "
+            f"or lie evenly, ordinary rows score above {-AUTO_OFFSET}. Set contamination to the share that you expect, "
+            "such as 0.05"
+        )
 
 
 def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

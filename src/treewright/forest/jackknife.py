@@ -29,6 +29,7 @@ from treewright.core.jit import kernel
 from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
+from treewright.forest.out_of_bag import enough_trees
 from treewright.predict.ensemble import said_by_tree
 from treewright.predict.ensemble_blocks import leaf_rows_of_bins
 from treewright.predict.ensemble_content import contents_of
@@ -158,7 +159,8 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     -------
     float64[n, n_values]
         Of the share of each class, output by output, or of each predicted number. nan where the correction for
-        finitely many trees is more than there is to correct.
+        finitely many trees is more than there is to correct, and everywhere for fewer trees than leave every row out
+        at least once (``out_of_bag.enough_trees``): what such a row does to a prediction cannot be told.
 
     Raises
     ------
@@ -172,7 +174,17 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     """
     contents = contents_of(model)
     n, n_values, n_trees = len(matrix), contents[0].shape[1], len(model.trees)
+    if n_trees < (n_needed := enough_trees(draws.n_rows)):
+        notices.warn(
+            f"{n_trees} {'tree is' if n_trees == 1 else 'trees are'} too few to tell a standard error, which takes "
+            f"{n_needed} at least where there were {draws.n_rows} rows: it is nan. Grow more trees (about as many as "
+            "there are rows)"
+        )
+        return np.full((n, n_values), np.nan)
     gram, n_draws = gram_of_draws(draws, n_trees)
+    # Squares of very large or small numbers would leave the range of float64.
+    exponents = np.frexp(np.max([np.abs(content).max(axis=0) for content in contents], axis=0))[1]
+    contents = tuple(np.ldexp(content, -exponents) for content in contents)
     found = np.empty((n, n_values))
     n_threads = threads.resolve_jobs(n_jobs)
     block = max(1, min(_SAID_CELLS // (n_trees * n_values), -(-n // n_threads)))
@@ -188,7 +200,7 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
             f"{int(is_lost.any(axis=1).sum())} of {n} rows: {n_trees} trees are too few to tell a standard error from "
             "the chance of their draws; there it is nan. Grow more trees (about as many as there are rows)"
         )
-    return np.sqrt(np.where(is_lost, np.nan, found))
+    return np.ldexp(np.sqrt(np.where(is_lost, np.nan, found)), exponents)
 
 
 def _said(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:

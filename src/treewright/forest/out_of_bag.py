@@ -22,6 +22,7 @@ from treewright.exceptions import ParameterError, TooLargeError
 # A vote has 40 bits behind the point of the largest possible one; so many trees can vote on a row without overflow.
 _BITS = 40
 _MOST_TREES = 2**22
+_MANY_DRAWS = 2.0  # a row that is drawn so often by a tree has a large weight: without weights it is once at most
 
 
 @kernel
@@ -194,12 +195,37 @@ def output_columns(n_classes: tuple[int, ...]) -> list[slice]:
     return [slice(end - k, end) for end, k in zip(ends, n_classes, strict=True)]
 
 
-def mean_votes(votes: Votes) -> np.ndarray:
+def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.ndarray:
+    """How often a tree draws each row on average.
+
+    Parameters
+    ----------
+    n_rows, n_draws : int, >= 1
+    weights : float64[n_rows], > 0, or None
+
+    Returns
+    -------
+    float64[n_rows]
+
+    Examples
+    --------
+    >>> expected_draws(2, 8, np.array([1.0, 3.0])).tolist()
+    [2.0, 6.0]
+    """
+    if weights is None:
+        return np.full(n_rows, n_draws / n_rows)
+    shares = weights / weights.max()  # their sum stays in range
+    return n_draws * (shares / shares.sum())
+
+
+def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
     """The mean of what the trees said that never saw the row.
 
     Parameters
     ----------
     votes : Votes
+    draws : float64[n], > 0, optional
+        How often a tree draws each row on average (``expected_draws``), for the warning; once by default.
 
     Returns
     -------
@@ -230,16 +256,43 @@ def mean_votes(votes: Votes) -> np.ndarray:
             means = scale.centre + np.ldexp(votes.sums / n_votes, -scale.exponent)
             # The rounding of votes must not leave the range of the target.
             means = np.clip(means, scale.lowest, scale.highest)
-    n_without = int((votes.n_votes == 0).sum())
-    if n_without:
+    is_without = votes.n_votes == 0
+    if is_without.any():
+        draws = np.ones(len(means)) if draws is None else draws
         notices.warn(
-            f"{n_without} of {len(means)} rows were drawn by every tree, so no tree can say anything of them out of "
-            f"bag: there they are nan. Grow more trees (about {_enough_trees(len(means))} leave every row out at least "
-            "once), or lower max_samples"
+            f"{int(is_without.sum())} of {len(means)} rows were drawn by every tree, so no tree can say anything of "
+            f"them out of bag: there they are nan. {_remedy(draws, float(draws[is_without].mean()))}"
         )
     return means
 
 
-def _enough_trees(n_rows: int) -> int:
-    """Trees after which a row that none of them left out is not to be expected: each leaves out one row in e."""
-    return math.ceil(math.log(100 * n_rows) / -math.log1p(-math.exp(-1)))
+def _remedy(draws: np.ndarray, of_those_without: float) -> str:
+    """What helps rows that every tree drew; more trees do not where their weights are large."""
+    if of_those_without > _MANY_DRAWS:
+        remedy = (
+            f"Their weights are large: a tree draws such a row {of_those_without:.3g} times on average, so one tree in "
+            f"{math.exp(min(of_those_without, 700.0)):.3g} leaves it out. Lower max_samples"
+        )
+        if round(draws.sum()) > len(draws):  # whole numbers: each row counts as several
+            remedy += "; or, if they are no numbers of rows, scale them, as in sample_weight / sample_weight.mean()"
+        return remedy
+    n_trees = enough_trees(len(draws), float(draws.max()))
+    return f"Grow more trees (about {n_trees} leave every row out at least once), or lower max_samples"
+
+
+def enough_trees(n_rows: int, draws: float = 1.0) -> int:
+    """Trees after which a row that none of them left out is not to be expected.
+
+    Parameters
+    ----------
+    n_rows : int, >= 1
+    draws : float, > 0
+        How often a tree draws a row on average: it leaves one row in ``e**draws`` out.
+
+    Examples
+    --------
+    >>> enough_trees(100), enough_trees(100, draws=0.1)
+    (21, 4)
+    """
+    chance = math.exp(-min(draws, 30.0))  # beyond, no forest has so many trees
+    return math.ceil(math.log(100 * n_rows) / -math.log1p(-chance))

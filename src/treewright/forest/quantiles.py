@@ -16,6 +16,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -225,13 +226,15 @@ def checked_quantiles(quantiles: Any) -> list[float]:
     >>> checked_quantiles(0.5), checked_quantiles([0, 0.9])
     ([0.5], [0.0, 0.9])
     """
-    try:
-        given = np.atleast_1d(np.asarray(quantiles, np.float64))
-    except (TypeError, ValueError):
-        given = np.empty(0)
-    if given.ndim != 1 or not len(given) or not ((given >= 0) & (given <= 1)).all():
+    given = np.atleast_1d(np.asarray(quantiles, object))
+    if given.ndim != 1 or not len(given) or not all(_is_number(each) and 0 <= each <= 1 for each in given):
         raise ParameterError(f"quantiles={quantiles!r}: give numbers from 0 to 1, as in [0.05, 0.5, 0.95]")
-    return given.tolist()
+    return [float(each) for each in given]
+
+
+def _is_number(value: Any) -> bool:
+    """Whether something is a real number; True and False are not, nor is text."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def ends_of_level(level: Any) -> list[float]:
@@ -247,10 +250,10 @@ def ends_of_level(level: Any) -> list[float]:
     >>> ends_of_level(0.5)
     [0.25, 0.75]
     """
-    is_number = isinstance(level, int | float | np.number) and not isinstance(level, bool)
-    if not is_number or not 0 < level < 1:
+    number = level[()] if isinstance(level, np.ndarray) and level.ndim == 0 else level
+    if not _is_number(number) or not 0 < number < 1:
         raise ParameterError(f"level={level!r}: give a number between 0 and 1, such as 0.9")
-    return [(1 - float(level)) / 2, (1 + float(level)) / 2]
+    return [(1 - float(number)) / 2, (1 + float(number)) / 2]
 
 
 def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jobs: int | None = None) -> np.ndarray:

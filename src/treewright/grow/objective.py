@@ -109,7 +109,7 @@ def classification_objective(
         table, table_scale = xlogx_table(n)
     if max(n_classes) <= 2 and (number == GINI or (len(table) and n_outputs == 1)):
         signs = np.where(codes.T > 0, 1, -1)
-        values = np.ascontiguousarray(signs, np.int8) if weights is None else signs * fixed
+        values = np.ascontiguousarray(signs, np.int8) if weights is None else np.ascontiguousarray(signs * fixed)
         factor = 0.5 / n_outputs if number == GINI else 1.0
         stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True, table, table_scale)
         return Objective(stats, n_outputs, total_weight, exponent, (factor,), tuple(n_classes))

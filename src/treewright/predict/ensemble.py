@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.data.memory import check_fits
-from treewright.predict.ensemble_blocks import packed_leaves, packed_sums
+from treewright.predict.ensemble_blocks import empty_sums, packed_leaves, packed_sums
 from treewright.predict.ensemble_content import contents_of
 from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
 from treewright.predict.route import leaf_of
@@ -60,17 +60,46 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     float64[n, n_values]
         ``"mean"``: class shares or numbers, averaged over the trees. ``"vote"``: the share of the trees that vote for
         the class, each for the most frequent one of its leaf, the first of equals. ``"sum"``: numbers, added up.
+        A mean is finite, also where the sum is beyond float64.
+
+    Raises
+    ------
+    TooLargeError
+        The sums would not fit in memory.
     """
     contents = contents_of(model)
+    sums = _added_up(model, contents, matrix, n_jobs)
+    if model.combine == "sum":
+        return sums
+    sums /= len(model.trees)
+    if model.task == "regression" and not np.isfinite(sums).all():  # shares cannot be
+        beyond = ~np.isfinite(sums)
+        rows = np.flatnonzero(beyond.any(axis=1))
+        sums[beyond] = _mean_of_large(model, contents, matrix[rows], n_jobs)[beyond[rows]]
+    return sums
+
+
+def _added_up(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """What the trees say, added up in their order: float64[n, n_values]; not finite where it is beyond float64."""
     if isinstance(model.trees, PackedTrees):
-        sums = packed_sums(model.trees, contents[0], matrix, n_jobs)
-    else:
-        sums = np.zeros((len(matrix), contents[0].shape[1]))
+        return packed_sums(model.trees, contents[0], matrix, n_jobs)
+    sums = empty_sums(len(matrix), contents[0].shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
         for tree, content in zip(model.trees, contents, strict=True):
             sums += said_by_tree(model, tree, content, matrix, n_jobs)
-    if model.combine != "sum":
-        sums /= len(model.trees)
     return sums
+
+
+def _mean_of_large(
+    model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """The mean of numbers whose sum is beyond float64: all are made smaller by one power of two first."""
+    n_trees = len(model.trees)
+    shift = n_trees.bit_length()
+    small = tuple(np.ldexp(content, -shift) for content in contents)
+    mean = _added_up(model, small, matrix, n_jobs) / n_trees
+    largest = np.ldexp(np.finfo(np.float64).max, -shift)
+    return np.ldexp(np.clip(mean, -largest, largest), shift)  # a rounding of the sum may have left the range
 
 
 def leaves_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

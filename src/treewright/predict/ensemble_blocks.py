@@ -67,6 +67,18 @@ def _for_kernels(cells: np.ndarray) -> np.ndarray:
     return rows if rows.flags.writeable else np.asarray(_Window(rows))
 
 
+def empty_sums(n: int, n_values: int) -> np.ndarray:
+    """float64[n, n_values] of zeros.
+
+    Raises
+    ------
+    TooLargeError
+        They would not fit in memory.
+    """
+    check_fits(n * n_values * 8, f"{n} x {n_values} sums over trees", "pass fewer rows")
+    return np.zeros((n, n_values))
+
+
 def packed_sums(packed: PackedTrees, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
     """What the leaves of each row hold, added up in the order of the trees.
 
@@ -83,10 +95,15 @@ def packed_sums(packed: PackedTrees, content: np.ndarray, matrix: np.ndarray, n_
     Returns
     -------
     float64[n, n_values]
+
+    Raises
+    ------
+    TooLargeError
+        They would not fit in memory.
     """
     arrays = walk_arrays(packed)
     n_trees = len(arrays.roots) - 1
-    sums = np.zeros((len(matrix), content.shape[1]))
+    sums = empty_sums(len(matrix), content.shape[1])
 
     def walk(start: int, stop: int) -> None:
         codes = bin_rows(packed.bins, matrix[start:stop])

@@ -38,6 +38,8 @@ class ThresholdTest(Answers):
         2, or 3 where missing values have the last branch to themselves.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}
         How the model treats missing values: whether "all of them take ``missing_edge``" is what happens.
+    exact : bool
+        Whether every cut of the column was tried. False for trees grown on bins or with random cuts.
     """
 
     column: str
@@ -49,16 +51,12 @@ class ThresholdTest(Answers):
     quote_levels: bool = False
     n_branches: int = 2
     missing: Missing = "direction"
+    exact: bool = True
 
     @property
     def has_missing_branch(self) -> bool:
         """Whether the last branch is for missing values alone."""
         return self.n_branches == 3
-
-    @property
-    def exact(self) -> bool:
-        """Always True: every cut of the column was tried."""
-        return True
 
     @property
     def asks_presence(self) -> bool:
@@ -109,9 +107,10 @@ class SubsetTest(Answers):
     unseen_edge : int
         The branch of a level that fit never saw (policy "majority").
     exact : bool
-        Whether the partition of the levels is the best there is. False where there were too many levels to try every
-        partition, and no order of them is known to contain the best: several classes or outputs, absolute error. Of a
-        limit on branches (``min_samples_leaf``) it knows nothing: a partition that no order holds may then be better.
+        Whether the partition of the levels is the best there is. False for trees grown on bins or with random cuts, and
+        where there were too many levels to try every partition, and no order of them is known to contain the best:
+        several classes or outputs, absolute error. Of a limit on branches (``min_samples_leaf``) it knows nothing: a
+        partition that no order holds may then be better.
     """
 
     column: str

@@ -9,6 +9,7 @@ from __future__ import annotations
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
+from treewright.tree.check_facts import check_facts
 from treewright.tree.check_packed import check_packed
 from treewright.tree.invariants import check_arrays, column_facts
 from treewright.tree.leaf_targets import check_leaf_targets
@@ -77,13 +78,12 @@ def check_model(model: ModelData) -> None:
     ------
     ModelFileError
         Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is, or
-        the bins, records or leaf table of packed trees are, or the targets of its leaves.
+        the bins, records or leaf table of packed trees are, or the targets of its leaves, or facts that answers depend
+        on.
     """
     _check_parts(model)
     _check_columns(model.schema)
-    columns, n_values = column_facts(model.schema), value_width(model)
-    # The values of summed trees are scores, not counts: they may be negative.
-    n_classes = model.n_classes if model.combine != "sum" else ()
+    columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.n_classes
     if isinstance(model.trees, PackedTrees):
         check_packed(model.trees, columns, n_values, n_classes)
     else:
@@ -93,6 +93,7 @@ def check_model(model: ModelData) -> None:
         if model.task != "regression" or model.combine != "mean":
             raise ModelFileError("targets of leaves: only a forest for numbers has them")
         check_leaf_targets(model.leaf_targets, _number_of_leaves(model), model.n_outputs)
+    check_facts(model)
 
 
 def _number_of_leaves(model: ModelData) -> int:
@@ -116,6 +117,8 @@ def _check_parts(model: ModelData) -> None:
         raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
     if model.combine == "vote" and model.task != "classification":
         raise ModelFileError("combine is 'vote': numbers have no classes to vote for")
+    if model.combine == "sum" and model.task != "regression":
+        raise ModelFileError("combine is 'sum': trees that hold class counts are averaged or vote")
     if model.unseen not in ("missing", "error", "majority"):
         raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
     if model.missing not in MISSING:

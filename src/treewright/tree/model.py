@@ -39,6 +39,7 @@ class ModelData:
         How many targets are predicted at once.
     combine : {"single", "mean", "sum", "vote"}
         How the trees' outputs become one. ``"vote"`` (classification): the class that most trees have most of.
+        ``"sum"``: numbers only.
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw is taken for.
     missing : {"direction", "branch", "surrogate", "fractional", "error"}

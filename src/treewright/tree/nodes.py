@@ -87,7 +87,10 @@ class Node:
 
     @property
     def exact(self) -> bool | None:
-        """Whether the partition of the column's values is the best there is (see the test's own); None for a leaf."""
+        """Whether the partition of the column's values is known to be the best there is; None for a leaf.
+
+        False for trees that were grown on bins or with random cuts. See also the test's own.
+        """
         return None if self.test is None else self.test.exact
 
 

@@ -7,6 +7,7 @@ that decide stay in ``Tree``; what is here is made to be read.
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import INTERVALS, LEAF, SUBSET, THRESHOLD, Tree
 from treewright.tree.binary_tests import SubsetTest, ThresholdTest
+from treewright.tree.growth import growth_of
 from treewright.tree.model import Missing, ModelData
 from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
 from treewright.tree.words import gap_digits, written_name
@@ -79,7 +81,13 @@ def node_cuts(tree: Tree, node: int) -> np.ndarray:
 
 
 def describe(
-    schema: Schema, tree: Tree, node: int, *, missing: Missing = "direction", ordered: bool = True
+    schema: Schema,
+    tree: Tree,
+    node: int,
+    *,
+    missing: Missing = "direction",
+    ordered: bool = True,
+    every_cut: bool = True,
 ) -> NodeTest:
     """Return the test of an inner node as a readable object.
 
@@ -92,6 +100,8 @@ def describe(
         ``model.missing``. An edge says "or missing" only where all missing values take it.
     ordered : bool
         Whether an order of the levels is known to contain their best partition (`has_best_order`).
+    every_cut : bool
+        Whether growth tried every cut between two values, or levels: not on bins, and not with random cuts.
 
     Returns
     -------
@@ -125,12 +135,13 @@ def describe(
     missing_edge, n_branches = int(tree.missing_branch[node]), int(tree.n_branches[node])
     if kind == THRESHOLD:
         cut = float(tree.threshold[node])
-        return cut_test(column, feature, cut, missing_edge, n_branches=n_branches, missing=missing)
+        return cut_test(column, feature, cut, missing_edge, n_branches=n_branches, missing=missing, exact=every_cut)
     if kind == SUBSET:
         start = int(tree.level_set[node])
-        return set_test(
+        test = set_test(
             column, feature, tree, start, missing_edge, n_branches=n_branches, missing=missing, ordered=ordered
         )
+        return test if every_cut else replace(test, exact=False)
     name, quote = written_name(column.name), column.family == "object"
     if kind == INTERVALS:
         cuts = tuple(node_cuts(tree, node).tolist())
@@ -151,8 +162,9 @@ def describe(
 
 
 def node_test(model: ModelData, tree: Tree, node: int) -> NodeTest:
-    """Return `describe` with what the model knows about missing values and about the search among levels."""
-    return describe(model.schema, tree, node, missing=model.missing, ordered=has_best_order(model))
+    """Return `describe` with what the model knows about missing values and about the search among cuts and levels."""
+    every_cut = growth_of(model).tries_every_cut
+    return describe(model.schema, tree, node, missing=model.missing, ordered=has_best_order(model), every_cut=every_cut)
 
 
 def has_best_order(model: ModelData) -> bool:
@@ -161,8 +173,7 @@ def has_best_order(model: ModelData) -> bool:
     True for one number per row (two classes, or one target) under a criterion that Breiman et al. 1984, section 4.2.2,
     cover; a criterion that the model does not state is not known.
     """
-    parameters = model.facts.get("parameters")
-    if isinstance(parameters, dict) and parameters.get("nominal_splits") == "one_vs_rest":
+    if growth_of(model).parameters.get("nominal_splits") == "one_vs_rest":
         return True  # every one of those is tried
     one_number = model.n_outputs == 1 and sum(model.n_classes) <= 2
     return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]
@@ -176,11 +187,14 @@ def cut_test(
     *,
     n_branches: int = 2,
     missing: Missing = "direction",
+    exact: bool = True,
 ) -> ThresholdTest:
     """Return the readable test of a cut: a node's or a surrogate's."""
     levels = column.levels if column.kind == "ordinal" else ()
     name, quote = written_name(column.name), column.family == "object"
-    return ThresholdTest(name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing)
+    return ThresholdTest(
+        name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing, exact
+    )
 
 
 def set_test(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from treewright.data.memory import check_fits
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 from treewright.tree.impurities import count_impurity, join_means
 from treewright.tree.records import (
@@ -44,6 +45,11 @@ def unpack(packed: PackedTrees, tree: int) -> Tree:
     -------
     Tree
         Thresholds are the cuts between bins (``+inf`` behind the column's last bin: "is x present?").
+
+    Raises
+    ------
+    TooLargeError
+        Its sets of levels would not fit in memory.
     """
     root = int(packed.roots[tree])
     records = packed.records[root : int(packed.roots[tree + 1])]
@@ -103,12 +109,19 @@ def level_words(packed: PackedTrees, sets: np.ndarray) -> tuple[np.ndarray, np.n
     starts : int64[k]
         Where each test's words begin.
     left, seen : uint64[n_words]
+
+    Raises
+    ------
+    TooLargeError
+        They would not fit in memory: a few records may name many sets of very many levels.
     """
     columns = packed.set_column[sets]
     n_levels = np.diff(packed.bins.level_start) - 1
     lengths = n_levels[columns] // 64 + 1
     starts = np.cumsum(lengths) - lengths
-    left, seen = np.zeros((2, int(lengths.sum())), np.uint64)
+    n_words = int(lengths.sum())
+    check_fits(2 * n_words * 8, f"{len(sets)} sets of levels of one tree", "look at another tree")
+    left, seen = np.zeros((2, n_words), np.uint64)
     for column in np.unique(columns).tolist():
         here = np.flatnonzero(columns == column)
         bins = level_bins(packed.bins, column)

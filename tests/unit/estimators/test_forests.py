@@ -293,7 +293,8 @@ def test_what_classes_weigh_changes_neither_draws_nor_limits_in_rows(kind, boots
     X, y = iris
     plain = kind(8, bootstrap=bootstrap, min_samples_leaf=9).fit(X, y)
     for factor in (2, 2.5, 10, 17, 1000):
-        weighed = kind(8, bootstrap=bootstrap, min_samples_leaf=9, class_weight=dict.fromkeys(range(3), factor)).fit(X, y)
+        weights = dict.fromkeys(range(3), factor)
+        weighed = kind(8, bootstrap=bootstrap, min_samples_leaf=9, class_weight=weights).fit(X, y)
         np.testing.assert_allclose(weighed.predict_proba(X), plain.predict_proba(X), rtol=0, atol=1e-12)
 
     some = kind(8, bootstrap=bootstrap, min_samples_leaf=9, class_weight={1: 10}).fit(X, y)
@@ -312,8 +313,9 @@ def test_with_class_weights_too_a_row_of_weight_k_is_k_rows(kind, weighing):
     y = (X[:, 0] + X[:, 1] + rng.normal(0, 10, 200) > 40).astype(int)
     weights = np.where(y == 1, 3, 1) * rng.integers(0, 3, 200)
 
-    by_weight = kind(6, class_weight=weighing, min_samples_leaf=3).fit(X, y, weights)
-    by_row = kind(6, class_weight=weighing, min_samples_leaf=3).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
+    forest = kind(6, class_weight=weighing, min_samples_leaf=3)
+    by_weight = clone(forest).fit(X, y, weights)
+    by_row = clone(forest).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
 
     np.testing.assert_allclose(by_weight.predict_proba(X), by_row.predict_proba(X), rtol=0, atol=1e-12)
 
@@ -408,7 +410,8 @@ def test_a_forest_keeps_its_columns_kinds_and_survives_the_disk(tmp_path):
 def test_trees_are_shown_one_by_one(iris):
     forest = tw.ExtraTreesClassifier(3, max_depth=2).fit(*iris)
 
-    assert forest.show(tree=1) == forest.estimators_[1].show()
+    assert forest.show(tree=1).splitlines()[1:] == forest.tree(1).show().splitlines()[1:]
+    assert "(2 of 3 trees)" in forest.show(tree=1).splitlines()[0]
     assert "3 trees" in forest.show()
     assert "<svg" in forest.plot(tree=2).text
     assert len(forest.rules(tree=2)) == forest.model_.trees[2].n_leaves

@@ -77,19 +77,23 @@ def test_random_cuts_part_all_rows_that_can_be_parted():
 
 @pytest.mark.parametrize("splitter", ["hist", "random"])
 @pytest.mark.parametrize(
-    "options",
+    ("options", "at_fault"),
     [
-        {"criterion": "gain_ratio"},
-        {"criterion": lambda counts: counts.min(axis=1)},
-        {"missing": "surrogate"},
-        {"max_p_value": 0.05},
-        {"grow_trace": True},
+        ({"criterion": "gain_ratio"}, "criterion='gain_ratio'"),
+        ({"criterion": lambda counts: counts.min(axis=1)}, "a criterion of your own"),
+        ({"missing": "surrogate"}, "missing='surrogate'"),
+        ({"missing": "fractional"}, "missing='fractional'"),
+        ({"nominal_splits": "multiway", "nominal": [0]}, "nominal_splits='multiway'"),
+        ({"max_p_value": 0.05}, "max_p_value=0.05"),
+        ({"grow_trace": True}, "grow_trace=True"),
     ],
-    ids=["gain_ratio", "own", "surrogate", "max_p_value", "grow_trace"],
+    ids=["gain_ratio", "own", "surrogate", "fractional", "multiway", "max_p_value", "grow_trace"],
 )
-def test_what_only_the_exact_search_has_is_refused(splitter, options):
-    with pytest.raises(ParameterError, match="splitter="):
-        tw.DecisionTreeClassifier(splitter=splitter, **options).fit([[0.0], [1.0]], [0, 1])
+def test_what_only_the_exact_search_has_is_refused_by_name(splitter, options, at_fault):
+    with pytest.raises(ParameterError) as refused:
+        tw.DecisionTreeClassifier(splitter=splitter, **options).fit([[0.0], [np.nan]], [0, 1])
+
+    assert str(refused.value) == f"{at_fault} needs splitter='best', not {splitter!r}: leave one of them out"
 
 
 def test_medians_need_the_exact_search():
@@ -100,6 +104,11 @@ def test_medians_need_the_exact_search():
 def test_groups_of_columns_need_bins():
     with pytest.raises(ParameterError, match="splitter='hist' or 'random'"):
         tw.DecisionTreeClassifier(interaction_cst="pairwise").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_a_number_of_bins_needs_bins():
+    with pytest.raises(ParameterError, match="max_bins=10 needs splitter='hist' or 'random'"):
+        tw.DecisionTreeRegressor(max_bins=10).fit([[0.0], [1.0]], [0.0, 1.0])
 
 
 def test_a_tree_on_bins_can_be_audited_and_pruned():

@@ -243,11 +243,14 @@ def test_class_factors_multiply_what_was_drawn():
 
 def test_balanced_subsample_weighs_the_classes_of_each_draw_alike():
     classes = (np.array([0, 1]),)
-    forest = forest_of(
-        TABLE, LABELS, n_draws=N, n_trees=3, class_factors=lambda codes: factors_by_code(["balanced"], codes, classes)
-    )
+
+    def balanced(codes, weights):
+        return factors_by_code(["balanced"], codes, classes, weights)
+
+    forest = forest_of(TABLE, LABELS, n_draws=N, n_trees=3, class_factors=balanced)
     for tree in forest.trees:
         assert np.allclose(tree.value[0], N / 2, rtol=1e-12)
+        assert tree.n_samples[0] == N
 
 
 def test_all_trees_see_all_rows_where_nothing_is_drawn():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 
 import numpy as np
@@ -91,6 +92,36 @@ def test_large_tables_are_not_kept(monkeypatch):
         forest.importances("permutation")
 
 
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_a_copy_keeps_the_rows_of_the_fit_and_a_pickle_does_not(copied):
+    again = copied(FOREST)
+
+    assert same(again.importances("permutation"), FOREST.importances("permutation"))
+    assert again.set_params(n_jobs=1).get_params() == FOREST.get_params() | {"n_jobs": 1}
+    assert pickle.loads(pickle.dumps(again)).__dict__.get("_kept_rows") is None
+
+
+@pytest.mark.parametrize("exponent", [-600, -500, 500, 600])
+def test_the_unit_of_the_target_changes_the_unit_alone(exponent):
+    """Squares that are beyond float64 are told; shares have no unit."""
+    y = TABLE["coin"] + np.random.default_rng(2).integers(0, 4, N) / 8
+    draws = {"n_estimators": 4, "max_depth": 3, "bootstrap": False}
+    plain = tw.RandomForestRegressor(**draws).fit(TABLE, y)
+    other = tw.RandomForestRegressor(**draws).fit(TABLE, np.ldexp(y, exponent))
+    judging = {"rows": "all", "X": TABLE}
+
+    shares = other.importances("debiased", y=np.ldexp(y, exponent), **judging)
+    np.testing.assert_allclose(shares.values, plain.importances("debiased", y=y, **judging).values, rtol=1e-9)
+    if abs(exponent) > 511:
+        with pytest.raises(DataError, match="divide y by"):
+            other.importances("permutation", y=np.ldexp(y, exponent), **judging)
+        return
+    rises = other.importances("permutation", y=np.ldexp(y, exponent), **judging)
+    expected = plain.importances("permutation", y=y, **judging)
+    np.testing.assert_allclose(np.ldexp(rises.values, -2 * exponent), expected.values, rtol=1e-9)
+    np.testing.assert_allclose(np.ldexp(rises.standard_errors, -2 * exponent), expected.standard_errors, rtol=1e-9)
+
+
 def test_rows_of_weight_nothing_do_not_judge():
     weights = np.where(np.arange(N) < 300, 1.0, 0.0)
     whole = tw.RandomForestClassifier(n_estimators=5).fit(TABLE, LABELS, weights)
@@ -162,6 +193,10 @@ def test_a_tree_of_twenty_thousand_levels_is_judged():
         ({"kind": "permutation", "random_state": -1}, "random_state=-1"),
         ({"kind": "impurity", "X": TABLE, "y": LABELS}, "leave X, y out"),
         ({"kind": "permutation", "X": TABLE, "y": 1 - LABELS}, "this is another"),
+        ({"kind": "permutation", "X": TABLE, "y": np.array(["n", "p"])[LABELS]}, "labels are others"),
+        ({"kind": TABLE, "X": LABELS}, "kind is one of"),
+        ({"kind": LABELS, "X": LABELS}, "kind is one of .* not of type ndarray"),
+        ({"kind": "permutation", "rows": LABELS}, "rows is one of"),
         ({"kind": "debiased", "sample_weight": np.ones(N)}, "X and y together"),
     ],
 )

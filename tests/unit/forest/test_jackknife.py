@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,12 +107,44 @@ def test_trees_that_all_say_the_same_have_no_error():
 
 
 def test_too_few_trees_say_so_and_are_nan():
-    forest = tw.RandomForestRegressor(n_estimators=5).fit(*drawn_table(400, 0))
+    forest = tw.RandomForestRegressor(n_estimators=30).fit(*drawn_table(400, 0))
 
-    with pytest.warns(DataWarning, match="of 50 rows: 5 trees are too few"):
+    with pytest.warns(DataWarning, match="of 50 rows: 30 trees are too few"):
         errors = forest.predict_std(np.random.default_rng(0).uniform(size=(50, 2)))
 
     assert np.isnan(errors).any()
+    assert (errors > 0).any()
+
+
+@pytest.mark.parametrize("kind", [tw.RandomForestRegressor, tw.RandomForestClassifier])
+@pytest.mark.parametrize(("n_trees", "told"), [(1, "1 tree is"), (2, "2 trees are"), (18, "19 at least")])
+def test_trees_that_leave_some_rows_out_never_tell_nothing_even_where_they_agree(kind, n_trees, told):
+    """A row that every tree drew may move the prediction, and no tree shows it; 0 would say that it is certain."""
+    X, y = drawn_table(50, 0)
+    forest = kind(n_estimators=n_trees).fit(X, (y > 2) * 1)
+
+    with pytest.warns(DataWarning, match=told) as heard:
+        errors = forest.predict_std(X_NEW)
+
+    assert len(heard) == 1
+    assert np.isnan(errors).all()
+
+
+@pytest.mark.parametrize("exponent", [-1060, -600, 600, 1018])
+def test_the_unit_of_the_target_changes_nothing_but_the_unit(forest, exponent):
+    """With answers that are few whole numbers, which denormal numbers hold too."""
+    model, draws = forest.model_, forest._past.draws
+    value = np.round(model.trees.leaf_value.astype(np.float64))
+    errors = []
+    for unit in (0, exponent):
+        trees = replace(model.trees, leaf_value=np.ldexp(value, unit))
+        errors.append(jackknife.standard_errors(replace(model, trees=trees), draws, X_NEW))
+
+    plain, other = errors
+
+    assert (plain > 0).all()
+    finest = 2.0 ** (-1074 - exponent)  # what lies between two denormal numbers
+    np.testing.assert_allclose(np.ldexp(other, -exponent), plain, rtol=0, atol=finest)
 
 
 def test_shapes_follow_the_predictions():

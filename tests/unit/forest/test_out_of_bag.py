@@ -10,7 +10,7 @@ import pytest
 from treewright.data import memory
 from treewright.exceptions import DataWarning, ParameterError, TooLargeError
 from treewright.forest import out_of_bag
-from treewright.forest.out_of_bag import Ballots, mean_votes
+from treewright.forest.out_of_bag import Ballots, expected_draws, mean_votes
 
 N_ROWS, N_TREES = 40, 25
 
@@ -100,6 +100,28 @@ def test_rows_that_every_tree_drew_are_nan_and_one_warning_counts_them():
     assert len(heard) == 1
     assert np.isnan(means[[0, 2, 4]]).all()
     assert (means[[1, 3]] == 0.5).all()
+
+
+def test_large_weights_are_named_where_they_are_the_cause():
+    """More trees do not help a row that all but one tree in twenty thousand draws."""
+    votes = Ballots(np.zeros((4, 1), np.int32), (2,), 1, 1).total()
+    counts = expected_draws(4, 40, np.full(4, 10.0))
+    chances = expected_draws(4, 4, np.array([0.1, 0.1, 0.1, 30.0]))
+    fewer = expected_draws(4, 2, None)
+
+    with pytest.warns(DataWarning, match=r"large: .* 10 times .* one tree in 2.2e\+04 .*scale them") as heard:
+        mean_votes(votes, counts)
+    assert "Grow more" not in str(heard[0].message)
+    votes.n_votes[:3] = votes.sums[:3, 0] = 1
+    with pytest.warns(DataWarning, match=r"1 of 4 rows.*weights are large.*Lower max_samples$"):
+        mean_votes(votes, chances)
+    with pytest.warns(DataWarning, match="about 7 leave"):
+        mean_votes(votes, fewer)
+
+
+def test_weights_of_any_size_say_how_often_a_row_is_drawn():
+    assert expected_draws(3, 6, np.array([1e308, 1e308, 1e308])).tolist() == pytest.approx([2, 2, 2])
+    assert expected_draws(4, 8, None).tolist() == [2, 2, 2, 2]
 
 
 def test_no_warning_where_every_row_has_votes():

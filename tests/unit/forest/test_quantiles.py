@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from file_damage import edited
 
@@ -169,16 +171,27 @@ def test_a_tree_of_the_forest_keeps_no_targets(forest):
         forest.estimators_[0].predict_quantile([[0.0, 0.0, 0.0]])
 
 
-@pytest.mark.parametrize("wrong", [-0.1, 1.01, np.nan, [], [[0.5]], "half", [0.5, None]])
+@pytest.mark.parametrize(
+    "wrong",
+    [-0.1, 1.01, np.nan, [], [[0.5]], "half", [0.5, None], 10**400, True, [True, 0.5], "0.5", np.array(["0.5"]), 0.5j],
+)
 def test_quantiles_out_of_range_are_refused(forest, wrong):
     with pytest.raises(ParameterError, match="numbers from 0 to 1"):
         forest.predict_quantile([[0.0, 0.0, 0.0]], wrong)
 
 
-@pytest.mark.parametrize("wrong", [0, 1, -0.5, np.nan, "0.9", True, None, [0.9]])
+@pytest.mark.parametrize("wrong", [0, 1, -0.5, np.nan, "0.9", True, None, [0.9], 10**400, np.array(True), 0.9j])
 def test_levels_out_of_range_are_refused(forest, wrong):
     with pytest.raises(ParameterError, match="between 0 and 1"):
         forest.predict_interval([[0.0, 0.0, 0.0]], wrong)
+
+
+def test_numbers_of_any_type_are_quantiles_and_levels(forest):
+    row = [[0.0, 0.0, 0.0]]
+    for half in (np.float32(0.5), np.array(0.5), Fraction(1, 2), [np.float16(0.5)], pd.Series([0.5])):
+        assert forest.predict_quantile(row, half).tolist() == forest.predict_quantile(row, 0.5).tolist()
+    for half in (np.float32(0.5), np.array(0.5), Fraction(1, 2)):
+        assert forest.predict_interval(row, half).tolist() == forest.predict_interval(row, 0.5).tolist()
 
 
 def test_forests_without_targets_say_what_to_do(table):

@@ -204,10 +204,9 @@ def test_sums_may_be_off_by_roundings(tree: Tree, schema: Schema, with_cell: Cal
     check_tree(with_cell(tree, "weight", 3, np.nextafter(4.0, 5.0)), schema, 2, n_classes=(2,))
 
 
-def test_values_of_summed_trees_may_be_negative(model: ModelData, with_cell: Callable[..., Tree]) -> None:
-    scores = with_cell(model.trees[0], "value", (3, 0), -2.0)
-
-    check_model(replace(model, trees=(scores,), combine="sum"))
+def test_class_counts_are_not_summed_over_trees(model: ModelData) -> None:
+    with pytest.raises(ModelFileError, match="averaged or vote"):
+        check_model(replace(model, trees=model.trees * 2, combine="sum"))
 
 
 @pytest.mark.parametrize(

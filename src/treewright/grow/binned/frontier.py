@@ -66,7 +66,7 @@ def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, co
     """
     state = growth.state
     if state[N_NODES] == 0:
-        open_root(stats, nodes, growth, bins, limits, rules, desk, seed)
+        open_root(stats, nodes, growth, limits, rules, seed)
     while state[N_WAITING] > 0 and state[CELLS] > 0:
         # Numbers of one type: a written 0 would be another signature, and half a minute more to compile.
         grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, desk, np.int64(0), window.shape[0])
@@ -105,13 +105,11 @@ def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, co
 
 
 @bare_inner_kernel
-def open_root(stats, nodes, growth, bins, limits, rules, desk, seed):
+def open_root(stats, nodes, growth, limits, rules, seed):
     """The first node."""
     n = growth.rows.shape[0]
     for i in range(n):
         growth.rows[i] = i
-    for i in range(bins.candidates.shape[0]):
-        desk.pool[i] = bins.candidates[i]
     nodes.lo[0] = 0
     nodes.hi[0] = n
     nodes.depth[0] = 0
@@ -144,7 +142,7 @@ def grow_one(stats, codes, node, nodes, growth, bins, columns, limits, rules, wo
         The nodes that have become leaves, of which some may have a split to offer.
     """
     if growth.state[N_NODES] == 0:
-        open_root(stats, nodes, growth, bins, limits, rules, desk, seed)
+        open_root(stats, nodes, growth, limits, rules, seed)
         first = np.int64(0)
     else:
         first = growth.state[N_NODES]

@@ -30,8 +30,9 @@ WINDOW_ROWS = 4096  # subtrees of so few rows are grown on a copy of their rows:
 class BinTable(NamedTuple):
     """What kernels know of the columns.
 
-    ``n_bins`` int32[p]; ``is_nominal`` uint8[p]; ``start`` int64[p + 1], ``lowest`` and ``highest`` float64: the values
-    of each bin of a numeric column (``data.bins.Bins``). ``candidates`` int32[k]: columns that the tree may use.
+    ``n_bins`` int32[p]; ``is_nominal`` uint8[p]; ``has_missing`` uint8[p], told only for random cuts; ``start``
+    int64[p + 1], ``lowest`` and ``highest`` float64: the values of each bin of a numeric column (``data.bins.Bins``).
+    ``candidates`` int32[k]: columns that the tree may use.
     ``groups`` uint64[p]: bit g is set where the column is in group g of columns that may meet on a path; empty where
     all may.
     """
@@ -43,6 +44,7 @@ class BinTable(NamedTuple):
     highest: np.ndarray
     candidates: np.ndarray
     groups: np.ndarray
+    has_missing: np.ndarray
 
 
 class Growth(NamedTuple):
@@ -74,13 +76,13 @@ class Growth(NamedTuple):
 class Desk(NamedTuple):
     """Scratch memory of one thread, beside ``grow.layout.Work``.
 
-    ``items`` int32[n + 1]; ``spare`` int32[n + 1]; ``counts`` int32[256]; ``pool``, ``swaps`` int32[p]; ``chosen``
-    int32[p]: columns drawn for a node, ``varying`` int32[p]: those not known to be constant; ``gains`` float64[p],
-    ``cuts`` int32[p, 3]: what each offers (bins beside the cut, whether missing cells go left; -1 where the cut must be
-    searched again); ``goes_left`` uint8[256]; ``flags`` int32[257], all negative; ``histograms`` int64[k, 256 * width]:
-    a row for each column drawn, zero between uses; ``touched`` uint64[k, 4]: bins of each that are not. For random
-    cuts, a row for each column drawn: ``spans`` int32[k, 2], lowest and highest bin; ``below`` int64[k, t] and
-    ``below_weight`` int64[k], sums on the left; ``present`` uint64[4].
+    ``items`` int32[n + 1]; ``spare`` int32[n + 1]; ``counts`` int32[256]; ``pool``, ``swaps`` int32[p]: what may be
+    drawn, and what was exchanged; ``chosen`` int32[p]: columns drawn for a node, ``varying`` int32[p]: those not
+    known to be constant; ``gains`` float64[p], ``cuts`` int32[p, 3]: what each offers (bins beside the cut, whether
+    missing cells go left; -1 where the cut must be searched again); ``goes_left`` uint8[256]; ``flags`` int32[257], all
+    negative; ``histograms`` int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched``
+    uint64[k, 4]: bins of each that are not. For random cuts, a row for each column drawn: ``spans`` int32[k, 2], lowest
+    and highest bin; ``below`` int64[k, t] and ``below_weight`` int64[k], sums on the left; ``present`` uint64[4].
     """
 
     items: np.ndarray

@@ -18,7 +18,7 @@ from numba.extending import overload
 
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
 from treewright.core.random import mix
-from treewright.grow.binned.bits import trailing_zeros
+from treewright.grow.binned.bits import prefetch, trailing_zeros
 from treewright.grow.binned.layout import CONSTANT, MISSING_BIN
 from treewright.grow.families import gain_of
 from treewright.grow.layout import MISSING, NEW, NOT_FEW
@@ -27,6 +27,7 @@ from treewright.grow.statistics import CountStats, MeanStats, PoissonStats
 _UNIT = 2.0**-53
 _CUT_STREAM = np.uint64(1) << np.uint64(40)  # apart from the numbers that draw columns
 _VALUES = (np.uint64(1) << np.uint64(63)) - np.uint64(1)  # the last word without the bit of missing cells
+_AHEAD = 16  # rows
 _AT_A_TIME = 1024  # rows: what they have of bins stays in the cache while all columns are looked at
 
 
@@ -43,28 +44,39 @@ def cut_number(column, bins, key, low, high):
     share = uniform(mix(key, _CUT_STREAM + np.uint64(column)), np.uint64(0))
     x = bins.lowest[start + low] * (1.0 - share) + bins.highest[start + high] * share
     last = low
-    stop = high
-    while stop - last > 1:  # the last bin before ``high`` whose values are all up to x
-        middle = (last + stop) >> 1
-        if bins.highest[start + middle] <= x:
-            last = middle
-        else:
-            stop = middle
+    n = high - low
+    while n > 1:  # the last bin before ``high`` whose values are all up to x, without a branch to be guessed
+        half = n >> 1
+        last += half if bins.highest[start + last + half] <= x else 0
+        n -= half
     return last
 
 
 @bare_inner_kernel
-def spans_of(codes, rows, chosen, spans):
-    """Lowest and highest bin of rows in some columns, missing cells counted as bin 255: ``spans`` int32[>= k, 2]."""
+def is_of_two(column, bins):
+    """Whether a column has two bins and no missing cell."""
+    return bins.n_bins[column] == 2 and bins.has_missing[column] == 0 and bins.is_nominal[column] == 0
+
+
+@bare_inner_kernel
+def spans_of(codes, rows, chosen, bins, spans):
+    """Lowest and highest bin of rows in some columns, missing cells counted as bin 255: ``spans`` int32[>= k, 2].
+
+    In a large node of a column without missing cells the first thousand rows mostly have both. A column of two bins
+    has but one cut: that all rows lie on one side of it is seen at the sums.
+    """
     for k in range(chosen.shape[0]):
-        spans[k, 0] = MISSING_BIN
-        spans[k, 1] = 0
+        is_known = is_of_two(np.int64(chosen[k]), bins)
+        spans[k, 0] = 0 if is_known else MISSING_BIN
+        spans[k, 1] = 1 if is_known else 0
     for first in range(0, rows.shape[0], _AT_A_TIME):
         some = rows[first : first + _AT_A_TIME]
         for k in range(chosen.shape[0]):
             column = np.uint64(chosen[k])
             low = np.int64(spans[k, 0])
             high = np.int64(spans[k, 1])
+            if low == 0 and high + 1 == bins.n_bins[column] and bins.has_missing[column] == 0:
+                continue
             for i in range(some.shape[0]):
                 b = np.int64(codes[np.uint64(some[i]), column])
                 low = min(low, b)
@@ -101,16 +113,19 @@ def values_below(values, weights, codes, rows, chosen, cuts, sums, weights_below
 def labels_below(labels, offsets, weights, codes, rows, chosen, cuts, sums, weights_below):
     """``below`` for class counts: row by row, so that no addition waits for the one before."""
     has_weights = weights.shape[0] > 0
-    for i in range(rows.shape[0]):
+    m = rows.shape[0]
+    for i in range(m):
         row = np.uint64(rows[i])
+        prefetch(codes, np.int64(rows[min(i + _AHEAD, m - 1)]))
         weight = np.int64(weights[row]) if has_weights else 1
         for o in range(labels.shape[0]):
-            label = offsets[o] + np.int64(labels[o, row])
+            label = np.uint64(offsets[o] + np.int64(labels[o, row]))
             for k in range(chosen.shape[0]):
                 is_below = -np.int64(np.int64(codes[row, np.uint64(chosen[k])]) <= np.int64(cuts[k, 0]))
-                sums[k, label] += weight & is_below
-                if o == 0:
-                    weights_below[k] += weight & is_below
+                sums[np.uint64(k), label] += weight & is_below
+    for k in range(chosen.shape[0]):
+        for label in range(offsets[1]):
+            weights_below[k] += sums[k, label]
 
 
 def below_of_means(stats, codes, rows, chosen, cuts, sums, weights_below):
@@ -152,7 +167,7 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
     ``NOT_FEW`` where it must be searched row by row: nominal columns, missing cells, monotone constraints; ``CONSTANT``
     where all rows have one bin.
     """
-    spans_of(codes, rows, chosen, desk.spans)
+    spans_of(codes, rows, chosen, bins, desk.spans)
     # Weights stand for rows where both are limited: a sum has no number of rows beside it.
     by_sums = not limits.is_monotone and (limits.min_leaf <= 1 or stats.weights.shape[0] == 0)
     least = max(limits.min_leaf_weight, limits.min_leaf)
@@ -173,6 +188,9 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
     for k in range(chosen.shape[0]):
         if desk.cuts[k, 0] >= 0:
             weight = desk.below_weight[k]
+            if weight == 0 or weight == nodes.weight[node]:
+                desk.gains[k] = CONSTANT
+                continue
             allowed = min(weight, nodes.weight[node] - weight) >= least
             desk.gains[k] = gain_of(stats, node, nodes, desk.below[k], weight) if allowed else -1.0
 

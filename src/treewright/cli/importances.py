@@ -1,0 +1,84 @@
+"""How much columns matter to a model. In: a model, rows with their target. Out: a table as text.
+
+Callers: cli.show, cli.evaluate. In a model file there are no rows: the impurity that splits removed stands in its
+trees, all else needs rows.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from treewright.cli.ensembles import one_tree, refuse_isolation
+from treewright.cli.terminal import UsageRefusal, printable_lines
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from treewright.model import Model
+
+__all__ = ["check_can_be_judged", "impurity_importances", "permutation_importances"]
+
+
+def impurity_importances(model: Model, path: Path, tree: int | None) -> str:
+    """The share of the impurity that each column's splits removed from the training rows.
+
+    Parameters
+    ----------
+    model : Model
+    path : Path
+        Its file, for messages.
+    tree : int or None
+        One of many trees; None takes all.
+
+    Raises
+    ------
+    UsageRefusal
+        An isolation forest, or there is no such tree.
+    """
+    from treewright.forest.importance import impurity_decrease
+
+    refuse_isolation(model, path, "no impurity was lowered")
+    return printable_lines(str(impurity_decrease(model if tree is None else one_tree(model, path, tree, "--tree"))))
+
+
+def check_can_be_judged(model: Model, path: Path) -> None:
+    """Refuse models whose trees cannot be judged one by one on shuffled rows.
+
+    Raises
+    ------
+    UsageRefusal
+        A row with missing cells ends in several leaves.
+    """
+    if model.missing == "fractional":
+        raise UsageRefusal(
+            f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so a tree has "
+            "no one answer to judge: leave it out"
+        )
+
+
+def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> str:
+    """How much worse the trees predict these rows when a column is shuffled (Breiman 2001); the seed is 0.
+
+    Parameters
+    ----------
+    model : Model
+    features : table of n rows
+    truth : ndarray[n]
+
+    Raises
+    ------
+    DataError
+        A label is none of the model's classes.
+    TooLargeError
+    """
+    from treewright.core.threads import resolve_jobs
+    from treewright.data.bin_rows import bin_rows
+    from treewright.forest.importance import JudgingRows, permutation_importances
+    from treewright.tree.packed import PackedTrees
+
+    n_threads = resolve_jobs(None)
+    matrix, target, weights = model.encode_rows(features, truth, routed=True)
+    cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
+    rows = JudgingRows(cells, target, weights)
+    return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))

@@ -1,0 +1,97 @@
+"""``treewright warmup``. In: nothing. Out: compiled kernels. Callers: cli.app.
+
+A kernel is compiled for each kind of table (with columns of names or without) and each kind of target, so small fits
+of every kind are made. Several targets at once and more than 256 classes are left for when they are needed: they are
+rare, and each takes as long as what is compiled here for one kind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from treewright.cli.terminal import note, say
+
+__all__ = ["run_warmup"]
+
+_TWO = ["x", "y", "x", "y", "y", "x"]
+_THREE = ["x", "y", "z", "x", "y", "z"]
+_NUMBERS = [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
+_WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
+
+
+def run_warmup() -> None:
+    """Compile the kernels that a fit, a pruning and a prediction of one target need, and say how long it took."""
+    start = time.perf_counter()
+    numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
+    words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
+    note("1 of 3: single trees ...")
+    for table in (numbers, words):
+        _warm_up_trees(table)
+    _warm_up_others(numbers, words)
+    note("2 of 3: forests on columns of numbers ...")
+    _warm_up_forests(numbers)
+    note("3 of 3: forests on columns of names ...")
+    _warm_up_forests(words)
+    took = time.perf_counter() - start
+    say(f"kernels are compiled and kept, for trees and forests of one target; it took {took:.1f} s")
+
+
+def _warm_up_trees(table: Any) -> None:
+    """CART under every criterion."""
+    import treewright
+    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+
+    for weights in (None, _WEIGHTS):
+        for criterion in CLASSIFICATION_CRITERIA:
+            for labels in (_TWO, _THREE):
+                classifier = treewright.DecisionTreeClassifier(criterion=criterion)
+                classifier.fit(table, labels, sample_weight=weights).predict(table)
+        for criterion in REGRESSION_CRITERIA:
+            regressor = treewright.DecisionTreeRegressor(criterion=criterion)
+            regressor.fit(table, _NUMBERS, sample_weight=weights).predict(table)
+
+
+def _warm_up_others(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
+    """The other algorithms, the other ways of missing cells, and pruning."""
+    import treewright
+
+    for estimator in (
+        treewright.C45Classifier(min_samples_leaf=1),
+        treewright.CHAIDClassifier(alpha=1.0, alpha_merge=0.9),
+        treewright.CHAIDRegressor(alpha=1.0, alpha_merge=0.9),
+        treewright.DecisionTreeClassifier(missing="surrogate"),
+        treewright.DecisionTreeRegressor(missing="fractional"),
+        treewright.DecisionTreeRegressor(missing="surrogate", criterion="absolute_error"),
+    ):
+        is_regressor = type(estimator).__name__.endswith("Regressor")
+        estimator.fit(words, _NUMBERS if is_regressor else _TWO).predict(words)
+    treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(numbers, _TWO)
+
+
+def _warm_up_forests(table: Any) -> None:
+    """What forests need; one tree on bins comes with them."""
+    import treewright
+    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+
+    few: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
+    classifiers = [treewright.RandomForestClassifier(**few, criterion=each) for each in CLASSIFICATION_CRITERIA]
+    regressors = [treewright.RandomForestRegressor(**few, criterion=each) for each in REGRESSION_CRITERIA]
+    for forests, target in (
+        ([*classifiers, treewright.ExtraTreesClassifier(2)], _THREE),
+        # Two classes on all rows have sums of another type than drawn rows, which weigh.
+        ([classifiers[0], treewright.ExtraTreesClassifier(2)], _TWO),
+        ([*regressors, treewright.ExtraTreesRegressor(2)], _NUMBERS),
+    ):
+        for forest in forests:
+            for weights in (None, _WEIGHTS):
+                forest.fit(table, target, sample_weight=weights).predict(table)
+        # Every row is left out by some tree, so that nothing is warned of; few leaves are grown best-first.
+        first = forests[0].set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3)
+        first.fit(table, target).apply(table)
+        for kind in ("debiased", "permutation"):
+            first.importances(kind)
+    treewright.IsolationForest(n_estimators=2).fit(table).predict(table)

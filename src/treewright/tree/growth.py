@@ -1,0 +1,79 @@
+"""How the trees of a model were grown. In: the model's facts. Out: ``Growth``. Callers: tree.tests, explain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treewright.tree.model import ModelData
+
+# The node-by-node grower lists what a node of these could ask.
+SEARCHED = ("cart", "id3", "c45", "chaid")
+# Forests whose nodes draw columns, on bins or with random cuts.
+FORESTS = {
+    "random_forest": "a random forest",
+    "extra_trees": "extra-trees",
+    "isolation_forest": "an isolation forest",
+}
+EXACT_FORESTS = (("random_forest", "absolute_error"),)  # a histogram has no medians: grown on the values
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The algorithm of each tree, and its parameters.
+
+    Attributes
+    ----------
+    algorithm : str
+        Of bagging that of its members; ``"cart"`` where the facts name none.
+    criterion : str
+        Empty where the facts name none.
+    parameters : mapping
+        Those of the estimator of one tree; empty where the facts tell none.
+    is_member : bool
+        Whether bagging drew the rows of each tree.
+    """
+
+    algorithm: str
+    criterion: str
+    parameters: Mapping[str, Any]
+    is_member: bool = False
+
+    @property
+    def splitter(self) -> str:
+        """``"best"`` where every cut between two values was tried, ``"hist"`` on bins, ``"random"`` for drawn cuts."""
+        if self.algorithm in FORESTS:
+            if (self.algorithm, self.criterion) in EXACT_FORESTS:
+                return "best"
+            return "hist" if self.algorithm == "random_forest" else "random"
+        return str(self.parameters.get("splitter", "best"))
+
+    @property
+    def tries_every_cut(self) -> bool:
+        """Whether a node tried every cut between two values of the columns that it looked at."""
+        return self.splitter == "best"
+
+
+def growth_of(model: ModelData) -> Growth:
+    """Return how each tree of a model was grown, as its facts tell; they may come from a file of any origin.
+
+    Examples
+    --------
+    >>> from treewright.data.schema import Column, Schema
+    >>> facts = {"algorithm": "cart", "parameters": {"splitter": "hist"}}
+    >>> growth_of(ModelData("regression", Schema((Column("x", "numeric"),)), (), facts=facts)).tries_every_cut
+    False
+    """
+    told: Mapping[str, Any] = model.facts
+    criterion, member = str(told.get("criterion", "")), told.get("member")
+    is_member = False
+    if told.get("algorithm") == "bagging" and isinstance(member, Mapping):
+        told, is_member = member, True
+    parameters = told.get("parameters")
+    return Growth(
+        algorithm=str(told.get("algorithm", "cart")),
+        criterion=criterion,
+        parameters=parameters if isinstance(parameters, Mapping) else {},
+        is_member=is_member,
+    )

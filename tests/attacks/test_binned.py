@@ -11,6 +11,7 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.explain.importance import impurity_importances
 from treewright.grow.binned import grower
+from treewright.grow.binned import plan as plans
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.grower import grow
@@ -125,7 +126,7 @@ def test_a_wide_table_is_summed_up_some_columns_at_a_time(monkeypatch) -> None:
     plain, whole, exact = growth_of(X, y)
     assert plain.feature[0] == exact.feature[0] == 777
 
-    monkeypatch.setattr(grower, "_SLOT_BYTES", 2 * 2048 * 7)
+    monkeypatch.setattr(plans, "_SLOT_BYTES", 2 * 2048 * 7)
     _, few, _ = growth_of(X, y)
 
     assert few.records.tobytes() == whole.records.tobytes()
@@ -134,8 +135,14 @@ def test_a_wide_table_is_summed_up_some_columns_at_a_time(monkeypatch) -> None:
 
 def test_scratch_for_many_columns_and_classes_is_bounded() -> None:
     """20,000 columns and 1,000 classes would be 41 GB of histograms."""
-    desk = grower._make_desk(10, 20_000, 20_000, 1_000)
-    assert desk.histograms.nbytes <= 2**25
+    n, p = 10, 20_000
+    schema = Schema(tuple(Column(f"x{at}", "numeric") for at in range(p)))
+    cells = np.random.default_rng(0).random((n, p))
+    bins = bins_of(cells, schema)
+    objective = classification_objective(np.arange(n, dtype=np.int32)[:, None] * 100, [1_000], None, "gini")
+    room = plans.room_for(plans.plan_of(bin_rows(bins, cells), bins, schema, objective, BinnedSettings("gini")), n)
+    assert room.desk.histograms.shape[1] == 256 * 1_000
+    assert room.desk.histograms.nbytes <= 2**25
 
 
 @pytest.mark.parametrize("n_classes", [17, 40])

@@ -14,7 +14,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.explain.importance import impurity_importances
-from treewright.grow.binned import grower as binned
+from treewright.grow.binned import subtrees
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.grower import grow
@@ -251,8 +251,8 @@ def test_windows_change_nothing(target, plan, monkeypatch) -> None:
     """Subtrees of few rows are grown on a copy of their rows: of whatever size, the tree is the same."""
     case = table_of(3, 9_000, target, "whole")
     trees = []
-    for cells in (binned._CALL_CELLS, 30_000):  # and with many returns to Python between
-        monkeypatch.setattr(binned, "_CALL_CELLS", cells)
+    for cells in (subtrees._CALL_CELLS, 30_000):  # and with many returns to Python between
+        monkeypatch.setattr(subtrees, "_CALL_CELLS", cells)
         trees.append(case.on_bins(seed=7, **plan))
     # Best first grows without windows: with leaves to spare it makes the same tests.
     trees.append(case.on_bins(seed=7, max_leaf_nodes=20_000, **plan))

@@ -122,7 +122,7 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
     Parameters
     ----------
     estimator : estimator
-        As it was made; of bagging.
+        As it was made.
     n_columns : int
         Of the table.
 
@@ -131,7 +131,7 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
     UsageRefusal
         Trees are to be bagged on some of the columns.
     """
-    if getattr(estimator, "estimator", None) is None:
+    if not hasattr(estimator, "bootstrap_features"):  # no bag
         return
     from treewright.estimators.bagging_rows import columns_of_each
 

@@ -47,13 +47,7 @@ class BagPast:
         ParameterError
             A parameter, the columns, rows, target or weights are others.
         """
-        for name in dict.fromkeys([*now.parameters, *self.parameters]):
-            # By what they look like: nan is not equal to itself.
-            if repr(self.parameters.get(name)) != repr(now.parameters.get(name)):
-                raise ParameterError(
-                    f"warm_start=True adds members of the same kind, but {name} is another than at the fit before: set "
-                    "it back, or warm_start=False"
-                )
+        resolve.refuse_changed(self.parameters, now.parameters, "members")
         if self.columns != now.columns:
             raise ParameterError("warm_start=True goes on from members that were fitted on other columns: fit anew")
         if self.rows.digest != now.rows.digest:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.target import Labels
+from treewright.estimators.resolve import refuse_changed
 from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws
@@ -54,12 +55,7 @@ class PastFit:
         ------
         ParameterError
         """
-        changed = [name for name, value in parameters.items() if repr(self.parameters.get(name)) != repr(value)]
-        if changed:
-            raise ParameterError(
-                f"warm_start=True adds trees of the same kind, but {changed[0]} is another than at the fit before: set "
-                "it back, or warm_start=False"
-            )
+        refuse_changed(self.parameters, parameters, "trees")
         other = self.other_than(model, table, digest)
         if other:
             raise ParameterError(

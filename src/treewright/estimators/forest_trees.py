@@ -1,6 +1,6 @@
 """A forest as the sequence of its trees. In: a fitted forest. Out: trees, each a model; the rows that each drew.
 
-Caller: estimators.forest_base.
+Callers: estimators.forest_base, estimators.isolation_verbs.
 """
 
 from __future__ import annotations

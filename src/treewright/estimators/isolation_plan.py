@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.data.schema import Schema
+from treewright.estimators.resolve import refuse_changed
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, number_of_draws, row_order
 
@@ -134,15 +135,7 @@ class IsolationPlan:
                 f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, with "
                 "warm_start=True"
             )
-        # As text: 1 and 1.0 are equal, but one column is not all of them.
-        changed = [
-            name for name, value in _shared(parameters).items() if repr(self.parameters.get(name)) != repr(value)
-        ]
-        if changed:
-            raise ParameterError(
-                f"warm_start=True adds trees of the same kind, but {changed[0]} is another than at the fit before: set "
-                "it back, or warm_start=False"
-            )
+        refuse_changed(self.parameters, _shared(parameters), "trees")
         if table.schema != self.schema or table.digest() != self.digest:
             raise ParameterError(
                 "warm_start=True adds trees on the same table, but columns, rows or weights are others than at the fit "

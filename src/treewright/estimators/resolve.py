@@ -194,3 +194,27 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return type(value).__name__
+
+
+def refuse_changed(before: Mapping[str, Any], now: Mapping[str, Any], members: str) -> None:
+    """Refuse a warm start with other parameters than those of the fit before.
+
+    Parameters
+    ----------
+    before, now : mapping from name to value
+        The parameters that all members have in common.
+    members : {"trees", "members"}
+        What a warm start adds.
+
+    Raises
+    ------
+    ParameterError
+        It names the first that differs.
+    """
+    for name in dict.fromkeys([*now, *before]):
+        # By what they look like: nan is not equal to itself, and 1 column is not a share of 1.0.
+        if repr(before.get(name)) != repr(now.get(name)):
+            raise ParameterError(
+                f"warm_start=True adds {members} of the same kind, but {name} is another than at the fit before: set "
+                "it back, or warm_start=False"
+            )

@@ -12,8 +12,12 @@ from treewright.version import __version__
 
 if TYPE_CHECKING:
     from treewright import model_selection, plot
+    from treewright.estimators.adaboost import AdaBoostClassifier
+    from treewright.estimators.adaboost_regressor import AdaBoostRegressor
     from treewright.estimators.bagging import BaggingClassifier
     from treewright.estimators.bagging_regressor import BaggingRegressor
+    from treewright.estimators.boosting_classifier import GradientBoostingClassifier
+    from treewright.estimators.boosting_regressor import GradientBoostingRegressor
     from treewright.estimators.c45 import C45Classifier
     from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
     from treewright.estimators.forest_classifier import ExtraTreesClassifier, RandomForestClassifier
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
     from treewright.model import Model, load
 
 _HOMES = {
+    "AdaBoostClassifier": "treewright.estimators.adaboost",
+    "AdaBoostRegressor": "treewright.estimators.adaboost_regressor",
     "BaggingClassifier": "treewright.estimators.bagging",
     "BaggingRegressor": "treewright.estimators.bagging_regressor",
     "C45Classifier": "treewright.estimators.c45",
@@ -33,6 +39,8 @@ _HOMES = {
     "DecisionTreeRegressor": "treewright.estimators.tree",
     "ExtraTreesClassifier": "treewright.estimators.forest_classifier",
     "ExtraTreesRegressor": "treewright.estimators.forest_regressor",
+    "GradientBoostingClassifier": "treewright.estimators.boosting_classifier",
+    "GradientBoostingRegressor": "treewright.estimators.boosting_regressor",
     "ID3Classifier": "treewright.estimators.id3",
     "IsolationForest": "treewright.estimators.isolation",
     "Model": "treewright.model",
@@ -44,6 +52,8 @@ _HOMES = {
 }
 
 __all__ = [
+    "AdaBoostClassifier",
+    "AdaBoostRegressor",
     "BaggingClassifier",
     "BaggingRegressor",
     "C45Classifier",
@@ -53,6 +63,8 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
     "ID3Classifier",
     "IsolationForest",
     "Model",

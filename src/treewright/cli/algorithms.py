@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ALGORITHMS",
-    "BAGGING",
+    "BOOSTING",
     "ENSEMBLES",
     "ISOLATION",
     "check_is_one_model",
@@ -35,12 +35,15 @@ ALGORITHMS: dict[str, tuple[str, str | None]] = {
     "forest": ("RandomForestClassifier", "RandomForestRegressor"),
     "extra-trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
     "bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
 }
-ENSEMBLES = ("forest", "extra-trees", "bagging")
-BAGGING = "bagging"
+ENSEMBLES = ("forest", "extra-trees", "bagging", "boosting", "adaboost")
+BOOSTING = "boosting"
+OF_MEMBERS = ("bagging", "adaboost")  # ensembles of another algorithm's trees
 ISOLATION = "isolation"  # it has no target
 
-_BASE = "estimator"  # what bagging calls the algorithm that it bags, and how the parameters of that begin
+_BASE = "estimator"  # what ensembles call the algorithm of their members, and how the parameters of that begin
 _OF_BASE = f"{_BASE}__"
 _OF_COLUMNS = ("nominal", "ordinal", "numeric", "unseen")
 
@@ -51,11 +54,11 @@ def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, 
     Raises
     ------
     UsageRefusal
-        The algorithm, or that which it bags, does not predict such a target.
+        The algorithm, or that of its members, does not predict such a target.
     """
     known: dict[str, Any] = _class_of(request.algorithm, request, is_classification)().get_params(deep=False)
-    if request.algorithm == BAGGING:
-        base = _class_of(_bagged_by(request.settings), request, is_classification)().get_params()
+    if request.algorithm in OF_MEMBERS:
+        base = _base_of(request, is_classification).get_params()
         # Threads and seeds are those of the whole; a trace is of one fit.
         without = {*OWN_OPTION, "grow_trace"}
         known |= {f"{_OF_BASE}{name}": value for name, value in base.items() if name not in without}
@@ -68,7 +71,7 @@ def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]
     Raises
     ------
     UsageRefusal
-        A word is no parameter with its value, or bagging is to bag what cannot be bagged.
+        A word is no parameter with its value, or members are to be what cannot be one.
     """
     known = known_parameters(request, is_classification)
     other: dict[str, Any] = {}
@@ -104,13 +107,13 @@ def made(request: FitRequest, is_classification: bool, settings: Mapping[str, An
     given = {name: value for name, value in settings.items() if not name.startswith(_BASE)}
     known = kind().get_params(deep=False)
     estimator = kind(**given, **{name: value for name, value in own.items() if name in known and name not in given})
-    if request.algorithm == BAGGING:
-        base = _class_of(_bagged_by(request.settings), request, is_classification)
-        of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base().get_params()}
+    if request.algorithm in OF_MEMBERS:
+        base = _base_of(request, is_classification)
+        of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base.get_params()}
         for name, value in settings.items():
             if name.startswith(_OF_BASE):
                 of_base[name.removeprefix(_OF_BASE)] = value
-        estimator.set_params(estimator=base(**of_base))
+        estimator.set_params(estimator=base.set_params(**of_base))
         estimator.estimator._validate_params()
     estimator._validate_params()
     return estimator
@@ -142,8 +145,22 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
         )
 
 
-def _bagged_by(words: Sequence[str]) -> str:
-    """The algorithm that bagging bags: ``--set estimator=c45``.
+def _base_of(request: FitRequest, is_classification: bool) -> Any:
+    """What members are copies of: ``--set estimator=c45``, or the ensemble's own choice.
+
+    Raises
+    ------
+    UsageRefusal
+        There is no such algorithm, it is no single tree, or does not predict such a target.
+    """
+    algorithm = _algorithm_of_members(request.settings)
+    if algorithm is None:
+        return _class_of(request.algorithm, request, is_classification)()._default_base()
+    return _class_of(algorithm, request, is_classification)()
+
+
+def _algorithm_of_members(words: Sequence[str]) -> str | None:
+    """The algorithm that ``--set estimator=`` names; None where nothing is said.
 
     Raises
     ------
@@ -155,9 +172,9 @@ def _bagged_by(words: Sequence[str]) -> str:
         if name == _BASE and equals:
             trees = [algorithm for algorithm in ALGORITHMS if algorithm not in ENSEMBLES]
             if value not in trees:
-                raise UsageRefusal(f"--set {word!r}: what can be bagged is {', '.join(trees)}")
+                raise UsageRefusal(f"--set {word!r}: members can be trees of {', '.join(trees)}")
             return value
-    return "cart"
+    return None
 
 
 def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> Any:

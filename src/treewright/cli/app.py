@@ -85,7 +85,8 @@ def fit(
         typer.Option(
             "--algorithm",
             metavar="NAME",
-            help="A tree: cart, id3, c45 or chaid; many: forest, extra-trees or bagging; outliers: isolation.",
+            help="A tree: cart, id3, c45 or chaid; many: boosting, forest, extra-trees, bagging or adaboost; outliers: "
+            "isolation.",
         ),
     ] = "cart",
     task: TaskChoice = TaskName.auto,

@@ -33,6 +33,8 @@ OWN_OPTION = {
 }
 # Parameters that can do nothing on the command line.
 _IDLE = {
+    "callbacks": "they are functions of Python",
+    "scoring": "it is a function of Python",
     "warm_start": "a command fits once, so there is nothing to go on from",
     "verbose": "the bar is shown by itself where a person looks on",
 }

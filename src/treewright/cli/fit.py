@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import ENSEMBLES, check_is_one_model
+from treewright.cli.algorithms import BOOSTING, ENSEMBLES, check_is_one_model
 from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
@@ -86,10 +86,27 @@ def _say_model(request: FitRequest, task: Task, estimator: Any) -> None:
         say(estimator.show().rstrip("\n"))
         return
     say(summary(estimator.model_, request.out))
+    if request.algorithm == BOOSTING:
+        _say_rounds(estimator)
     if hasattr(estimator, "oob_score_"):
         name = "accuracy" if task.is_classification else "R2"
         say()
         say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not draw it)")
+
+
+def _say_rounds(estimator: Any) -> None:
+    """How many rounds were kept, and how the best of them did."""
+    history, best = estimator.history_, estimator.best_iteration_
+    values = history.get("validation") or history.get("train")
+    if not values:
+        return
+    whose = "rows kept aside" if history.get("validation") else "the rows of the fit"
+    loss = "beyond float64" if values[best] is None else f"{values[best]:.4g}"
+    say()
+    say(
+        f"early stopping: {estimator.n_estimators_} of {estimator.n_iter_} rounds are kept; after round {best} the "
+        f"loss of {whose} is the lowest, {loss}"
+    )
 
 
 def _tree_words(estimator: Any) -> str:

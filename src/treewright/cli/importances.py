@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from treewright.model import Model
 
+_REPEATS = 5  # shuffles of a column, of boosted trees
+
 __all__ = ["check_can_be_judged", "impurity_importances", "permutation_importances"]
 
 
@@ -43,13 +45,16 @@ def impurity_importances(model: Model, path: Path, tree: int | None) -> str:
 
 
 def check_can_be_judged(model: Model, path: Path) -> None:
-    """Refuse models whose trees cannot be judged one by one on shuffled rows.
+    """Refuse models that cannot be judged on shuffled rows.
 
     Raises
     ------
     UsageRefusal
-        A row with missing cells ends in several leaves.
+        A row with missing cells ends in several leaves; or boosting lowered a loss that the file does not know.
     """
+    told = model.facts.get("loss")
+    if model.boosting is not None and isinstance(told, dict) and told.get("name") == "own":
+        raise UsageRefusal(f"--importances: the loss of {path} is a function of Python, which the file cannot hold")
     if model.missing == "fractional":
         raise UsageRefusal(
             f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so a tree has "
@@ -59,6 +64,8 @@ def check_can_be_judged(model: Model, path: Path) -> None:
 
 def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> str:
     """How much worse the trees predict these rows when a column is shuffled (Breiman 2001); the seed is 0.
+
+    Each tree by itself; boosted trees, of which each only adds to the others, all together, by their loss.
 
     Parameters
     ----------
@@ -79,6 +86,17 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
 
     n_threads = resolve_jobs(None)
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
+    if model.boosting is not None:
+        from treewright.boosting.fewer_rounds import losses_of_model
+        from treewright.estimators import boosting_importance
+        from treewright.estimators.boosting_rows import OtherRows
+        from treewright.prune.decision import Rows
+
+        losses = losses_of_model(model, Rows(matrix, target, weights))
+        judged = OtherRows(matrix, target, weights)
+        return printable_lines(
+            str(boosting_importance.permutation_importances(model, losses, judged, _REPEATS, 0, n_threads))
+        )
     cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
     rows = JudgingRows(cells, target, weights)
     return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))

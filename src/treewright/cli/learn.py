@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import ALGORITHMS, ENSEMBLES, ISOLATION, known_parameters, made, own_settings
+from treewright.cli.algorithms import ALGORITHMS, BOOSTING, ENSEMBLES, ISOLATION, known_parameters, made, own_settings
 from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
@@ -222,7 +222,8 @@ def _check_ensemble(request: FitRequest) -> None:
     """Refuse what is for one tree."""
     word = f"--algorithm {request.algorithm} grows many"
     if request.prune is not None:
-        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set max_depth=N")
+        limit = "early_stopping=true" if request.algorithm == BOOSTING else "max_depth=N"
+        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set {limit}")
     if request.trace:
         raise UsageRefusal(f"--trace tells how one tree grew, and {word}: leave it out")
     if request.svg is not None:

@@ -32,10 +32,12 @@ def run_warmup() -> None:
     for table in (numbers, words):
         _warm_up_trees(table)
     _warm_up_others(numbers, words)
-    note("2 of 3: forests on columns of numbers ...")
+    note("2 of 3: forests and boosting on columns of numbers ...")
     _warm_up_forests(numbers)
-    note("3 of 3: forests on columns of names ...")
+    _warm_up_boosting(numbers)
+    note("3 of 3: forests and boosting on columns of names ...")
     _warm_up_forests(words)
+    _warm_up_boosting(words)
     took = time.perf_counter() - start
     say(f"kernels are compiled and kept, for trees and forests of one target; it took {took:.1f} s")
 
@@ -95,3 +97,21 @@ def _warm_up_forests(table: Any) -> None:
         for kind in ("debiased", "permutation"):
             first.importances(kind)
     treewright.IsolationForest(n_estimators=2).fit(table).predict(table)
+
+
+def _warm_up_boosting(table: Any) -> None:
+    """Boosted trees under every loss and growth order, with rows that judge them."""
+    import treewright
+    from treewright.boosting.losses_by_name import NUMBER_LOSSES
+
+    few: dict[str, Any] = {"n_estimators": 2, "min_samples_leaf": 1}
+    for target in (_TWO, _THREE):
+        for weights in (None, _WEIGHTS):
+            boosted = treewright.GradientBoostingClassifier(**few)
+            boosted.fit(table, target, weights, X_val=table, y_val=target).predict(table)
+    for more in ({"growth": "level"}, {"growth": "symmetric"}, {"subsample": 0.7}, {"sampling": "gradient"}):
+        treewright.GradientBoostingClassifier(**few, **more).fit(table, _TWO)
+    for loss in NUMBER_LOSSES:
+        regressor = treewright.GradientBoostingRegressor(**few, loss=loss)
+        regressor.fit(table, _NUMBERS, X_val=table, y_val=_NUMBERS).apply(table)
+    treewright.GradientBoostingRegressor(**few, level_encoding="ordered").fit(table, _NUMBERS).predict(table)

@@ -41,7 +41,9 @@ _KERNEL_FOLDERS = {
     "data": ("core", "data"),
     "forest": ("core", "forest"),
     "grow.binned": ("core", "grow", "grow/binned"),
+    "boosting": ("core", "boosting"),
     "grow.by_node": ("core", "grow/by_node"),
+    "grow.gradient": ("core", "grow/gradient"),
     "predict": ("core", "predict"),
     "prune": ("core", "predict", "prune"),
 }

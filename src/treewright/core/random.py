@@ -1,4 +1,4 @@
-"""Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever. Caller: grow.
+"""Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever. Callers: grow, boosting.
 
 A number depends on the seed and on where it is used (tree, node, column), never on when: so neither the number of
 threads nor the order of growth can change a model.
@@ -9,6 +9,26 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel
+
+_WORD = 2**64 - 1
+
+
+def mixed(state: int, position: int) -> int:
+    """As ``mix``, outside of kernels.
+
+    Parameters
+    ----------
+    state, position : int, 0 to 2**64 - 1
+
+    Examples
+    --------
+    >>> mixed(1, 0) != mixed(0, 1)
+    True
+    """
+    z = (state + (position + 1) * 0x9E3779B97F4A7C15) & _WORD
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _WORD
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _WORD
+    return z ^ (z >> 31)
 
 
 @bare_inner_kernel

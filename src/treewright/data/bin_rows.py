@@ -1,8 +1,11 @@
 """Rows as bin numbers. In: ``Bins``, an encoded matrix. Out: ``uint8[n, stride]``.
 
 Callers: forest, estimators, predict. The rows are cut into small blocks that stay in the nearest cache. A block's
-column is copied into a buffer and then searched by halving, all rows a step at a time and without a branch: a branch
-would be guessed wrong every other time.
+column is copied into a buffer and then searched, all rows a step at a time and without a branch: a branch
+would be guessed wrong every other time. Where cuts lie evenly enough, a grid tells where in them to begin, and a look
+or two at cuts is all there is to do; else they are searched by halving. A cell's place on the grid is rounded, but it
+never falls as the cell rises: cuts on earlier places lie below the cell, those on later ones do not, and those on its
+own place are looked at.
 """
 
 from __future__ import annotations
@@ -13,38 +16,60 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN, Bins, cuts_of
 
 _BLOCK = 256  # rows a kernel searches at a time
 _TASK_ROWS = 8192
-_NOMINAL = -1
+_NOMINAL, _ON_GRID = -1, -2
+_GRIDS = (1024, 4096)  # places of a grid, as many bytes
+_FEW_LOOKS, _MOST_LOOKS = 2, 4
+_LINE = 3  # numbers that say where a grid lies
 
 _tables: WeakKeyDictionary[Bins, BinTables] = WeakKeyDictionary()
 
 
 class BinTables(NamedTuple):
-    """What the kernel searches in.
+    """What the kernel searches in. Few arrays: for a single row, handing them over takes longer than the search.
 
     Attributes
     ----------
-    steps : int64[p]
-        How often the cuts of a column are halved; -1 for a nominal column.
-    first : int64[p]
-        Where a column's cuts begin in ``cuts``; for a nominal column, where its levels begin in ``level_bin``.
-    n_levels : int64[p]
-        Levels of a nominal column, without the entry for a level never seen.
-    cuts : float64
-        The cuts of each column, filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not used, entry 1 is
-        the middle one, and from entry k the search goes on at 2k or, where the cut is below the value, at 2k + 1.
-    level_bin : uint8
+    columns : int64[p, 4]
+        How a column is searched: how often its cuts are halved, or ``_NOMINAL`` or ``_ON_GRID``; where its cuts begin
+        in ``numbers``, or its levels in ``codes``; its levels, without the entry for a level never seen, or where its
+        grid begins in ``codes``; most cuts on one place of the grid.
+    numbers : float64
+        The cuts of each column. To be halved: filled up with inf to ``2**steps - 1``, as a heap: entry 0 is not used,
+        entry 1 is the middle one, and from entry k the search goes on at 2k or, where the cut is below the value, at
+        2k + 1. With a grid: the value of its first place, places a unit, the last place; the cuts, ascending; inf.
+    codes : uint8
+        The bins of the levels; how many cuts lie before each place of a grid.
     """
 
-    steps: np.ndarray
-    first: np.ndarray
-    n_levels: np.ndarray
-    cuts: np.ndarray
-    level_bin: np.ndarray
+    columns: np.ndarray
+    numbers: np.ndarray
+    codes: np.ndarray
+
+
+@inner_kernel
+def _search_on_grid(tables: BinTables, column: int, m: int, cells: np.ndarray, place: np.ndarray) -> None:
+    """Write to ``place`` how many cuts lie below each of the first ``m`` cells; 0 for a missing one."""
+    first, grid_start, n_looks = tables.columns[column, 1], tables.columns[column, 2], tables.columns[column, 3]
+    line = tables.numbers[first : first + _LINE]
+    origin, scale, last = line[0], line[1], line[2]
+    cuts, grid = tables.numbers[first + _LINE :], tables.codes[grid_start:]
+    for i in range(m):
+        at_line = (cells[i] - origin) * scale
+        at_line = at_line if at_line > 0.0 else 0.0  # noqa: FURB136 - nan becomes 0, too
+        at_line = at_line if at_line < last else last  # noqa: FURB136 - as above
+        place[i] = np.uint64(np.int64(at_line))
+    for i in range(m):
+        at = np.uint64(grid[place[i]])
+        place[i] = at + np.uint64(cuts[at] < cells[i])
+    for _ in range(n_looks - 1):
+        for i in range(m):
+            at = place[i]
+            place[i] = at + np.uint64(cuts[at] < cells[i])
 
 
 @kernel
@@ -68,15 +93,16 @@ def bin_block(matrix: np.ndarray, tables: BinTables, out: np.ndarray) -> None:
             for i in range(m):
                 cells[i] = np.float64(matrix[begin + i, column])
                 place[i] = one
-            steps = tables.steps[column]
-            first = tables.first[column]
-            if steps < 0:
-                n_levels = tables.n_levels[column]
+            steps, first = tables.columns[column, 0], tables.columns[column, 1]
+            if steps == _ON_GRID:
+                _search_on_grid(tables, column, m, cells, place)
+            elif steps < 0:
+                n_levels = tables.columns[column, 2]
                 for i in range(m):
                     code = np.int64(cells[i]) if 0.0 <= cells[i] < n_levels else n_levels
-                    place[i] = np.uint64(tables.level_bin[first + code])
+                    place[i] = np.uint64(tables.codes[first + code])
             else:
-                heap = tables.cuts[first : first + (1 << steps)]
+                heap = tables.numbers[first : first + (1 << steps)]
                 for _ in range(steps):
                     for i in range(m):
                         at = place[i]
@@ -107,25 +133,59 @@ def tables_of(bins: Bins) -> BinTables:
 
 def _new_tables(bins: Bins) -> BinTables:
     cut_start, cuts = cuts_of(bins)
-    n_cuts = np.diff(cut_start)
-    steps = np.array([int(count).bit_length() for count in n_cuts], np.int64)
-    ends = np.cumsum(np.where(bins.is_nominal, 0, 1 << steps))
-    first = np.concatenate((np.zeros(1, np.int64), ends))
-    heaps = np.full(int(first[-1]), np.inf)
-    for column in np.flatnonzero(n_cuts):
-        filled = np.full((1 << int(steps[column])) - 1, np.inf)
-        filled[: n_cuts[column]] = cuts[cut_start[column] : cut_start[column + 1]]
-        heap = heaps[first[column] : first[column + 1]]
-        for row in range(int(steps[column])):  # row r of the heap holds every (2**(steps - r))-th cut
-            stride = len(heap) >> row
-            heap[1 << row : 2 << row] = filled[stride // 2 - 1 :: stride]
-    return BinTables(
-        steps=np.where(bins.is_nominal, _NOMINAL, steps),
-        first=np.where(bins.is_nominal, bins.level_start[:-1], first[:-1]),
-        n_levels=np.diff(bins.level_start) - 1,
-        cuts=heaps,
-        level_bin=bins.level_bin.astype(np.uint8),
-    )
+    columns = np.zeros((bins.n_columns, 4), np.int64)
+    numbers, codes = [np.empty(0)], [bins.level_bin.astype(np.uint8)]
+    n_numbers, n_codes = 0, len(bins.level_bin)
+    for column in range(bins.n_columns):
+        if bins.is_nominal[column]:
+            begin, end = bins.level_start[column : column + 2]
+            columns[column] = _NOMINAL, begin, end - begin - 1, 0
+            continue
+        own = cuts[cut_start[column] : cut_start[column + 1]]
+        steps = len(own).bit_length()
+        found = _grid_of(own, steps)
+        if found is None:
+            columns[column] = steps, n_numbers, 0, 0
+            numbers.append(_heap_of(own, steps))
+        else:
+            line, n_looks, grid = found
+            columns[column] = _ON_GRID, n_numbers, n_codes, n_looks
+            numbers.append(np.concatenate((line, own, (np.inf,))))
+            codes.append(grid)
+            n_codes += len(grid)
+        n_numbers += len(numbers[-1])
+    return BinTables(columns, np.concatenate(numbers), np.concatenate(codes))
+
+
+def _heap_of(cuts: np.ndarray, steps: int) -> np.ndarray:
+    """Ascending cuts as ``BinTables.numbers`` has them: ``2**steps`` entries."""
+    filled = np.full((1 << steps) - 1, np.inf)
+    filled[: len(cuts)] = cuts
+    heap = np.full(1 << steps, np.inf)
+    for row in range(steps):  # row r of the heap holds every (2**(steps - r))-th cut
+        stride = len(heap) >> row
+        heap[1 << row : 2 << row] = filled[stride // 2 - 1 :: stride]
+    return heap
+
+
+def _grid_of(cuts: np.ndarray, steps: int) -> tuple[tuple[float, float, float], int, np.ndarray] | None:
+    """Line, number of looks and grid for ascending cuts; None where halving them ``steps`` times is faster."""
+    if steps <= _FEW_LOOKS or not (np.isfinite(cuts[0]) and np.isfinite(cuts[-1])):
+        return None
+    for n_places in _GRIDS:
+        with np.errstate(all="ignore"):
+            scale = n_places / (cuts[-1] - cuts[0])
+            if not (np.isfinite(scale) and scale > 0):
+                return None
+            # As the kernel reckons; each step of it keeps the order of the cuts.
+            place = np.clip((cuts - cuts[0]) * scale, 0, n_places - 1).astype(np.int64)
+        most = _MOST_LOOKS if n_places == _GRIDS[-1] else _FEW_LOOKS
+        looks = next((k for k in range(1, most + 1) if not (place[k:] == place[:-k]).any()), most + 1)
+        # The way onto the grid takes as long as a step (254 cuts of a normal column, a look: 2.7 ns a cell, not 6.2).
+        if looks <= most and looks + 1 < steps:
+            grid = np.searchsorted(place, np.arange(n_places)).astype(np.uint8)
+            return (float(cuts[0]), float(scale), n_places - 1.0), looks, grid
+    return None
 
 
 def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
@@ -164,6 +224,30 @@ def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
 
     threads.run_each(bin_some, -(-n // _TASK_ROWS), n_threads)
     return out
+
+
+def bin_columns(bins: Bins, matrix: np.ndarray, columns: np.ndarray) -> None:
+    """The rows of a table as bin numbers, column by column.
+
+    Parameters
+    ----------
+    bins : Bins
+    matrix : float32[n, p] or float64[n, p]
+        As for ``bin_rows``.
+    columns : uint8[p, m], m >= n, OUT
+        What ``bin_rows`` gives, turned. Rows from n on are left as they are.
+
+    Examples
+    --------
+    >>> from treewright.data.bins import bins_of
+    >>> from treewright.data.schema import Column, Schema
+    >>> bins = bins_of(np.array([[1.0], [2.0], [4.0]]), Schema((Column("x", "numeric"),)))
+    >>> columns = np.zeros((1, 3), np.uint8)
+    >>> bin_columns(bins, np.array([[9.0], [1.6]]), columns)
+    >>> columns.tolist()
+    [[2, 1, 0]]
+    """
+    bin_block(_writeable(matrix), tables_of(bins), columns.T)
 
 
 def _writeable(block: np.ndarray) -> np.ndarray:

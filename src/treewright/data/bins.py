@@ -18,6 +18,7 @@ MISSING_BIN = 255
 MAX_BINS = 255
 
 _COPIED_COLUMNS = 8  # copied at a time: a cache line of float64
+_COPIED_ROWS = 2048
 _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 
 
@@ -158,16 +159,25 @@ def _summaries(cells: np.ndarray, weights: np.ndarray, columns: Sequence[Column]
     """Summaries of some columns, one at a time: each is as large as its column; ``weights`` may be empty."""
     blocks = [slice(first, first + BLOCK_ROWS) for first in range(0, max(len(cells), 1), BLOCK_ROWS)]
     if len(blocks) == 1:
-        together = np.ascontiguousarray(cells.T)
+        together = _by_column(cells)
         yield from (summary_of(of_column, weights) for of_column in together)
         return
     by_column: list[ColumnSummary | None] = [None] * len(columns)
     for block in blocks:
-        together = np.ascontiguousarray(cells[block].T)
+        together = _by_column(cells[block])
         for at, column in enumerate(columns):
             new, old = summary_of(together[at], weights[block]), by_column[at]
             by_column[at] = new if old is None else merge(old, new, is_nominal=column.kind == "nominal")
     yield from (summary for summary in by_column if summary is not None)
+
+
+def _by_column(cells: np.ndarray) -> np.ndarray:
+    """The same cells column by column."""
+    columns = np.empty(cells.shape[::-1], cells.dtype)
+    # What is read stays in the cache until every column has it: 1 ns a cell; all rows at once take 21 (of 28 columns).
+    for begin in range(0, len(cells), _COPIED_ROWS):
+        columns[:, begin : begin + _COPIED_ROWS] = cells[begin : begin + _COPIED_ROWS].T
+    return columns
 
 
 def _column_bins(summary: ColumnSummary, column: Column, max_bins: int) -> tuple[np.ndarray, ...]:

@@ -84,6 +84,34 @@ def count_few(cells: np.ndarray, weights: np.ndarray, values: np.ndarray, totals
 
 
 @kernel
+def distinct_values(ranked: np.ndarray, values: np.ndarray, edges: np.ndarray) -> int:
+    """The distinct values of sorted cells, and where each begins: 2 ms for a million cells, by array operations 20.
+
+    Parameters
+    ----------
+    ranked : float[n], IN
+        Ascending, without nan.
+    values : float64[n], OUT
+        0.0 stands for -0.0 too.
+    edges : int64[n + 1], OUT
+        The first cell of each value; then n.
+
+    Returns
+    -------
+    int
+        How many there are.
+    """
+    n = 0
+    for i in range(ranked.shape[0]):
+        if i == 0 or ranked[i] != ranked[i - 1]:
+            values[n] = np.float64(ranked[i]) + 0.0
+            edges[n] = i
+            n += 1
+    edges[n] = ranked.shape[0]
+    return n
+
+
+@kernel
 def thinned_entries(weights: np.ndarray, total: int, kept: np.ndarray) -> int:
     """Which entries of a summary stay when it is thinned.
 
@@ -184,10 +212,10 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
         ranked = np.sort(cells)
         before = None
     ranked = ranked[: np.searchsorted(ranked, np.nan)]  # nan sorts last
-    starts = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
-    edges = np.concatenate(([0], starts, [len(ranked)]))
-    totals = np.diff(edges if before is None else before[edges])
-    return ColumnSummary(ranked[edges[:-1]].astype(np.float64) + 0.0, totals)
+    values, edges = np.empty(len(ranked)), np.empty(len(ranked) + 1, np.int64)
+    n_values = distinct_values(ranked, values, edges)
+    edges = edges[: n_values + 1]
+    return ColumnSummary(values[:n_values], np.diff(edges if before is None else before[edges]))
 
 
 def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = False) -> ColumnSummary:

@@ -5,45 +5,34 @@ Callers: estimators.bagging, estimators.bagging_regressor.
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from abc import abstractmethod
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
-from treewright.core.threads import resolve_jobs
-from treewright.data.encoder import check_not_empty
 from treewright.data.memory import check_fits
-from treewright.data.table import Table
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators import resolve
-from treewright.estimators.bagging_columns import BagColumns
 from treewright.estimators.bagging_model import model_of
 from treewright.estimators.bagging_past import BagPast, parameters_of
-from treewright.estimators.bagging_plan import MEMBER_BYTES, Plan, is_of_treewright
+from treewright.estimators.bagging_plan import MEMBER_BYTES, Plan, is_of_treewright, refuse_too_many
 from treewright.estimators.bagging_rows import BagRows, columns_of_each, seed_of
 from treewright.estimators.bagging_votes import Answer, Average, in_order
 from treewright.estimators.base import Estimator
 from treewright.estimators.constraints import Number
-from treewright.estimators.many_trees import ManyTrees
+from treewright.estimators.members import Members
 from treewright.estimators.side_by_side import answers
-from treewright.exceptions import ParameterError, TreewrightError
+from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.version import __version__
 
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
-
-class Bagging(ManyTrees, BaseEstimator, ABC):
+class Bagging(Members):
     """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -77,46 +66,6 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
     estimators_features_: list[Any]
     _past: BagPast
     model_: Model
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        try:
-            of_base = get_tags(self._base())
-        except (AttributeError, TypeError):  # no estimator: fit says so
-            return tags
-        tags.input_tags.sparse = of_base.input_tags.sparse
-        tags.input_tags.allow_nan = of_base.input_tags.allow_nan
-        tags.input_tags.string = of_base.input_tags.string
-        tags.input_tags.categorical = of_base.input_tags.categorical
-        tags.target_tags.multi_output = of_base.target_tags.multi_output
-        return tags
-
-    def _parameters(self) -> dict[str, Any]:
-        """As ``get_params``; ``Estimator._check_parameters`` reads it."""
-        return Estimator._parameters(cast("Any", self))
-
-    def _warn_column_vector(self, target: Any) -> None:
-        """As scikit-learn: a target of shape (n, 1) is taken as (n,)."""
-        Estimator._warn_column_vector(cast("Any", self), target)
-
-    def _base(self) -> Any:
-        """The estimator that members are copies of."""
-        return self._default_base() if self.estimator is None else self.estimator
-
-    def _checked_base(self) -> Any:
-        """The base, or what is wrong with it."""
-        base = self._base()
-        if isinstance(base, type):
-            raise ParameterError(f"estimator={base.__name__} is a class: give an estimator, {base.__name__}()")
-        # What is neither (a class without tags of the user's) may be either.
-        if (is_regressor if self._is_classification else is_classifier)(base):
-            wanted = "classifier" if self._is_classification else "regressor"
-            raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
-        return base
-
-    def _threads(self) -> int:
-        """Threads: ours give the lock free; whoever bags others says how many may run side by side."""
-        return resolve_jobs(self.n_jobs if is_of_treewright(self._base()) or self.n_jobs is not None else 1)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""
@@ -154,28 +103,8 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
             self._score_out_of_bag(X, target, weights, n_threads)
         return self
 
-    def _columns(self, X: Any, n_rows: int, is_ours: bool) -> BagColumns | None:
-        """The columns of the table; None where only the base knows what X is."""
-        try:
-            columns = BagColumns.of(X)
-        except TreewrightError:
-            if is_ours:
-                raise
-            if self.bootstrap_features or self.max_features != 1.0:
-                raise
-            return None
-        check_not_empty(Table(columns.schema.names, n_rows, len(columns)))
-        return columns
-
-    def _members_to_keep(self) -> list[Any]:
-        """The members that a warm start goes on from."""
-        before = list(self.__dict__.get("estimators_", ())) if self.warm_start else []
-        if len(before) > self.n_estimators:
-            raise ParameterError(
-                f"n_estimators={self.n_estimators} must be larger or equal to the {len(before)} members that "
-                "warm_start=True goes on from"
-            )
-        return before
+    def _chooses_columns(self) -> bool:
+        return bool(self.bootstrap_features or self.max_features != 1.0)
 
     def _fit_members(self, plan: Plan, n_before: int, n_threads: int) -> list[Any]:
         """New members, side by side."""
@@ -184,7 +113,7 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
         def fit(task: int) -> Any:
             fitted = plan.fit(n_before + task)
             if task == 0:
-                plan.refuse_too_many(fitted, n_more)
+                refuse_too_many(fitted, n_more)
             return fitted
 
         return answers(fit, n_more, n_threads, "members")
@@ -217,25 +146,6 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
 
     # After the fit.
 
-    def __len__(self) -> int:
-        """How many members there are."""
-        check_is_fitted(self, "estimators_")
-        return len(self.estimators_)
-
-    def __bool__(self) -> bool:
-        """An estimator is there, fitted or not."""
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        """A member."""
-        check_is_fitted(self, "estimators_")
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        """The members in order."""
-        check_is_fitted(self, "estimators_")
-        return iter(self.estimators_)
-
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """The rows of each member, int64[n_draws], ascending; drawn anew at each call, not kept."""
@@ -251,40 +161,6 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
     def feature_importances_(self) -> np.ndarray:
         """float64[p]: share of the decrease of impurity that each column brought, the mean over the trees."""
         return self._fitted().feature_importances
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file (``treewright.load`` reads it).
-
-        Raises
-        ------
-        ParameterError
-            The members cannot be written as one model; the message says why.
-        InputFileError
-            The file cannot be written there.
-        """
-        check_is_fitted(self, "estimators_")
-        if self._why_no_model is not None:
-            raise ParameterError(
-                f"{type(self).__name__} cannot be saved as a model file: {self._why_no_model}. Save trees on all "
-                "columns, or pickle the estimator"
-            )
-        self.model_.save(path)
-
-    def _fitted(self) -> Model:
-        """The model of all members.
-
-        Raises
-        ------
-        AttributeError
-            The members are not one model; the message says why.
-        """
-        check_is_fitted(self, "estimators_")
-        if self._why_no_model is not None:
-            raise AttributeError(
-                f"{type(self).__name__} is not one model of trees: {self._why_no_model}. Ask a member, as in "
-                "estimators_[0]"
-            )
-        return self.model_
 
     def _average(self, X: Any) -> Answer:
         """The mean of what the members say of each row."""
@@ -356,12 +232,6 @@ class Bagging(ManyTrees, BaseEstimator, ABC):
         self._keep_out_of_bag(average.means(), target, judged, None if weights is None else weights[judged])
 
     # What classifier and regressor differ in.
-
-    _is_classification: ClassVar[bool]
-
-    @abstractmethod
-    def _default_base(self) -> Any:
-        """The base where none is given."""
 
     @abstractmethod
     def _encode_target(self, y: Any) -> Labels | Numbers:

@@ -1,9 +1,11 @@
-"""One model of many fitted trees. In: members. Out: ``Model``, or why there is none. Caller: bagging_base."""
+"""One model of many fitted trees. In: members. Out: ``Model``, or why there is none. Callers: bagging, AdaBoost."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+
+import numpy as np
 
 from treewright.estimators.bagging_columns import BagColumns
 from treewright.model import Model
@@ -16,8 +18,9 @@ def model_of(
     features: Sequence[Any],
     columns: BagColumns | None,
     target_names: tuple[str, ...],
-    combine: Literal["mean", "vote"],
+    combine: Literal["mean", "vote", "median"],
     facts: Mapping[str, Any],
+    weights: np.ndarray | None = None,
 ) -> Model | str:
     """The members' trees as one model.
 
@@ -28,9 +31,11 @@ def model_of(
         The columns of each.
     columns : BagColumns or None
     target_names : tuple of str
-    combine : {"mean", "vote"}
+    combine : {"mean", "vote", "median"}
     facts : mapping
         Of the ensemble; those of the first member are added as ``member``.
+    weights : float64[n_members], optional
+        Of the members in a vote or a median.
 
     Returns
     -------
@@ -64,4 +69,5 @@ def model_of(
         missing=first.missing,
         target_names=target_names,
         facts={"criterion": first.facts["criterion"], **facts, "member": about_member},
+        tree_weights=weights,
     )

@@ -1,4 +1,6 @@
-"""How one member is fitted. In: a base estimator, a table, draws. Out: fitted members. Caller: estimators.bagging_base.
+"""How one member is fitted. In: a base estimator, a table, draws. Out: fitted members.
+
+Callers: estimators.bagging_base, estimators.members, estimators.adaboost_members.
 
 A bootstrap sample is a multiset of rows. Our own estimators get the whole table and the numbers of times as weights:
 weight k is k rows to them, and levels and classes stay known that a sample happens to miss. Any other estimator gets
@@ -117,17 +119,18 @@ class Plan:
         rows = self.rows.in_order(member)
         return estimator.fit(take_rows(X, rows), self.y[rows])
 
-    def refuse_too_many(self, fitted: Any, n_more: int) -> None:
-        """Refuse members that would not fit in memory, going by the first.
 
-        Raises
-        ------
-        TooLargeError
-        """
-        if n_more < _MANY:
-            return
-        try:
-            size = len(pickle.dumps(fitted, protocol=5))
-        except Exception:  # what cannot be pickled cannot be measured
-            return
-        check_fits(size * n_more, f"{n_more} members as large as the first, {size} bytes,", "use fewer or smaller ones")
+def refuse_too_many(fitted: Any, n_more: int) -> None:
+    """Refuse members that would not fit in memory, going by the first.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    if n_more < _MANY:
+        return
+    try:
+        size = len(pickle.dumps(fitted, protocol=5))
+    except Exception:  # what cannot be pickled cannot be measured
+        return
+    check_fits(size * n_more, f"{n_more} members as large as the first, {size} bytes,", "use fewer or smaller ones")

@@ -1,4 +1,6 @@
-"""Which rows each member of a bag is fitted on. In: a table, target, weights, seed. Out: ``BagRows``. Callers: bagging.
+"""Which rows each member of a bag is fitted on. In: a table, target, weights, seed. Out: ``BagRows``.
+
+Callers: estimators.bagging_base, estimators.bagging_plan, estimators.adaboost_base, estimators.adaboost_members.
 
 The draws are those of the forests: they depend on what the rows hold, not on where they stand, and a row of weight k
 is k equal rows.
@@ -121,7 +123,41 @@ class BagRows:
         rows, counts = self._draws.counts(member)
         by_row = np.zeros(len(self.kept), np.int64)
         by_row[rows] = counts
+        return self.repeated(by_row)
+
+    def repeated(self, by_row: np.ndarray) -> np.ndarray:
+        """Rows as often as they are counted, in an order that does not depend on the table's.
+
+        Parameters
+        ----------
+        by_row : int64[m], >= 0
+            Of the rows ``kept``.
+
+        Returns
+        -------
+        int64[k]
+            Positions in the table.
+        """
         return self.kept[np.repeat(self._order, by_row[self._order])]
+
+    def counts_by_chance(self, member: int, chances: np.ndarray) -> np.ndarray:
+        """How often a member draws each row, with replacement and by other chances than the weights of the rows.
+
+        Parameters
+        ----------
+        member : int
+        chances : float64[m], > 0
+            Of the rows ``kept``. Whole numbers with a sum below 2**31 are exact.
+
+        Returns
+        -------
+        int64[m]
+        """
+        draws = Draws(self._order, self._draws.n_draws, self._draws.seed, weights=chances)
+        by_row = np.zeros(len(self.kept), np.int64)
+        rows, counts = draws.counts(member)
+        by_row[rows] = counts
+        return by_row
 
     def left_out(self, member: int) -> np.ndarray:
         """The rows with weight that a member does not draw.

@@ -41,8 +41,14 @@ class BinnedTable:
     @classmethod
     def of(cls, table: FitTable, max_bins: int, n_threads: int) -> BinnedTable:
         """Bins that hold about equal weight, or one value each."""
+        again = table.prepared
+        if again is not None and again.bins is not None:
+            return cls(table, *again.bins)
         bins = bins_of(table.matrix, table.schema, table.weights, max_bins=int(max_bins), n_threads=n_threads)
-        return cls(table, bins, bin_rows(bins, table.matrix, n_threads))
+        codes = bin_rows(bins, table.matrix, n_threads)
+        if again is not None:
+            again.bins = bins, codes
+        return cls(table, bins, codes)
 
     def digest(self) -> str:
         """The same for the same rows, targets, weights and bins in the same order."""

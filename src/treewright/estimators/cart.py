@@ -80,7 +80,9 @@ class CartEstimator(Growing, TreeEstimator):
             )
             tree, steps = grown.tree, grown.trace if self.grow_trace else None
         else:
-            tree = grow(table.matrix, table.schema, self._objective(table), settings)
+            objective, again = self._objective(table), table.prepared
+            columns = None if again is None else again.sorted_columns(table, objective.sorted_targets(), settings)
+            tree = grow(table.matrix, table.schema, objective, settings, columns)
             if self.grow_trace:
                 problem = self._problem(table)
                 steps = retrace(tree, problem, self._policy(problem))

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from treewright.data.target import check_lengths, check_weights, encode_labels
+from treewright.data.target import check_weights
 from treewright.data.weights import Factors, factors_by_code
 from treewright.estimators.classifier import Classifier
 from treewright.estimators.constraints import Words
 from treewright.estimators.forest_base import ForestEstimator
-from treewright.estimators.forest_score import share_right
-from treewright.exceptions import DataError
+from treewright.estimators.forest_score import share_right, true_codes
 from treewright.forest.out_of_bag import output_columns
 from treewright.grow.settings import CLASSIFICATION_CRITERIA
 from treewright.predict.values import predict_codes
@@ -147,14 +146,7 @@ class ForestClassifier(Classifier, ForestEstimator):
         """
         model = self._fitted()
         said = predict_codes(model, model._encoded(X, type(self).__name__), self.n_jobs)
-        labels = encode_labels(y)
-        check_lengths(len(said), labels)
-        if len(labels.classes) != model.n_outputs:
-            raise DataError(f"y has {len(labels.classes)} outputs, the forest has {model.n_outputs}")
-        true = np.empty(said.shape, np.int64)
-        for output, (own, known) in enumerate(zip(labels.classes, model.classes, strict=True)):
-            places = {label: code for code, label in enumerate(known.tolist())}
-            true[:, output] = np.array([places.get(label, -1) for label in own.tolist()])[labels.codes[:, output]]
+        true = true_codes(model, y, len(said))
         return share_right(true, said, check_weights(sample_weight, len(said)))
 
     def _shaped(self, means: np.ndarray) -> np.ndarray | list[np.ndarray]:

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from treewright.data.target import check_lengths, check_weights, encode_numbers
+from treewright.data.target import check_weights
 from treewright.estimators.constraints import Words
 from treewright.estimators.forest_base import ForestEstimator
-from treewright.estimators.forest_score import explained
+from treewright.estimators.forest_score import explained, true_numbers
 from treewright.estimators.forest_verbs import QuantileVerbs
 from treewright.estimators.regressor import Regressor
-from treewright.exceptions import DataError
 from treewright.forest.settings import EXACT_CRITERIA
 from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.predict.values import predict_numbers
@@ -123,11 +122,7 @@ class ForestRegressor(QuantileVerbs, Regressor, ForestEstimator):
         """
         model = self._fitted()
         said = predict_numbers(model, model._encoded(X, type(self).__name__), self.n_jobs)
-        numbers = encode_numbers(y)
-        check_lengths(len(said), numbers)
-        if numbers.values.shape[1] != model.n_outputs:
-            raise DataError(f"y has {numbers.values.shape[1]} outputs, the forest has {model.n_outputs}")
-        return explained(numbers.values, said, check_weights(sample_weight, len(said)))
+        return explained(true_numbers(y, len(said), model.n_outputs), said, check_weights(sample_weight, len(said)))
 
     def _shaped(self, means: np.ndarray) -> np.ndarray:
         return means[:, 0] if means.shape[1] == 1 else means

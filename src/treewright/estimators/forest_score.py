@@ -1,6 +1,6 @@
 """How right the answers of a forest are. In: codes or numbers, true and said; a function. Out: a score.
 
-Callers: estimators.forest_base, estimators.forest_classifier, estimators.forest_regressor.
+Callers: estimators.forest_base, estimators.forest_classifier, estimators.forest_regressor, estimators.boosting_verbs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,51 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import r2_score
 
-from treewright.exceptions import ParameterError
+from treewright.data.target import check_lengths, encode_labels, encode_numbers
+from treewright.exceptions import DataError, ParameterError
+from treewright.tree.model import ModelData
+
+
+def true_codes(model: ModelData, y: Any, n_rows: int, what: str = "the forest") -> np.ndarray:
+    """Labels as the model's codes; -1 for one that it does not know.
+
+    Returns
+    -------
+    int64[n_rows, n_outputs]
+
+    Raises
+    ------
+    DataError
+        Other rows or outputs than expected.
+    """
+    labels = encode_labels(y)
+    check_lengths(n_rows, labels)
+    if len(labels.classes) != model.n_outputs:
+        raise DataError(f"y has {len(labels.classes)} outputs, {what} has {model.n_outputs}")
+    true = np.empty((n_rows, model.n_outputs), np.int64)
+    for output, (own, known) in enumerate(zip(labels.classes, model.classes, strict=True)):
+        places = {label: code for code, label in enumerate(known.tolist())}
+        true[:, output] = np.array([places.get(label, -1) for label in own.tolist()])[labels.codes[:, output]]
+    return true
+
+
+def true_numbers(y: Any, n_rows: int, n_outputs: int, what: str = "the forest") -> np.ndarray:
+    """Numbers as they are compared with answers.
+
+    Returns
+    -------
+    float64[n_rows, n_outputs]
+
+    Raises
+    ------
+    DataError
+        Other rows or outputs than expected.
+    """
+    numbers = encode_numbers(y)
+    check_lengths(n_rows, numbers)
+    if numbers.values.shape[1] != n_outputs:
+        raise DataError(f"y has {numbers.values.shape[1]} outputs, {what} has {n_outputs}")
+    return numbers.values
 
 
 def share_right(true: np.ndarray, said: np.ndarray, weights: np.ndarray | None) -> float:
@@ -57,24 +101,34 @@ def explained(true: np.ndarray, said: np.ndarray, weights: np.ndarray | None) ->
         return float(r2_score(np.ldexp(true, exponents), said, sample_weight=weights))
 
 
-def refuse_other_function(function: Callable[..., Any]) -> None:
-    """Refuse a score that cannot be asked, before a forest is grown for it.
+def refuse_other_function(
+    function: Callable[..., Any],
+    name: str = "oob_score",
+    what: str = "two arguments, the true answers and the predicted ones",
+    n_arguments: int = 2,
+) -> None:
+    """Refuse a function that cannot be asked, before anything is grown for it.
+
+    Parameters
+    ----------
+    function : callable
+    name, what : str
+        Of the parameter, and what it must take.
+    n_arguments : int
 
     Raises
     ------
     ParameterError
-        It does not take two arguments.
+        It does not take so many arguments.
     """
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # written in C, it does not say
         return
     try:
-        signature.bind(None, None)
+        signature.bind(*[None] * n_arguments)
     except TypeError as error:
-        raise ParameterError(
-            f"oob_score={_name_of(function)} must take two arguments, the true answers and the predicted ones: {error}"
-        ) from None
+        raise ParameterError(f"{name}={name_of(function)} must take {what}: {error}") from None
 
 
 def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, said: np.ndarray) -> float:
@@ -87,10 +141,10 @@ def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, s
     """
     score = function(true, said)
     if not hasattr(score, "__float__") or np.ndim(score):
-        raise ParameterError(f"oob_score={_name_of(function)} must return a number, not {score!r}")
+        raise ParameterError(f"oob_score={name_of(function)} must return a number, not {score!r}")
     return float(score)
 
 
-def _name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., Any]) -> str:
     """What a function is called."""
     return getattr(function, "__name__", None) or type(function).__name__

@@ -9,14 +9,12 @@ from abc import abstractmethod
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, RealNotInt
 
 from treewright.data.target import Labels
 from treewright.estimators import resolve
 from treewright.estimators.base import Estimator
 from treewright.estimators.constraints import Number, Words
-from treewright.exceptions import ParameterError
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.by_node.policies import count_of
 from treewright.grow.objective import Objective, classification_objective, regression_objective
@@ -91,18 +89,11 @@ class Growing(Estimator):
 
     def _drawn_seed(self) -> int:
         """The seed: ``random_state`` if that is an int, 0 for None (a fit repeats unless told otherwise)."""
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+        return resolve.seed_of(self.random_state)
 
     def _check_monotone(self, target: Any) -> None:
         """Refuse monotone constraints that have no meaning for the target."""
-        if self._n_outputs(target) > 1:
-            raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
-        if any(n_classes > 2 for n_classes in self._n_classes(target)):
-            raise ParameterError("Monotonicity constraints are not supported with multiclass classification")
+        resolve.refuse_no_order(self._n_outputs(target), self._n_classes(target))
 
     @abstractmethod
     def _n_classes(self, target: Any) -> tuple[int, ...]:

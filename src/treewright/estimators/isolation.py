@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import InvalidParameterError, RealNotInt, validate_parameter_constraints
 
 from treewright.core.progress_bar import bar_where_nobody_listens
@@ -237,22 +236,14 @@ class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
             past: IsolationPlan = self._past
             return past.grown_on(table, parameters, len(before), n_trees), before
         plan = IsolationPlan.of(
-            table, parameters, max_samples=self.max_samples, n_columns=n_columns, seed=self._seed(),
-            replace=bool(self.bootstrap),
+            table, parameters, max_samples=self.max_samples, n_columns=n_columns,
+            seed=resolve.seed_of(self.random_state), replace=bool(self.bootstrap),
         )  # fmt: skip
         return plan, ()
 
     def _encoded(self, X: Any) -> np.ndarray:
         model = self.model_
         return encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=type(self).__name__)
-
-    def _seed(self) -> int:
-        """``random_state`` if that is an int, 0 for None."""
-        if self.random_state is None:
-            return 0
-        if isinstance(self.random_state, Integral):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _model_of(self, table: EncodedTable, plan: IsolationPlan, trees: tuple[Tree, ...]) -> Model:
         """The model, with the score below which a row is an outlier."""

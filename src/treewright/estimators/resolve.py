@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
 from treewright.data.matching import did_you_mean
 from treewright.data.memory import check_fits
@@ -17,7 +18,7 @@ from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.grow.layout import MAX_ROWS
 
-_WITHOUT_EFFECT = frozenset({"n_jobs", "grow_trace", "oob_score", "verbose", "warm_start"})
+_WITHOUT_EFFECT = frozenset({"callbacks", "n_jobs", "grow_trace", "oob_score", "verbose", "warm_start"})
 MAX_COLUMNS = 2**29 - 1  # what the packed form of a node has bits for (predict.route)
 
 
@@ -54,6 +55,15 @@ def finite(value: Any) -> float:
         return min(float(value), sys.float_info.max)
     except OverflowError:
         return sys.float_info.max
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed: ``random_state`` if that is an int, 0 for None (a fit repeats unless told otherwise)."""
+    if random_state is None:
+        return 0
+    if isinstance(random_state, Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def max_features(value: Any, p: int) -> int:
@@ -103,6 +113,19 @@ def monotone(value: Any, schema: Schema) -> tuple[int, ...] | None:
                 "declare it ordinal, or set 0"
             )
     return tuple(int(sign) for sign in signs)
+
+
+def refuse_no_order(n_outputs: int, n_classes: Sequence[int]) -> None:
+    """Refuse monotone constraints that have no meaning for the target.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if n_outputs > 1:
+        raise ParameterError("Monotonicity constraints are not supported with multiple outputs.")
+    if any(several > 2 for several in n_classes):
+        raise ParameterError("Monotonicity constraints are not supported with multiclass classification")
 
 
 def interactions(value: Any, schema: Schema) -> tuple[tuple[int, ...], ...] | None:

@@ -14,7 +14,7 @@ from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
 from treewright.predict import paths, values
 from treewright.tree.edit import is_below
-from treewright.tree.growth import FORESTS, SEARCHED, growth_of
+from treewright.tree.growth import BOOSTED, FORESTS, SEARCHED, growth_of
 from treewright.tree.model import ModelData
 from treewright.tree.nodes import node_of
 
@@ -59,10 +59,16 @@ def refuse_other_growth(model: ModelData) -> None:
     Raises
     ------
     ParameterError
-        They are a forest's, or were grown with random cuts or by an algorithm that is not known.
+        They are a forest's or boosted, or were grown with random cuts or by an algorithm that is not known.
     """
     growth = growth_of(model)
     instead = "fit a tree with splitter='best' to see how one is chosen"
+    boosted = model.facts.get("algorithm")
+    if boosted in BOOSTED:
+        raise ParameterError(
+            f"audit compares the tests of a node by the target of its rows, and a tree of {boosted} "
+            f"{BOOSTED[boosted]}. show(tree=i) tells what a tree asks; {instead}"
+        )
     if growth.algorithm in FORESTS:
         raise ParameterError(
             f"audit compares every test that a node could ask, and the trees of {FORESTS[growth.algorithm]} do not "

@@ -1,11 +1,18 @@
-"""How much each column did. In: ``Tree``. Out: importances. Callers: model, estimators."""
+"""How much each column did. In: ``Tree``, ``PackedTrees``. Out: importances. Callers: model, estimators."""
 
 from __future__ import annotations
 
+from typing import Any, Literal, get_args
+
 import numpy as np
 
+from treewright.exceptions import ParameterError
 from treewright.tree.arrays import Tree
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
 from treewright.tree.walk import children_of
+
+BoostedKind = Literal["gain", "cover", "frequency"]
 
 
 def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
@@ -37,3 +44,61 @@ def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
     importances = np.bincount(tree.feature[inner], np.maximum(decrease, 0.0), minlength=n_features)
     total = importances.sum()
     return importances / total if total > 0 else importances.astype(np.float64)
+
+
+def boosted_importances(packed: PackedTrees, kind: Any = "gain") -> np.ndarray:
+    """How much each column did in the trees of a boosted model.
+
+    Parameters
+    ----------
+    packed : PackedTrees
+        Of criterion ``"gradient"``.
+    kind : {"gain", "cover", "frequency"}
+        The gain of the column's tests; the hessians of the rows that they were put to; how many they are.
+
+    Returns
+    -------
+    float64[p]
+        Shares of the whole: they sum to one, or are all 0 where no tree has a split (or none gained anything).
+
+    Raises
+    ------
+    ParameterError
+        There is no such kind.
+    """
+    if kind not in list(get_args(BoostedKind)):  # a list bears what cannot be hashed
+        raise ParameterError(f"kind is {kind!r}; choose one of {', '.join(get_args(BoostedKind))}")
+    if kind == "gain":
+        return packed.feature_importances()
+    inner = np.flatnonzero(kind_of(packed.records) != LEAF_RECORD)
+    amounts = None if kind == "frequency" else covers_of(packed)[inner]
+    total = np.bincount(columns_asked(packed, inner), amounts, minlength=packed.bins.n_columns).astype(np.float64)
+    whole = total.sum()
+    return total / whole if whole > 0 else total
+
+
+def columns_asked(packed: PackedTrees, inner: np.ndarray) -> np.ndarray:
+    """int64[k]: the column that each of some inner nodes asks about."""
+    records = packed.records[inner]
+    column = column_of(records)
+    is_subset = kind_of(records) == SUBSET_RECORD
+    column[is_subset] = packed.set_column[set_of(records[is_subset])]
+    return column
+
+
+def covers_of(packed: PackedTrees) -> np.ndarray:
+    """float64[n_nodes]: the weight of every node, from the leaves up."""
+    records = packed.records
+    is_leaf = kind_of(records) == LEAF_RECORD
+    cover = np.zeros(len(records))
+    cover[is_leaf] = packed.leaf_weight[child_of(records[is_leaf])]
+    levels = []
+    here = packed.roots[:-1]
+    while len(here := here[~is_leaf[here]]):
+        levels.append(here)
+        first = child_of(records[here])
+        here = np.concatenate((first, first + 1))
+    for level in reversed(levels):
+        first = child_of(records[level])
+        cover[level] = cover[first] + cover[first + 1]
+    return cover

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, overload
 
 from treewright.explain.rule import LeafRule, written_percent
-from treewright.tree.summary import Output, TreeSummary, counted
+from treewright.tree.summary import ADDS_NOTE, Output, TreeSummary, counted
 
 ORDERS = {"tree": "in tree order", "support": "largest support first", "confidence": "most certain class first"}
 # A page with more rows than this is slow and read by nobody; print and to_dict have them all.
@@ -68,6 +68,8 @@ class LeafRules(Sequence[LeafRule]):
             lines.append(f"share: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
             lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
+        elif self.summary.adds:
+            lines.append(ADDS_NOTE)
         tree = self.summary.tree
         n_empty = int((tree.is_leaf & (tree.n_samples == 0)).sum())
         if n_empty and not self.keep_empty:

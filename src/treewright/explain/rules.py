@@ -172,7 +172,8 @@ class OutcomeTeller:
         tree, interval = self.summary.tree, None
         if self._has_variance:
             interval = mean_interval(number, float(tree.impurity[leaf]), self._rows(leaf), self.level)
-        return Outcome(output.name, number, written_number(number, exact=self.exact), interval=interval)
+        text = written_number(number, exact=self.exact)
+        return Outcome(output.name, number, f"adds {text}" if self.summary.adds else text, interval=interval)
 
     @property
     def _has_variance(self) -> bool:

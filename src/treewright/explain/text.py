@@ -14,7 +14,7 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.explain.table import Label, TextColumn, laid_out, painted
 from treewright.tree.model import ModelData
-from treewright.tree.summary import Output, TreeSummary, counted, summarize
+from treewright.tree.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
 from treewright.tree.surrogates import surrogates_of
 from treewright.tree.tests import node_test, threshold_digits
 from treewright.tree.walk import children, subtree_sizes, unfolded
@@ -145,6 +145,8 @@ def header_of(summary: TreeSummary) -> list[str]:
         lines.append(summary.origin)
     if summary.missing_note:
         lines.append(summary.missing_note)
+    if summary.adds:
+        lines.append(ADDS_NOTE)
     if not summary.counts_classes:
         return lines
     word = "weights" if summary.weighted else "counts"
@@ -312,4 +314,4 @@ def predictions_of(
                 code, label = 0, written_amount(summary.tree.value[line.node, output.start], digits=digits)
             labels.append(painted(label, code) if color else label)
         cells.append(f"* {NO_ROWS if summary.is_empty(line.node) else ''}{', '.join(labels)}")
-    return TextColumn("predicts", cells, "left", indent=2)
+    return TextColumn("leaf adds" if summary.adds else "predicts", cells, "left", indent=2)

@@ -175,7 +175,8 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     -------
     dict
         ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``columns``,
-        ``targets`` and ``trees``; each tree has ``nodes``, a flat list in which a node's place is its number
+        ``targets`` and ``trees``, of boosted models ``boosting`` (``base`` and ``link``), of trees with weights
+        ``tree_weights``; each tree has ``nodes``, a flat list in which a node's place is its number
         and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or
         ``"-inf"``.
 
@@ -213,6 +214,11 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         if model.classes:
             target["classes"] = [json_label(label) for label in model.classes[position]]
         targets.append(target)
+    together: dict[str, Any] = {}
+    if model.boosting is not None:
+        together["boosting"] = {"base": list(model.boosting.base), "link": model.boosting.link}
+    if model.tree_weights is not None:
+        together["tree_weights"] = model.tree_weights.tolist()
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -225,6 +231,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         "columns": [column_structure(column) for column in model.schema.columns],
         "targets": targets,
         "trees": trees,
+        **together,
     }
 
 

@@ -75,9 +75,13 @@ def impurity_decrease(model: ModelData) -> Importances:
     -------
     Importances
         The values are those of ``explain.ensemble.mean_importances``: each tree's sum to one, trees without a split do
-        not count.
+        not count. Of boosted trees they are shares of all gains.
     """
     trees = model.trees
+    if isinstance(trees, PackedTrees) and model.boosting is not None:
+        gains = trees.feature_importances()
+        nothing = np.full(len(gains), np.nan)
+        return Importances("gain", model.task, model.schema.names, gains, nothing, len(trees), sample="")
     if isinstance(trees, PackedTrees):
         by_tree = np.array(trees.importances)
     else:
@@ -108,6 +112,8 @@ def permutation_importances(
     ------
     DataError
         No tree has rows to be judged on, or the squared errors are beyond float64.
+    ParameterError
+        The model is boosted: its trees have no answers of their own.
     TooLargeError
 
     Notes
@@ -115,6 +121,8 @@ def permutation_importances(
     Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
     A column that a tree does not ask cannot change its answers, so it is not shuffled there.
     """
+    if model.boosting is not None:
+        raise ParameterError("trees of a boosted model add up and cannot be judged one by one: ask its estimator")
     exponent = _exponent(model, rows.target)
     judge = _Judge(model, exponent)
 

@@ -1,6 +1,6 @@
 """What was found out about the columns. In: values and standard errors. Out: ``Importances``: a table, a figure.
 
-Callers: forest.importance, users.
+Callers: forest.importance, estimators.boosting_verbs, users.
 """
 
 from __future__ import annotations
@@ -18,11 +18,21 @@ from treewright.tree.words import shorten, written_name
 
 NAME_WIDTH = 40
 MOST_LINES = 40
+_GAIN = "share of what all splits gained, on the training rows"
+_COVER = "share of the hessians that pass the tests, on the training rows"
+_FREQUENCY = "share of the tests"
+_SHUFFLED = "rise of the loss when the column is shuffled"
 WHAT = {
     ("impurity", "classification"): "share of the impurity that splits removed, on the training rows",
     ("impurity", "regression"): "share of the impurity that splits removed, on the training rows",
     ("debiased", "classification"): "share of the Gini impurity of unseen rows that splits remove",
     ("debiased", "regression"): "share of the variance of unseen rows that splits remove",
+    ("gain", "classification"): _GAIN,
+    ("gain", "regression"): _GAIN,
+    ("cover", "classification"): _COVER,
+    ("cover", "regression"): _COVER,
+    ("frequency", "classification"): _FREQUENCY,
+    ("frequency", "regression"): _FREQUENCY,
     ("permutation", "classification"): "rise of the share of wrong answers when the column is shuffled",
     ("permutation", "regression"): "rise of the squared error when the column is shuffled",
 }
@@ -34,17 +44,19 @@ class Importances:
 
     Attributes
     ----------
-    kind : {"impurity", "debiased", "permutation"}
+    kind : {"impurity", "gain", "debiased", "permutation"}
     task : {"classification", "regression"}
     names : tuple
         Of the columns, in the order of the table.
     values : float64[p]
-        Means over the trees.
+        Means over the trees, or what ``sample`` says.
     standard_errors : float64[p]
         Of the means: the standard deviation over the trees divided by the root of their number. How much the value
         would change with other trees on the same rows, not with other rows. nan for fewer than two trees.
     n_trees : int
-        Trees that count.
+        Trees (or shuffles) that count.
+    sample : {"tree", "shuffle", ""}
+        What the means are taken over; of boosted trees shuffles, or nothing: then there are no standard errors.
 
     Examples
     --------
@@ -62,6 +74,7 @@ class Importances:
     values: np.ndarray
     standard_errors: np.ndarray
     n_trees: int
+    sample: str = "tree"
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = self.standard_errors.flags.writeable = False
@@ -86,7 +99,7 @@ class Importances:
         return importance_bars(
             names=[written_name(name) for name in self.names],
             values=self.values,
-            standard_errors=self.standard_errors,
+            standard_errors=self.standard_errors if self.sample else None,
             xlabel=f"importance ({self.kind})",
             most=most,
             ax=ax,
@@ -101,11 +114,13 @@ class Importances:
         columns = [
             TextColumn("column", [shorten(written_name(self.names[at]), NAME_WIDTH) for at in shown], "left"),
             TextColumn("importance", [_text(self.values[at], digits) for at in shown], "point"),
-            TextColumn("s.e.", [_text(self.standard_errors[at], digits) for at in shown], "point"),
         ]
-        lines = [
-            f"{WHAT[self.kind, self.task]} ({self.kind})",
-            f"mean over {counted(self.n_trees, 'tree')}, with its standard error",
+        lines = [f"{_SHUFFLED if self.sample == 'shuffle' else WHAT[self.kind, self.task]} ({self.kind})"]
+        if self.sample:
+            errors = [_text(self.standard_errors[at], digits) for at in shown]
+            columns.append(TextColumn("s.e.", errors, "point"))
+            lines.append(f"mean over {counted(self.n_trees, self.sample)}, with its standard error")
+        lines += [
             *(GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)),
         ]
         if len(shown) < len(self.names):

@@ -33,7 +33,13 @@ _EVERY_COLUMN = np.empty((0, 0), np.uint8)
 _ROOT = np.full(1, -1, np.int32)  # stands for "scan the root"
 
 
-def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: GrowSettings) -> Tree:
+def grow(
+    matrix: np.ndarray,
+    schema: Schema,
+    objective: Objective,
+    settings: GrowSettings,
+    columns: Columns | NumericColumns | None = None,
+) -> Tree:
     """Grow a tree on every candidate split.
 
     Parameters
@@ -45,6 +51,8 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
     objective : Objective
         Target, weights and criterion as integer statistics.
     settings : GrowSettings
+    columns : Columns or NumericColumns, optional
+        What ``presort`` makes of this matrix, these targets and settings; growing puts them in another order.
 
     Returns
     -------
@@ -59,12 +67,10 @@ def grow(matrix: np.ndarray, schema: Schema, objective: Objective, settings: Gro
     n, p = matrix.shape
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: exact growth holds at most {MAX_ROWS}; fit on a sample of the rows")
-    growth = _Growth(
-        presort(matrix, schema, objective.sorted_targets(), settings),
-        objective,
-        limits_of(objective, settings, p),
-        settings,
-    )
+    if columns is None:
+        columns = presort(matrix, schema, objective.sorted_targets(), settings)
+    growth = _Growth(columns, objective, limits_of(objective, settings, p), settings)
+    del columns  # a growth that is over frees them while the tree is made
     if settings.max_leaf_nodes is None:
         growth.level_by_level()
     else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import os
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,12 +18,15 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.model.predicting import PredictingModel
 from treewright.prune.decision import Rows
+from treewright.prune.methods import ROUNDS
 from treewright.tree import codec
 from treewright.tree.model import ModelData
 from treewright.tree.rows import rows_with_target
+from treewright.tree.single import single_tree
 from treewright.tree.summary import counted
 
 if TYPE_CHECKING:
+    from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.rule_table import LeafRules
     from treewright.plot.svg import SvgPicture
@@ -62,6 +65,8 @@ class Model(PredictingModel):
     def tree(self, i: int) -> Model:
         """Return one of many trees as a model of its own, with the same columns and classes.
 
+        A tree of a boosted model predicts a number: what it adds to its score.
+
         Parameters
         ----------
         i : int, 0 to n_trees - 1
@@ -80,7 +85,7 @@ class Model(PredictingModel):
             raise ParameterError(f"tree is {i!r}; the model has {counted(self.n_trees, 'tree')}, counted from 0")
         if self.combine == "single":
             return self
-        return replace(self, trees=(self.trees[int(i)],), combine="single", leaf_targets=None)
+        return single_tree(self, int(i))
 
     def _the_tree(self, verb: str) -> Model:
         """The model itself where it is a single tree, else an error that says how to choose one."""
@@ -123,6 +128,32 @@ class Model(PredictingModel):
             return mean_importances(self)
         return impurity_importances(self.trees[0], len(self.schema))
 
+    def importances(self, kind: str = "gain") -> np.ndarray:
+        """How much each column did in a boosted model.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "frequency"}
+            The gain of the column's tests, as ``feature_importances``; the hessians of the rows that they were put to;
+            how many they are.
+
+        Returns
+        -------
+        float64[p]
+            Shares: they sum to one, or are all 0 where no tree has a split.
+
+        Raises
+        ------
+        ParameterError
+            There is no such kind, or the model is not boosted.
+        """
+        from treewright.explain.importance import boosted_importances
+        from treewright.tree.packed import PackedTrees
+
+        if self.boosting is None or not isinstance(self.trees, PackedTrees):
+            raise ParameterError("importances(kind) is for boosted models; every model has feature_importances")
+        return boosted_importances(self.trees, kind)
+
     def show(self, **options: Any) -> str:
         """Return the tree as text; options as ``treewright.explain.text.show``.
 
@@ -149,12 +180,13 @@ class Model(PredictingModel):
         return svg.plot(self if "tree" in options else self._the_tree("plot"), **options)
 
     def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Model:
-        """Cut the tree back; this model stays as it is.
+        """Cut the tree back, or drop the last rounds of a boosted model; this model stays as it is.
 
         Parameters
         ----------
         method : str
-            As for the estimators' ``prune``.
+            As for the estimators' ``prune``. ``"rounds"`` is for boosted models: it keeps the first ``n_rounds``, or
+            those up to the lowest loss on rows that the trees were not grown on (``boosting.fewer_rounds``).
         X, y, sample_weight : optional
             Rows, for the methods that need some: those of the fit for ``error_based`` (not needed to make leaves only,
             but for C4.5's trees), others for ``reduced_error``. A class weighs what it weighed at the fit.
@@ -173,7 +205,8 @@ class Model(PredictingModel):
         DataError
             The rows were refused.
         """
-        self._the_tree("prune")
+        if method != ROUNDS:
+            self._the_tree("prune")
         return self.pruned(method, self.rows_to_prune(X, y, sample_weight), **options)
 
     def rows_to_prune(self, X: Any, y: Any, sample_weight: Any, *, owner: str = "Model") -> Rows | None:
@@ -196,16 +229,23 @@ class Model(PredictingModel):
 
     def pruned(self, method: str, rows: Rows | None, **options: Any) -> Model:
         """As ``prune``, on rows that are encoded already."""
-        from treewright.prune.door import prune_model
+        data: ModelData
+        log: PruneLog | RoundsLog
+        if method == ROUNDS:
+            from treewright.boosting.fewer_rounds import fewer_rounds, options_of_rounds
 
-        data, log = prune_model(self._the_tree("prune"), method, rows, **options)
+            data, log = fewer_rounds(self, rows, **options_of_rounds(options))
+        else:
+            from treewright.prune.door import prune_model
+
+            data, log = prune_model(self._the_tree("prune"), method, rows, **options)
         model = Model.of(data)
         object.__setattr__(model, "_prune_log", log)  # beside the fields: files and comparisons do not see it
         return model
 
     @property
-    def prune_log(self) -> PruneLog:
-        """Every cut of the pruning that made this model, with the numbers that decided.
+    def prune_log(self) -> PruneLog | RoundsLog:
+        """Every cut of the pruning that made this model, with the numbers that decided; of rounds how many were left.
 
         Raises
         ------
@@ -213,7 +253,7 @@ class Model(PredictingModel):
             The model was not made by ``prune``, or was loaded from a file. A pickle keeps the log of the last
             pruning, with the one tree as it was before it.
         """
-        log: PruneLog | None = self.__dict__.get("_prune_log")
+        log: PruneLog | RoundsLog | None = self.__dict__.get("_prune_log")
         if log is None:
             raise AttributeError("there is no log: the model was not made by prune, or was read from a file")
         return log

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
-from treewright.predict import values
-from treewright.predict.ensemble import combined
+from treewright.predict import staged, values
+from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
-from treewright.predict.shares import first_largest
+from treewright.predict.shares import first_largest, output_columns
 from treewright.predict.values import leaf_table
 from treewright.tree.model import ModelData
 
@@ -60,9 +61,15 @@ class PredictingModel(ModelData):
         """
         matrix = self._encoded(X, owner)
         if self.task == "regression":
-            numbers = values.predict_numbers(self, matrix, n_jobs)
-            return numbers[:, 0] if self.n_outputs == 1 else numbers
-        codes = values.predict_codes(self, matrix, n_jobs)
+            return self._numbers(values.predict_numbers(self, matrix, n_jobs))
+        return self._labels(values.predict_codes(self, matrix, n_jobs))
+
+    def _numbers(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers as ``predict`` gives them."""
+        return numbers[:, 0] if self.n_outputs == 1 else numbers
+
+    def _labels(self, codes: np.ndarray) -> np.ndarray:
+        """Class codes as the labels that ``predict`` gives."""
         if self.n_outputs == 1:
             return self.classes[0].take(codes[:, 0])
         columns = [labels.take(codes[:, output]) for output, labels in enumerate(self.classes)]
@@ -72,6 +79,8 @@ class PredictingModel(ModelData):
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
     ) -> np.ndarray | list[np.ndarray]:
         """Predict the share of each class in the row's leaf; of many trees the mean of that, or the share of votes.
+
+        Of a boosted model the shares come from the scores: the logistic function for two classes, softmax for more.
 
         Returns
         -------
@@ -87,6 +96,87 @@ class PredictingModel(ModelData):
             raise AttributeError("a regression model has no class probabilities; use predict")
         shares = values.predict_shares(self, self._encoded(X, owner), n_jobs)
         return shares[0] if self.n_outputs == 1 else shares
+
+    def predict_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Scores of each row, which the trees of a boosted model add up; what they mean its link tells.
+
+        Returns
+        -------
+        float64[n], or float64[n, n_scores] for several scores
+            Of two classes the log odds of the second, of more one score per class; of numbers see
+            ``treewright.tree.boosting.Boosting``.
+
+        Raises
+        ------
+        AttributeError
+            The model is not boosted.
+        """
+        self._refuse_without_scores()
+        return self._scores(scores_of(self, self._encoded(X, owner), n_jobs))
+
+    def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
+        """Scores after each round, as ``predict_scores`` gives them; the last are the same.
+
+        Raises
+        ------
+        AttributeError
+            The model is not boosted.
+        """
+        self._refuse_without_scores()
+        return map(self._scores, staged.staged_scores(self, self._encoded(X, owner), n_jobs))
+
+    def staged_predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
+        """Predictions after each round, as ``predict`` gives them; the last are the same.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Read at once; each answer is worked out when it is asked for.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Raises
+        ------
+        AttributeError
+            The trees were not grown in rounds.
+        """
+        answers = self._staged(X, n_jobs, owner)
+        if self.task == "regression":
+            return map(self._numbers, answers)
+        return (self._labels(first_largest(self, shares)) for shares in answers)
+
+    def staged_predict_proba(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> Iterator[np.ndarray | list[np.ndarray]]:
+        """Class shares after each round, as ``predict_proba`` gives them; the last are the same.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers, or its trees were not grown in rounds.
+        """
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use staged_predict")
+        answers, columns = self._staged(X, n_jobs, owner), output_columns(self)
+        if self.n_outputs == 1:
+            return answers
+        return ([np.ascontiguousarray(shares[:, each]) for each in columns] for shares in answers)
+
+    def _staged(self, X: Any, n_jobs: int | None, owner: str) -> Iterator[np.ndarray]:
+        """What the trees say together after each round."""
+        if not staged.has_rounds(self):
+            raise AttributeError("the trees of this model were not grown in rounds: only boosted models are staged")
+        return staged.staged_answers(self, self._encoded(X, owner), n_jobs)
+
+    def _refuse_without_scores(self) -> None:
+        if self.boosting is None:
+            raise AttributeError("only a model of gradient boosting has scores; use predict or predict_proba")
+
+    def _scores(self, scores: np.ndarray) -> np.ndarray:
+        """Scores as ``predict_scores`` gives them."""
+        return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_quantile(
         self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, n_jobs: int | None = None, owner: str = "Model"

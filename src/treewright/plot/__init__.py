@@ -12,6 +12,7 @@ from treewright.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treewright.plot.figures.bars import pruning_comparison
+    from treewright.plot.figures.boosting import boosting_history
     from treewright.plot.figures.curves import bias_variance, error_against_size, error_curve
     from treewright.plot.figures.importances import importance_bars
     from treewright.plot.figures.impurity import impurity_functions
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "bias_variance": "treewright.plot.figures.curves",
+    "boosting_history": "treewright.plot.figures.boosting",
     "decision_regions": "treewright.plot.figures.regions",
     "error_against_size": "treewright.plot.figures.curves",
     "error_curve": "treewright.plot.figures.curves",
@@ -29,6 +31,7 @@ _HOMES = {
 
 __all__ = [
     "bias_variance",
+    "boosting_history",
     "decision_regions",
     "error_against_size",
     "error_curve",

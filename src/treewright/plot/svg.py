@@ -204,8 +204,8 @@ def head_of(summary: TreeSummary, heading: str, inner: float) -> tuple[list[str]
     tree = summary.tree
     rows = counted(int(tree.n_samples[0]), "row")
     facts = DOT.join((rows, counted(tree.n_nodes, "node"), counted(tree.n_leaves, "leaf", "leaves")))
-    if len(summary.model.trees) > 1:
-        facts += f"{DOT}tree {summary.position + 1} of {len(summary.model.trees)}"
+    if summary.n_trees > 1:
+        facts += f"{DOT}tree {summary.position + 1} of {summary.n_trees}"
     if not summary.counts_classes:
         values = tree.value[:, summary.outputs[0].start]
         first = summary.outputs[0].name

@@ -1,4 +1,4 @@
-"""What many trees say together. In: ``ModelData``, encoded rows. Out: means, sums or votes; leaves of every tree.
+"""What many trees say together. In: ``ModelData``, encoded rows. Out: means, votes, medians, answers of scores; leaves.
 
 Callers: predict.values, model.
 
@@ -10,13 +10,17 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.data.memory import check_fits
+from treewright.predict.boosted import boosted_scores
 from treewright.predict.ensemble_blocks import empty_sums, packed_leaves, packed_sums
 from treewright.predict.ensemble_content import contents_of
 from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
+from treewright.predict.links import answers_of, boosted_parts
 from treewright.predict.route import leaf_of
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
+
+_MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
 
 
 def said_by_tree(
@@ -59,7 +63,8 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     -------
     float64[n, n_values]
         ``"mean"``: class shares or numbers, averaged over the trees. ``"vote"``: the share of the trees that vote for
-        the class, each for the most frequent one of its leaf, the first of equals. ``"sum"``: numbers, added up.
+        the class, each for the most frequent one of its leaf, the first of equals; trees with weights have a share of
+        the weight. ``"median"``: see ``weighted_median``. ``"sum"``: what the scores mean (``predict.links``).
         A mean is finite, also where the sum is beyond float64.
 
     Raises
@@ -67,9 +72,16 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     TooLargeError
         The sums would not fit in memory.
     """
+    if model.boosting is not None:
+        return answers_of(model, scores_of(model, matrix, n_jobs))
+    if model.combine == "median":
+        return _median(model, matrix, n_jobs)
     contents = contents_of(model)
     sums = _added_up(model, contents, matrix, n_jobs)
     if model.combine == "sum":
+        return sums
+    if model.tree_weights is not None:
+        sums /= np.cumsum(model.tree_weights)[-1]  # in the order of the trees, as the sums
         return sums
     sums /= len(model.trees)
     if model.task == "regression" and not np.isfinite(sums).all():  # shares cannot be
@@ -85,9 +97,83 @@ def _added_up(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.nda
         return packed_sums(model.trees, contents[0], matrix, n_jobs)
     sums = empty_sums(len(matrix), contents[0].shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        for tree, content in zip(model.trees, contents, strict=True):
-            sums += said_by_tree(model, tree, content, matrix, n_jobs)
+        for at, (tree, content) in enumerate(zip(model.trees, contents, strict=True)):
+            said = said_by_tree(model, tree, content, matrix, n_jobs)
+            sums += said if model.tree_weights is None else said * model.tree_weights[at]
     return sums
+
+
+def scores_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    """Scores of a boosted model: the base and what the leaves add.
+
+    Returns
+    -------
+    float64[n, n_scores]
+    """
+    packed, boosting = boosted_parts(model)
+    return boosted_scores(packed, boosting.base, matrix, n_jobs)
+
+
+def predictions_of_trees(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """What each of many trees predicts of one number.
+
+    Returns
+    -------
+    float64[n, n_trees]
+
+    Raises
+    ------
+    TooLargeError
+        They would not fit in memory.
+    """
+    check_fits(len(matrix) * len(model.trees) * 8, f"{len(matrix)} x {len(model.trees)} predictions", "pass fewer rows")
+    said = np.empty((len(matrix), len(model.trees)))
+    for at, (tree, content) in enumerate(zip(model.trees, contents_of(model), strict=True)):
+        said[:, at] = said_by_tree(model, tree, content, matrix, n_jobs)[:, 0]
+    return said
+
+
+def weighted_median(said: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each row the first number, in ascending order, whose weights and those before it reach half of all.
+
+    Parameters
+    ----------
+    said : float64[n, k]
+    weights : float64[k], >= 0
+        All 0: all alike.
+
+    Returns
+    -------
+    float64[n]
+
+    Notes
+    -----
+    Drucker 1997, "Improving regressors using boosting techniques", as scikit-learn's ``AdaBoostRegressor``.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([5.0, 1.0, 1.0]))
+    array([3.])
+    """
+    if not weights.any():
+        weights = np.ones(len(weights))
+    order = np.argsort(said, axis=1, kind="stable")
+    reached = np.cumsum(weights[order], axis=1)
+    first = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(said))
+    median: np.ndarray = said[rows, order[rows, first]]
+    return median
+
+
+def _median(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """The weighted median of what the trees predict, some rows at a time: float64[n, 1]."""
+    weights = np.ones(len(model.trees)) if model.tree_weights is None else model.tree_weights
+    median = np.empty((len(matrix), 1))
+    block = max(_MEDIAN_CELLS // len(model.trees), 1)
+    for begin in range(0, len(matrix), block):
+        said = predictions_of_trees(model, matrix[begin : begin + block], n_jobs)
+        median[begin : begin + block, 0] = weighted_median(said, weights)
+    return median
 
 
 def _mean_of_large(

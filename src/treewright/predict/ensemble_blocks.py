@@ -108,7 +108,7 @@ def packed_sums(packed: PackedTrees, content: np.ndarray, matrix: np.ndarray, n_
     def walk(start: int, stop: int) -> None:
         codes = bin_rows(packed.bins, matrix[start:stop])
         scratch = np.empty((SCRATCH_ROWS, min(_LANES, max(stop - start, n_trees))), np.uint32)
-        sum_over_trees(codes.reshape(-1), codes.shape[1], *arrays, content, scratch, sums[start:stop])
+        sum_over_trees(codes.reshape(-1), codes.shape[1], *arrays, content, 1, scratch, sums[start:stop])
 
     _in_blocks(walk, matrix, n_trees, n_jobs)
     return sums

@@ -1,6 +1,6 @@
 """Walks of many rows down packed trees. In: bin numbers, the arrays of packed trees. Out: sums over trees, leaves.
 
-Callers: predict.ensemble, predict.ensemble_leaves.
+Callers: predict.ensemble_blocks, predict.boosted.
 
 A lane is a row on its way down a tree. All lanes take a step in turn and none waits for another, so many look-ups are
 under way at once; a step has no branch that depends on the data, and every few steps the lanes that have arrived
@@ -83,7 +83,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
 
 
 @kernel
-def sum_over_trees(codes, stride, records, roots, sets, set_column, content, scratch, sums):
+def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_scores, scratch, sums):
     """Add up what the leaves of each row hold, tree by tree.
 
     Parameters
@@ -95,15 +95,18 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, scr
         As ``PackedTrees``; ``set_column`` empty where no tree has a subset test.
     content : float64[m, n_values], IN
         A row per row of the leaf table.
+    n_scores : int >= 1
+        Tree ``t`` adds to the columns from ``t % n_scores`` on.
     scratch : uint32[SCRATCH_ROWS, w >= 1]
         How wide it is does not change the sums.
-    sums : float64[n, n_values], IN and OUT
+    sums : float64[n, n_scores + n_values - 1], IN and OUT
 
     Notes
     -----
     O(rows x trees x depth). A row's sum is made in the order of the trees, whatever the blocks.
     """
     n, n_trees, width = len(sums), len(roots) - 1, scratch.shape[1]
+    n_values = content.shape[1]
     words_per_row = stride >> 3
     if n <= _FEW_ROWS:
         for row in range(n):
@@ -115,15 +118,16 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, scr
                     scratch[OWNER, lane] = lane
                 descend(codes, records, sets, set_column, True, False, n_lanes, scratch)
                 for lane in range(n_lanes):
-                    leaf = scratch[ARRIVED, lane]
-                    for at in range(sums.shape[1]):
-                        sums[row, at] += content[leaf, at]
+                    leaf, score = scratch[ARRIVED, lane], (begin + lane) % n_scores
+                    for at in range(n_values):
+                        sums[row, score + at] += content[leaf, at]
         return
     has_missing = False
     for at in range(len(codes)):
         has_missing |= codes[at] == MISSING_BIN
     # All blocks of lanes go down a tree before the next one is fetched.
     for tree in range(n_trees):
+        score = tree % n_scores
         for begin in range(0, n, width):
             n_lanes = min(width, n - begin)
             for lane in range(n_lanes):
@@ -133,8 +137,8 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, scr
             descend(codes, records, sets, set_column, has_missing, False, n_lanes, scratch)
             for lane in range(n_lanes):
                 leaf = scratch[ARRIVED, lane]
-                for at in range(sums.shape[1]):
-                    sums[begin + lane, at] += content[leaf, at]
+                for at in range(n_values):
+                    sums[begin + lane, score + at] += content[leaf, at]
 
 
 @kernel

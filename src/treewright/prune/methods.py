@@ -88,6 +88,7 @@ METHODS: dict[str, Method] = {
 
 # What people call them, the command line among others.
 _CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
+ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
 CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide
 
 
@@ -105,6 +106,10 @@ def method_of(name: Any) -> Method:
             raise ParameterError(
                 f"pruning method {name!r} needs cross-validation, so it takes an estimator that is not fitted: "
                 f"model_selection.pruning_path(est, X, y), or PrunedTree(est, {word!r})"
+            )
+        if word == ROUNDS:
+            raise ParameterError(
+                "prune('rounds') drops the last trees of a boosted model: ask the estimator or the model of all trees"
             )
         right = _CALLED.get(word, word)
         guess = f" (did you mean {right!r}?)" if right in METHODS else did_you_mean(str(name), METHODS)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
+from treewright.tree.check_boosting import check_boosting, check_tree_weights
 from treewright.tree.check_facts import check_facts
 from treewright.tree.check_packed import check_packed
 from treewright.tree.invariants import check_arrays, column_facts
@@ -16,7 +17,7 @@ from treewright.tree.leaf_targets import check_leaf_targets
 from treewright.tree.model import Combine, Missing, ModelData
 from treewright.tree.packed import PackedTrees
 
-COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote")
+COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote", "median")
 MISSING: tuple[Missing, ...] = ("direction", "branch", "surrogate", "fractional", "error")
 
 
@@ -78,17 +79,19 @@ def check_model(model: ModelData) -> None:
     ------
     ModelFileError
         Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is, or
-        the bins, records or leaf table of packed trees are, or the targets of its leaves, or facts that answers depend
-        on.
+        the bins, records or leaf table of packed trees are, or the targets of its leaves, the base of its scores, the
+        weights of its trees, or facts that answers depend on.
     """
     _check_parts(model)
     _check_columns(model.schema)
-    columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.n_classes
+    columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.counted_classes
     if isinstance(model.trees, PackedTrees):
         check_packed(model.trees, columns, n_values, n_classes)
     else:
         for position, tree in enumerate(model.trees):
             check_arrays(tree, columns, n_values, n_classes, model.missing, f"tree {position}")
+    check_boosting(model)
+    check_tree_weights(model)
     if model.leaf_targets is not None:
         if model.task != "regression" or model.combine != "mean":
             raise ModelFileError("targets of leaves: only a forest for numbers has them")
@@ -105,7 +108,9 @@ def _number_of_leaves(model: ModelData) -> int:
 
 
 def value_width(model: ModelData) -> int:
-    """Width of ``value`` in every tree: all classes of all outputs, or one number per output."""
+    """Width of ``value`` in every tree: all classes of all outputs, or one number per output; of a score one."""
+    if model.boosting is not None:
+        return 1
     return sum(model.n_classes) if model.task == "classification" else model.n_outputs
 
 
@@ -117,8 +122,12 @@ def _check_parts(model: ModelData) -> None:
         raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
     if model.combine == "vote" and model.task != "classification":
         raise ModelFileError("combine is 'vote': numbers have no classes to vote for")
-    if model.combine == "sum" and model.task != "regression":
-        raise ModelFileError("combine is 'sum': trees that hold class counts are averaged or vote")
+    if model.combine == "median" and (model.task != "regression" or model.n_outputs != 1):
+        raise ModelFileError("combine is 'median': it is taken of one predicted number")
+    if model.combine == "sum" and model.boosting is None:
+        raise ModelFileError("combine is 'sum': only the trees of boosting are added up, others are averaged or vote")
+    if model.combine != "sum" and model.boosting is not None:
+        raise ModelFileError(f"combine is {model.combine!r}: the trees of boosting are added up")
     if model.unseen not in ("missing", "error", "majority"):
         raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
     if model.missing not in MISSING:

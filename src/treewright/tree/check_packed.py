@@ -90,7 +90,10 @@ def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_cla
     _check_records(packed)
     _check_leaves(packed, n_classes)
     _check_sums(packed)
-    _check_importances(packed.importances)
+    if packed.criterion == "gradient":
+        _check_gains(packed)
+    else:
+        _check_importances(packed.importances)
 
 
 def _check_shapes(packed: PackedTrees, n_values: int) -> None:
@@ -243,6 +246,14 @@ def _check_sums(packed: PackedTrees) -> None:
                 total[first : first + len(added)] += added
     refuse(NAME, ~(whole[0] <= _LARGEST_WEIGHT), "its weights add up to more than 1e300", of="tree")
     refuse(NAME, whole[1] > _LARGEST_ROWS, "its leaves have more rows than can be counted", of="tree")
+
+
+def _check_gains(packed: PackedTrees) -> None:
+    """Gains that can be added up, leaves that are pure."""
+    refuse(NAME, packed.leaf_impurity != 0, "its impurity is not 0, as of a leaf on gradients", of="leaf row")
+    gains = packed.importances
+    bad = np.signbit(gains) | ~(gains <= _LARGEST_WEIGHT / gains.size)
+    refuse(NAME, bad.any(axis=1), "a gain is not a number, at least 0, whose sum stays finite", of="tree")
 
 
 def _check_importances(importances: np.ndarray) -> None:

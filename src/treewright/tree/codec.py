@@ -21,6 +21,7 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_model
+from treewright.tree.codec_boosting import WEIGHTS, boosting_from_json, boosting_to_json, with_weights
 from treewright.tree.codec_packed import arrays_of, packed_layout, packed_of
 from treewright.tree.codec_targets import arrays_of_targets, targets_of, with_targets
 from treewright.tree.container import (
@@ -41,8 +42,9 @@ from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
 from treewright.version import __version__
 
-TREE_FORMAT, PACKED_FORMAT = 1, 2
-FILE_FORMAT = PACKED_FORMAT  # the newest that can be read
+# The third holds packed trees of boosting, or other trees with weights.
+TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT = 1, 2, 3
+FILE_FORMAT = BOOSTED_FORMAT  # the newest that can be read
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
 LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
 _METADATA = {
@@ -60,6 +62,7 @@ _METADATA = {
     "unseen": str,
 }
 _PACKED_METADATA = {**_METADATA, "criterion": str}
+_BOOSTED_METADATA = {**_PACKED_METADATA, "boosting": dict}
 
 
 def save(model: ModelData, path: str | os.PathLike[str]) -> None:
@@ -165,6 +168,8 @@ def dumps(model: ModelData) -> bytes:
     trees, targets, layout = model.trees, arrays_of_targets(model.leaf_targets), TENSORS
     if isinstance(trees, PackedTrees):
         metadata |= {"criterion": trees.criterion, "format": PACKED_FORMAT}
+        if model.boosting is not None:
+            metadata |= {"boosting": boosting_to_json(model.boosting), "format": BOOSTED_FORMAT}
         arrays, layout = arrays_of(trees)
         return compose(metadata, arrays | targets, with_targets(layout, targets))
     arrays = {}
@@ -173,6 +178,8 @@ def dumps(model: ModelData) -> bytes:
             arrays[f"trees.{field}"] = np.concatenate([getattr(tree, field) for tree in trees])
         lengths = (len(getattr(tree, next(iter(table)))) for tree in trees)
         arrays[offsets] = np.cumsum([0, *lengths], dtype=np.int64)
+    if model.tree_weights is not None:
+        metadata["format"], arrays[WEIGHTS], layout = BOOSTED_FORMAT, model.tree_weights, with_weights(layout)
     return compose(metadata, arrays | targets, with_targets(layout, targets))
 
 
@@ -203,7 +210,16 @@ def loads(data: bytes | bytearray | memoryview) -> ModelData:
 
 def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
     """The arrays that a file of this format must hold."""
-    return with_targets(packed_layout(places) if metadata["format"] == PACKED_FORMAT else TENSORS, places)
+    if _is_packed(metadata):
+        layout = packed_layout(places)
+    else:
+        layout = with_weights(TENSORS) if metadata["format"] == BOOSTED_FORMAT else TENSORS
+    return with_targets(layout, places)
+
+
+def _is_packed(metadata: dict[str, Any]) -> bool:
+    """Whether a file holds packed trees."""
+    return metadata["format"] == PACKED_FORMAT or (metadata["format"] == BOOSTED_FORMAT and "boosting" in metadata)
 
 
 def _decode(
@@ -215,8 +231,9 @@ def _decode(
 ) -> ModelData:
     """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
     digest = check_digest(header, body)
-    is_packed = metadata["format"] == PACKED_FORMAT
-    expected = _PACKED_METADATA if is_packed else _METADATA
+    expected = _PACKED_METADATA if _is_packed(metadata) else _METADATA
+    if metadata["format"] == BOOSTED_FORMAT and _is_packed(metadata):
+        expected = _BOOSTED_METADATA
     if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
         raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
     if metadata["digest"] != digest:
@@ -260,8 +277,10 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise ModelFileError(f"damaged model file: {error}") from None
     trees: tuple[Tree, ...] | PackedTrees
-    if metadata["format"] == PACKED_FORMAT:
-        trees = packed_of(arrays, metadata["criterion"], tuple(len(labels) for labels in classes))
+    boosting = boosting_from_json(metadata["boosting"]) if "boosting" in metadata else None
+    if _is_packed(metadata):
+        counted = () if boosting is not None else tuple(len(labels) for labels in classes)
+        trees = packed_of(arrays, metadata["criterion"], counted)
     else:
         trees = _split(arrays)
     return ModelData(
@@ -276,6 +295,8 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         target_names=tuple(names),
         facts=metadata["facts"],
         leaf_targets=targets_of(arrays),
+        boosting=boosting,
+        tree_weights=arrays.get(WEIGHTS),
     )
 
 

@@ -16,6 +16,13 @@ FORESTS = {
     "extra_trees": "extra-trees",
     "isolation_forest": "an isolation forest",
 }
+GRADIENT_BOOSTING, ADABOOST = "gradient_boosting", "adaboost"
+# Whose trees follow one another, and why the rows and their target do not tell how one was chosen.
+BOOSTED = {
+    GRADIENT_BOOSTING: "is chosen by the gradients that the trees before it left, and not by the target",
+    ADABOOST: "is grown on weights of rows that the trees before it left, and the model does not keep them",
+}
+MEMBERS = ("bagging", ADABOOST)  # ensembles of trees that an estimator of one tree grew
 EXACT_FORESTS = (("random_forest", "absolute_error"),)  # a histogram has no medians: grown on the values
 
 
@@ -26,13 +33,13 @@ class Growth:
     Attributes
     ----------
     algorithm : str
-        Of bagging that of its members; ``"cart"`` where the facts name none.
+        Of bagging and AdaBoost that of their members; ``"cart"`` where the facts name none.
     criterion : str
         Empty where the facts name none.
     parameters : mapping
         Those of the estimator of one tree; empty where the facts tell none.
     is_member : bool
-        Whether bagging drew the rows of each tree.
+        Whether bagging or AdaBoost chose the rows of each tree, or their weights.
     """
 
     algorithm: str
@@ -43,6 +50,8 @@ class Growth:
     @property
     def splitter(self) -> str:
         """``"best"`` where every cut between two values was tried, ``"hist"`` on bins, ``"random"`` for drawn cuts."""
+        if self.algorithm == GRADIENT_BOOSTING:
+            return "hist"
         if self.algorithm in FORESTS:
             if (self.algorithm, self.criterion) in EXACT_FORESTS:
                 return "best"
@@ -68,7 +77,7 @@ def growth_of(model: ModelData) -> Growth:
     told: Mapping[str, Any] = model.facts
     criterion, member = str(told.get("criterion", "")), told.get("member")
     is_member = False
-    if told.get("algorithm") == "bagging" and isinstance(member, Mapping):
+    if told.get("algorithm") in MEMBERS and isinstance(member, Mapping):
         told, is_member = member, True
     parameters = told.get("parameters")
     return Growth(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 COUNT_CRITERIA = ("gini", "entropy", "log_loss", "misclassification")
-MEAN_CRITERIA = ("squared_error", "poisson")
+MEAN_CRITERIA = ("squared_error", "poisson", "gradient")
 _SMALLEST = 5e-324  # of a node that is not pure
 _LARGEST = float(np.finfo(np.float64).max)
 
@@ -68,7 +68,8 @@ def join_means(
 
     Parameters
     ----------
-    criterion : {"squared_error", "poisson"}
+    criterion : {"squared_error", "poisson", "gradient"}
+        ``"gradient"``: as squared error, of what the leaves add.
     nodes, one, two : int[k]
         The nodes, their first and their second children.
     weight : float64[n]

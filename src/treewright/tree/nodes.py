@@ -45,6 +45,8 @@ class Node:
         leaf.
     surrogates : tuple of Surrogate
         Best first; empty without surrogate tests.
+    adds : bool
+        Whether the tree is one of a boosted model: value and prediction are what it adds to a score.
     """
 
     position: int
@@ -59,6 +61,7 @@ class Node:
     prediction: Any
     missing_branch: int | None
     surrogates: tuple[Surrogate, ...] = ()
+    adds: bool = False
 
     def __str__(self) -> str:
         holds = (
@@ -70,7 +73,7 @@ class Node:
             f"node {self.position}, depth {self.depth}: {self.samples} rows ({holds}), impurity {self.impurity:.6g}"
         ]
         if self.test is None:
-            lines.append(f"a leaf that predicts {self.prediction}")
+            lines.append(f"a leaf that {'adds' if self.adds else 'predicts'} {self.prediction}")
         else:
             lines.append(f"asks {self.test.question()}")
             lines.extend(f"  {self.test.edge(branch)} -> node {child}" for branch, child in enumerate(self.children))
@@ -150,6 +153,7 @@ def node_of(model: ModelData, position: int, *, tree: int = 0) -> Node:
         prediction=predictions[0] if len(predictions) == 1 else tuple(predictions),
         missing_branch=None if is_leaf else int(arrays.missing_branch[position]),
         surrogates=surrogates_of(model.schema, arrays, int(position)),
+        adds=summary.adds,
     )
 
 

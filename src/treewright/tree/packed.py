@@ -46,6 +46,9 @@ __all__ = [
 class PackedTrees(Sequence[Tree]):
     """Trees on bins, one int64 a node (docs/decisions/0005). A sequence: an item becomes a `Tree` when it is asked for.
 
+    Of criterion ``"gradient"`` (boosting) a leaf's value is what it adds to a score, its weight its sum of hessians,
+    its impurity 0; ``importances`` are gains, not negative, that do not sum to one.
+
     Attributes
     ----------
     bins : Bins
@@ -127,7 +130,7 @@ class PackedTrees(Sequence[Tree]):
         return cuts_of(self.bins)
 
     def feature_importances(self) -> np.ndarray:
-        """Return float64[p]: the mean of the trees' impurity importances; sums to one, or all 0."""
+        """Return float64[p]: the trees' mean impurity importances, or shares of all gains; they sum to one or are 0."""
         total = self.importances.sum(axis=0)
         whole = total.sum()
         return total / whole if whole > 0 else total

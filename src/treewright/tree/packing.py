@@ -1,6 +1,6 @@
 """Trees into eight bytes a node. In: a grown tree's arrays, or packed trees. Out: ``PackedTrees``.
 
-Callers: grow.binned, forest, estimators.
+Callers: grow, forest, boosting, prune, estimators.
 
 The form is canonical: sets stand in the order of their nodes, leaf rows in the order in which leaves first need them,
 equal leaf rows are kept once, every set and every row is used. So the same trees give the same bytes.
@@ -56,35 +56,9 @@ def pack_one(
     leaf_samples: np.ndarray,
     importances: np.ndarray,
 ) -> PackedTrees:
-    """One tree, packed. Every array but the sets has an entry per node; entries that a node does not need are not read.
+    """One tree, packed: ``pack_many`` of a single one.
 
-    Parameters
-    ----------
-    bins : Bins
-    criterion : str
-        What the tree was grown to lower.
-    n_classes : tuple of int
-        Classes per output; empty for regression.
-    column : int32[n_nodes]
-        Column of each test.
-    cut : uint8[n_nodes]
-        Of each threshold the last bin that goes left; the column's last bin or more asks "is it present?".
-    missing_branch : int8[n_nodes], 0 or 1
-    first_child : int32[n_nodes]
-        Node number of branch 0, after its parent, branch 1 beside it; -1 at a leaf. Node 0 is the root.
-    set_of : int32[n_nodes]
-        Row of ``sets`` and ``seen`` of each subset test; -1 elsewhere.
-    sets, seen : uint64[k, 4]
-        Bins that go left; bins with rows in the node. Bits beyond the column's bins are not read (``sets`` has one
-        more: ``n_bins`` is the bin of levels without rows).
-    leaf_value : float64[n_nodes, n_values]
-        Class counts or predictions.
-    leaf_weight, leaf_impurity : float64[n_nodes], or None
-        Regression only.
-    leaf_samples : int64[n_nodes]
-        Training rows.
-    importances : float64[p]
-        They sum to one, or are all 0.
+    Parameters are those of ``pack_many``, but ``importances`` is float64[p], and node 0 is the root.
 
     Returns
     -------
@@ -95,17 +69,100 @@ def pack_one(
     TooLargeError
         More columns than a record can name.
     """
+    return pack_many(
+        bins,
+        criterion,
+        n_classes,
+        roots=np.array([0, len(first_child)], np.int64),
+        column=column,
+        cut=cut,
+        missing_branch=missing_branch,
+        first_child=first_child,
+        set_of=set_of,
+        sets=sets,
+        seen=seen,
+        leaf_value=leaf_value,
+        leaf_weight=leaf_weight,
+        leaf_impurity=leaf_impurity,
+        leaf_samples=leaf_samples,
+        importances=np.asarray(importances).reshape(1, -1),
+    )
+
+
+def pack_many(
+    bins: Bins,
+    criterion: str,
+    n_classes: tuple[int, ...],
+    *,
+    roots: np.ndarray,
+    column: np.ndarray,
+    cut: np.ndarray,
+    missing_branch: np.ndarray,
+    first_child: np.ndarray,
+    set_of: np.ndarray,
+    sets: np.ndarray,
+    seen: np.ndarray,
+    leaf_value: np.ndarray,
+    leaf_weight: np.ndarray | None,
+    leaf_impurity: np.ndarray | None,
+    leaf_samples: np.ndarray,
+    importances: np.ndarray,
+) -> PackedTrees:
+    """Trees whose nodes stand one after another, packed as if each had been packed and all joined.
+
+    Every array but the sets has an entry per node; entries that a node does not need are not read.
+
+    Parameters
+    ----------
+    bins : Bins
+    criterion : str
+        What the trees were grown to lower.
+    n_classes : tuple of int
+        Classes per output; empty for regression.
+    roots : int64[n_trees + 1]
+        Where each tree begins; the last entry is ``n_nodes``.
+    column : int32[n_nodes]
+        Column of each test.
+    cut : uint8[n_nodes]
+        Of each threshold the last bin that goes left; the column's last bin or more asks "is it present?".
+    missing_branch : int8[n_nodes], 0 or 1
+    first_child : int[n_nodes]
+        Position of branch 0 in these arrays, after its parent, branch 1 beside it; -1 at a leaf.
+    set_of : int[n_nodes]
+        Row of ``sets`` and ``seen`` of each subset test; -1 elsewhere.
+    sets, seen : uint64[k, 4]
+        Bins that go left; bins with rows in the node. Bits beyond the column's bins are not read (``sets`` has one
+        more: ``n_bins`` is the bin of levels without rows).
+    leaf_value : float64[n_nodes, n_values]
+        Class counts or predictions.
+    leaf_weight, leaf_impurity : float64[n_nodes], or None
+        Regression only. No impurities: they are 0.
+    leaf_samples : int64[n_nodes]
+        Training rows.
+    importances : float64[n_trees, p]
+        Those of a tree sum to one, or are all 0; of criterion ``"gradient"`` they are the gains.
+
+    Returns
+    -------
+    PackedTrees
+
+    Raises
+    ------
+    TooLargeError
+        More columns, nodes or subset tests than a record can number.
+    """
     if bins.n_columns > MAX_COLUMNS:
         raise TooLargeError(f"{bins.n_columns:,} columns: trees on bins take at most {MAX_COLUMNS:,}; drop some")
-    first_child = np.asarray(first_child)
+    first_child = np.asarray(first_child, np.int64)
     leaf = first_child < 0
     subset = np.flatnonzero(~leaf & (np.asarray(set_of) >= 0))
+    _check_room(len(first_child), len(subset))
     records = _inner_records(bins, column, cut, missing_branch, first_child)
     records[subset] = (
         SUBSET_RECORD
         | np.asarray(missing_branch)[subset].astype(np.int64) << MISSING_SHIFT
         | np.arange(len(subset), dtype=np.int64) << SET_SHIFT
-        | first_child[subset].astype(np.int64) << CHILD_SHIFT
+        | first_child[subset] << CHILD_SHIFT
     )
     set_column = np.asarray(column)[subset].astype(np.int32)
     chosen = np.asarray(set_of)[subset]
@@ -114,12 +171,13 @@ def pack_one(
     n_bins = bins.n_bins[set_column].astype(np.int64)
 
     at = np.flatnonzero(leaf)
+    impurity = _rows(leaf_impurity, at)
     table, row_of = merge_leaves(
         leaf_table(
             n_classes,
             np.asarray(leaf_value, np.float64)[at],
             _rows(leaf_weight, at),
-            _rows(leaf_impurity, at),
+            impurity if n_classes or len(impurity) else np.zeros(len(at)),
             np.asarray(leaf_samples, np.int64)[at],
         )
     )
@@ -129,7 +187,7 @@ def pack_one(
         criterion=criterion,
         n_classes=tuple(int(count) for count in n_classes),
         records=records,
-        roots=np.array([0, len(records)], np.int64),
+        roots=np.array(roots, np.int64),
         sets=kept_sets & bits_below(n_bins + 1),
         seen=kept_seen & bits_below(n_bins),
         set_column=set_column,
@@ -137,7 +195,7 @@ def pack_one(
         leaf_weight=table.weight,
         leaf_impurity=table.impurity,
         leaf_samples=table.samples,
-        importances=np.asarray(importances, np.float64).reshape(1, -1) + 0.0,
+        importances=np.asarray(importances, np.float64) + 0.0,
     )
 
 
@@ -150,12 +208,12 @@ def _inner_records(
     bins: Bins, column: np.ndarray, cut: np.ndarray, missing_branch: np.ndarray, first_child: np.ndarray
 ) -> np.ndarray:
     """int64[n_nodes]: records of thresholds; what leaves and subsets get is written over."""
-    asked = np.where(np.asarray(first_child) < 0, 0, column).astype(np.int64)
+    asked = np.where(first_child < 0, 0, column).astype(np.int64)
     last = np.maximum(bins.n_bins[asked].astype(np.int64) - 1, 0)
     records = np.minimum(np.asarray(cut).astype(np.int64), last) << CUT_SHIFT
     records |= asked << COLUMN_SHIFT
     records |= np.asarray(missing_branch).astype(np.int64) << MISSING_SHIFT
-    records |= np.asarray(first_child).astype(np.int64) << CHILD_SHIFT
+    records |= first_child << CHILD_SHIFT
     records |= THRESHOLD_RECORD
     return records
 

@@ -30,8 +30,8 @@ def rows_with_target(
         numbers = encode_numbers(y)
         check_lengths(len(matrix), numbers)
         target = numbers.values
-        if target.shape[1] != model.n_outputs:
-            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_outputs}")
+        if target.shape[1] != model.n_targets:
+            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_targets}")
     weights = check_weights(sample_weight, len(matrix))
     if model.task == "classification":
         weights = weighed(weights, class_factors(model.facts, target, model.classes), target)

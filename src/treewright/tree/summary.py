@@ -13,7 +13,9 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import Tree
+from treewright.tree.growth import GRADIENT_BOOSTING
 from treewright.tree.model import ModelData
+from treewright.tree.single import single_tree
 from treewright.tree.walk import depth_of_tree
 from treewright.tree.words import escape_controls, shorten, written_level, written_name
 
@@ -22,6 +24,12 @@ NAME_WIDTH = 60
 CENTRES = {"absolute_error": "median"}
 # The impurity that a node holds where the criterion compares splits, not nodes.
 IMPURITIES = {"gain_ratio": "entropy", "chi_squared": "gini", "f_test": "squared_error"}
+ADDS = "adds"
+# What the numbers of a boosted tree are.
+ADDS_NOTE = (
+    "adds: what a leaf adds to the score, of other nodes the mean of theirs; weight: sum of hessians; "
+    "variance: of what leaves add"
+)
 # What a headline adds where missing values do not simply take one branch.
 MISSING_NOTES = {
     "branch": "missing values have a branch of their own where training rows had some, else they take the heaviest one",
@@ -59,16 +67,19 @@ class TreeSummary:
     Attributes
     ----------
     model : ModelData
+        Of a boosted model the tree alone, as ``tree.single`` makes it.
     tree : Tree
     position : int
         Which of the model's trees it is.
+    n_trees : int
+        How many trees the model has.
     outputs : tuple of Output
     weighted : bool
         Whether some node's weight differs from its number of samples.
     criterion : str
         Name of the impurity that nodes hold; ``"impurity"`` where the model does not say.
     centre : str
-        ``"mean"`` or ``"median"``: what the value of a regression node is.
+        ``"mean"``, ``"median"`` or ``"adds"``: what the value of a regression node is.
     """
 
     model: ModelData
@@ -78,11 +89,17 @@ class TreeSummary:
     weighted: bool
     criterion: str
     centre: str
+    n_trees: int = 1
 
     @property
     def counts_classes(self) -> bool:
         """Whether the values are class counts."""
         return bool(self.outputs[0].classes)
+
+    @property
+    def adds(self) -> bool:
+        """Whether the tree is one of a boosted model: its leaves add to a score."""
+        return self.centre == ADDS
 
     @property
     def algorithm(self) -> str:
@@ -125,8 +142,8 @@ class TreeSummary:
         """Return one line: what kind of tree, of what target, how large; and what cut it, unless told not to."""
         names = shorten(", ".join(shorten(output.name, NAME_WIDTH) for output in self.outputs), 2 * NAME_WIDTH)
         what = f"{self.model.task} tree" + (f" for {names}" if names else "")
-        if len(self.model.trees) > 1:
-            what += f" ({self.position + 1} of {len(self.model.trees)} trees)"
+        if self.n_trees > 1:
+            what += f" ({self.position + 1} of {self.n_trees} trees)"
         tree = self.tree
         sizes = (
             counted(int(tree.n_samples[0]), "row"),
@@ -198,9 +215,13 @@ def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
     """
     if not 0 <= tree < len(model.trees):
         raise ParameterError(f"tree is {tree}; the model has {counted(len(model.trees), 'tree')}, counted from 0")
-    arrays = model.trees[tree]
+    n_trees = len(model.trees)
+    if model.boosting is not None:
+        model = single_tree(model, tree)
+    arrays = model.trees[0 if len(model.trees) == 1 else tree]
+    adds = model.facts.get("criterion") == "gradient" and model.facts.get("algorithm") == GRADIENT_BOOSTING
     criterion = escape_controls(str(model.facts.get("criterion", "impurity")))
-    criterion = IMPURITIES.get(criterion, criterion)
+    criterion = "variance" if adds else IMPURITIES.get(criterion, criterion)
     return TreeSummary(
         model=model,
         tree=arrays,
@@ -208,15 +229,13 @@ def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
         outputs=outputs_of(model, arrays),
         weighted=not np.array_equal(arrays.weight, arrays.n_samples),
         criterion=criterion,
-        centre=CENTRES.get(criterion, "mean"),
+        centre=ADDS if adds else CENTRES.get(criterion, "mean"),
+        n_trees=n_trees,
     )
 
 
 def outputs_of(model: ModelData, tree: Tree) -> tuple[Output, ...]:
-    """Return the outputs and where their values lie.
-
-    The trees of a boosted classifier hold numbers, not counts: there the values do not fit the classes.
-    """
+    """Return the outputs and where their values lie."""
     n_values = tree.value.shape[1]
     counts = model.task == "classification" and n_values == sum(model.n_classes)
     widths = model.n_classes if counts else (1,) * n_values

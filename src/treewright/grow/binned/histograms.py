@@ -14,8 +14,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
+from treewright.core.bits import trailing_zeros
 from treewright.core.jit import bare_inner_kernel
-from treewright.grow.binned.bits import trailing_zeros
 from treewright.grow.binned.layout import MISSING_BIN
 from treewright.grow.counts import gain_of_sides, is_ordered, term, term_scale
 from treewright.grow.layout import BLOCK

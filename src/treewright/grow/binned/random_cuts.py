@@ -16,9 +16,9 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
+from treewright.core.bits import prefetch, trailing_zeros
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
 from treewright.core.random import mix
-from treewright.grow.binned.bits import prefetch, trailing_zeros
 from treewright.grow.binned.layout import CONSTANT, MISSING_BIN
 from treewright.grow.families import gain_of
 from treewright.grow.layout import MISSING, NEW, NOT_FEW

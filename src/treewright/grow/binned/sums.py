@@ -16,8 +16,8 @@ import numpy as np
 from numba.core import types
 from numba.extending import overload
 
+from treewright.core.bits import prefetch, trailing_zeros
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
-from treewright.grow.binned.bits import prefetch, trailing_zeros
 from treewright.grow.binned.layout import MANY_ROWS, MISSING_BIN
 from treewright.grow.statistics import CountStats, MeanStats
 

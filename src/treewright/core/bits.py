@@ -1,4 +1,4 @@
-"""Bits of a machine word. In: uint64. Out: the place of the lowest bit; a hint to the memory. Caller: grow.binned."""
+"""Bits of a machine word. In: uint64. Out: the place of the lowest bit; a hint to the memory. Callers: grow."""
 
 from __future__ import annotations
 

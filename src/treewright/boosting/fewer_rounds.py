@@ -1,0 +1,188 @@
+"""A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log. Caller: model.
+
+This is the pruning of boosted models; it stands here, not in ``prune``, because rows judge rounds by the model's loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.boosting.losses import Loss
+from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, build_loss
+from treewright.boosting.losses_numbers import Huber
+from treewright.core.whole import whole_number
+from treewright.exceptions import ParameterError
+from treewright.predict.links import answers_of
+from treewright.predict.staged import staged_scores
+from treewright.prune.decision import Rows
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+from treewright.tree.packing import take
+from treewright.tree.summary import counted
+
+_OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")
+
+
+@dataclass(frozen=True, eq=False)
+class RoundsLog:
+    """What the pruning of a boosted model did.
+
+    Attributes
+    ----------
+    before, after : int
+        Rounds of the model as it was, and those that were kept.
+    loss : str
+        Name of the loss that rows were judged by; empty where the number of rounds was given.
+    losses : float64[before]
+        The weighted mean loss of the rows after each round; empty where the number of rounds was given.
+    """
+
+    before: int
+    after: int
+    loss: str
+    losses: np.ndarray
+
+    def __len__(self) -> int:
+        return self.before - self.after
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame: a row a round; without rows there is no loss to tell."""
+        return {"round": list(range(1, len(self.losses) + 1)), "loss": self.losses.tolist()}
+
+    def __str__(self) -> str:
+        text = f"rounds: {self.before} -> {self.after}"
+        if not len(self.losses):
+            return text
+        first, best, last = (f"{self.losses[at]:.6g}" for at in (0, self.after - 1, -1))
+        return f"{text}; {self.loss} after the first {first}, after round {self.after} {best}, after the last {last}"
+
+
+def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -> tuple[ModelData, RoundsLog]:
+    """Keep the first rounds of a boosted model.
+
+    Parameters
+    ----------
+    model : ModelData
+        Boosted by gradients; it is not changed.
+    rows : Rows or None
+        Rows that the trees were not grown on: kept are the rounds up to the lowest loss on them, the fewest of equals.
+        The loss is the model's own, log loss for classes, squared error where it is a function or not told.
+    n_rounds : int >= 1, or None
+        How many to keep; then no rows.
+
+    Raises
+    ------
+    ParameterError
+        The model is not boosted, or not exactly one of rows and a number in range is given.
+    DataError
+        A target is outside the domain of the loss.
+    """
+    boosting, packed = model.boosting, model.trees
+    if boosting is None or not isinstance(packed, PackedTrees):
+        raise ParameterError("prune('rounds') drops the last trees of gradient boosting; this model is none of it")
+    before = packed.n_trees // boosting.n_scores
+    if (rows is None) == (n_rounds is None):
+        raise ParameterError(
+            "prune('rounds') needs either n_rounds=, or X and y: rows that the trees were not grown on"
+        )
+    loss, losses = "", np.empty(0)
+    if rows is not None:
+        loss, losses = losses_of_rounds(model, rows)
+        kept = int(losses.argmin()) + 1
+    else:
+        kept = whole_number("n_rounds", n_rounds, 1)
+        if kept > before:
+            raise ParameterError(f"n_rounds={kept}: the model has {counted(before, 'round')}; give 1 to {before}")
+    log = RoundsLog(before, kept, loss, losses)
+    if kept == before:
+        return model, log
+    earlier = model.facts.get("pruning")
+    entry = {"method": "rounds", "rounds_before": before, "rounds": kept}
+    facts = {**model.facts, "pruning": [*(earlier if isinstance(earlier, list) else []), entry]}
+    return replace(model, trees=take(packed, np.arange(kept * boosting.n_scores)), facts=facts), log
+
+
+def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
+    """The options, where there are no others than ``n_rounds``.
+
+    Raises
+    ------
+    ParameterError
+    """
+    unknown = [name for name in options if name != "n_rounds"]
+    if unknown:
+        raise ParameterError(f"rounds has no option {unknown[0]!r}: its options are n_rounds")
+    return options
+
+
+def losses_of_rounds(model: ModelData, rows: Rows) -> tuple[str, np.ndarray]:
+    """The name of a boosted model's loss, and its weighted mean on rows after each round.
+
+    Returns
+    -------
+    name : str
+    losses : float64[n_rounds]
+        inf where it is beyond float64.
+    """
+    known = losses_of_model(model, rows)
+    weights = np.ones(len(rows.target)) if rows.weights is None else rows.weights
+    shares = weights / weights.max()
+    shares = shares / shares.sum()
+    found = []
+    with np.errstate(over="ignore", invalid="ignore"):
+        for scores in staged_scores(model, rows.matrix):
+            by_row = _loss_of_rows(known, rows.target, scores) if known else _squares(model, rows.target, scores)
+            found.append((by_row * shares).sum())
+    # Sums beyond float64 may be nan, which argmin would take for the least.
+    return known[0].name if known else "squared_error", np.nan_to_num(np.array(found), nan=np.inf, posinf=np.inf)
+
+
+def _loss_of_rows(losses: list[Loss], target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """float64[n]: the losses of all outputs, added up."""
+    total, begin = np.zeros(len(target)), 0
+    for output, loss in enumerate(losses):
+        total += loss.values(target[:, output], np.ascontiguousarray(scores[:, begin : begin + loss.n_scores].T))
+        begin += loss.n_scores
+    return total
+
+
+def _squares(model: ModelData, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """float64[n]: squared errors of the answers, a mean over the outputs."""
+    squares: np.ndarray = np.square(answers_of(model, scores) - target).mean(axis=1)
+    return squares
+
+
+def losses_of_model(model: ModelData, rows: Rows) -> list[Loss]:
+    """The losses that a boosted model was grown to lower, as its facts tell, one per column of the target.
+
+    Empty where they tell none that fits: the loss was a function.
+
+    Raises
+    ------
+    DataError
+        A target is outside the domain of the loss.
+    """
+    if model.classes:
+        return [build_loss(CLASS_LOSSES[0], n_classes=count) for count in model.n_classes]
+    told, parameters = model.facts.get("loss"), model.facts.get("parameters")
+    known: dict[str, Any] = dict(parameters) if isinstance(parameters, dict) else {}
+    known |= told if isinstance(told, dict) else {"name": told}
+    name = known.get("name")
+    if not isinstance(name, str) or name not in NUMBER_LOSSES or model.boosting is None:
+        return []
+    losses = []
+    for output in range(model.n_targets):
+        options = {option: known[option] for option in _OPTIONS if known.get(option) is not None}
+        delta = options.get("huber_delta")
+        if isinstance(delta, list):  # each output has its own
+            if len(delta) != model.n_targets:
+                return []
+            options["huber_delta"] = delta[output]
+        loss, target = build_loss(name, **options), rows.target[:, output]
+        loss.check(target)
+        losses.append(loss.bound(target, rows.weights) if isinstance(loss, Huber) else loss)
+    fits = all(loss.link == model.boosting.link for loss in losses)
+    return losses if fits and sum(loss.n_scores for loss in losses) == model.boosting.n_scores else []

@@ -1,0 +1,372 @@
+"""Losses of numbers. In: targets float64, scores. Out: gradients, hessians, losses.
+
+Callers: boosting.losses_by_name, boosting.rounds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from treewright.boosting import gradient_kernels as kernels
+from treewright.boosting.base_scores import expectile_of, huber_centre
+from treewright.boosting.exact_sums import weighted_mean
+from treewright.boosting.losses import Loss
+from treewright.boosting.renewal import renew_quantiles, weighted_quantile
+from treewright.exceptions import DataError, ParameterError
+from treewright.tree.boosting import Link
+
+# Targets whose residuals, and squares of them, are numbers of float32 and float64.
+LARGEST_TARGET, LEAST_SPREAD = 1e30, 1e-30
+_LEAST_LOG_BASE = math.log(LEAST_SPREAD)
+
+
+class NumberLoss(Loss):
+    """A loss of numbers; by default any number has one.
+
+    Attributes
+    ----------
+    domain : str
+        What targets must be, for messages; empty where any number will do.
+    """
+
+    domain: ClassVar[str] = ""
+
+    def is_outside(self, target: np.ndarray) -> np.ndarray:
+        """bool[m]: targets without a loss."""
+        return np.zeros(len(target), bool)
+
+    def check(self, target: np.ndarray, what: str = "y") -> None:
+        """Refuse targets outside the domain; see ``Loss.check``."""
+        _refuse(self.is_outside(target), target, what, f"loss={self.name!r} needs {self.domain}: use another loss")
+        # Not "beyond": nan is refused as well.
+        outside = ~(np.abs(target) <= LARGEST_TARGET)
+        remedy = f"boosting needs numbers from -{LARGEST_TARGET:g} to {LARGEST_TARGET:g}: give {what} in another unit"
+        _refuse(outside, target, what, remedy)
+
+    def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - Huber's loss reads them
+        """See ``Loss.bound``; refuses targets that differ by less than gradients can show."""
+        spread = float(target.max()) - float(target.min())
+        if 0.0 < spread < LEAST_SPREAD:
+            raise DataError(
+                f"y has values that differ by {spread:g} at most: boosting needs differences of {LEAST_SPREAD:g} or "
+                f"more, or none: give y in another unit"
+            )
+        return self
+
+
+def _refuse(outside: np.ndarray, target: np.ndarray, what: str, remedy: str) -> None:
+    """DataError where a row is marked."""
+    if outside.any():
+        row = int(np.argmax(outside))
+        n_rows = int(np.count_nonzero(outside))
+        raise DataError(
+            f"{what} has {n_rows} value(s) that cannot be used (first row {row}: {target[row].item()!r}). "
+            f"{remedy}, or drop these rows"
+        )
+
+
+@dataclass(frozen=True)
+class SquaredError(NumberLoss):
+    """Half the squared error: answers are means.
+
+    Examples
+    --------
+    >>> SquaredError().base(np.array([1.0, 4.0]), np.array([2.0, 1.0])).tolist()
+    [2.0]
+    """
+
+    name: ClassVar[str] = "squared_error"
+    unit_hessian = True
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The weighted mean."""
+        return np.array([weighted_mean(target, weights)])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
+        """Score minus target."""
+        kernels.clipped_residuals(target, scores[0], kernels.LARGEST, g[0])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Half the square of the residual."""
+        with np.errstate(over="ignore"):
+            return 0.5 * np.square(scores[0] - target)
+
+
+@dataclass(frozen=True)
+class Huber(NumberLoss):
+    """Half the squared error up to a distance, linear beyond it: far rows pull no harder than others.
+
+    Parameters
+    ----------
+    delta : float > 0, or None
+        The distance; None takes the 0.9-quantile of distances from the median, when the loss is bound to rows.
+
+    Examples
+    --------
+    >>> Huber().bound(np.array([0.0, 1.0, 2.0, 3.0, 100.0]), None)
+    Huber(delta=98.0)
+    """
+
+    name: ClassVar[str] = "huber"
+    unit_hessian = True
+    delta: float | None = None
+
+    def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Huber:
+        """The loss with a distance."""
+        super().bound(target, weights)
+        if self.delta is not None:
+            return self
+        distances = np.abs(target - weighted_quantile(target, weights, 0.5))
+        delta = weighted_quantile(distances, weights, 0.9)
+        # At least nine rows in ten lie at the median: any distance serves, best one that fits the others.
+        return replace(self, delta=delta or weighted_mean(distances, weights) or 1.0)
+
+    @property
+    def distance(self) -> float:
+        """``delta``, once there is one."""
+        if self.delta is None:
+            raise ParameterError("huber_delta=None is found from the rows of the fit: call bound first")
+        return self.delta
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The constant with the least loss."""
+        return np.array([huber_centre(target, weights, self.distance)])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
+        """Score minus target, held within ``delta``. The hessian is 1 beyond it too, so no leaf's step is too long."""
+        kernels.clipped_residuals(target, scores[0], min(self.distance, kernels.LARGEST), g[0])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """Half a square near the target, a line beyond."""
+        with np.errstate(over="ignore"):
+            distance = np.abs(scores[0] - target)
+            near = np.minimum(distance, self.distance)
+            return near * (distance - 0.5 * near)
+
+
+@dataclass(frozen=True)
+class Quantile(NumberLoss):
+    """The pinball loss of one level or several: a score each, and answers ascend with the level.
+
+    Leaf values are quantiles of what is left in the leaf.
+
+    Parameters
+    ----------
+    levels : tuple of float, between 0 and 1, ascending
+
+    Examples
+    --------
+    >>> loss = Quantile((0.25, 0.75))
+    >>> loss.n_scores, loss.link, loss.base(np.arange(8.0), None).tolist()
+    (2, 'sorted', [1.5, 5.5])
+    """
+
+    name: ClassVar[str] = "quantile"
+    unit_hessian = True
+    renews = True
+    levels: tuple[float, ...] = (0.5,)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "n_scores", len(self.levels))
+        link: Link = "sorted" if len(self.levels) > 1 else "identity"
+        object.__setattr__(self, "link", link)
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The weighted quantiles."""
+        return np.array([weighted_quantile(target, weights, level) for level in self.levels])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
+        """The pinball loss's slope; 0 where the score is the target."""
+        for k, level in enumerate(self.levels):
+            kernels.sides(target, scores[k], -level, 1.0 - level, g[k])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The pinball losses of all levels, added up."""
+        total = np.zeros(len(target))
+        for level, own in zip(self.levels, scores, strict=True):
+            rest = target - own
+            total += np.maximum(level * rest, (level - 1.0) * rest)
+        return total
+
+    def renewed(
+        self, score: int, target: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, rows: np.ndarray,
+        starts: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """The weighted quantile of target minus score in each leaf."""
+        return renew_quantiles(self.levels[score], target, scores[score], weights, rows, starts)
+
+
+@dataclass(frozen=True)
+class AbsoluteError(NumberLoss):
+    """The absolute error: answers are medians, and so are leaf values.
+
+    Examples
+    --------
+    >>> AbsoluteError().base(np.array([1.0, 2.0, 50.0]), None).tolist()
+    [2.0]
+    """
+
+    name: ClassVar[str] = "absolute_error"
+    unit_hessian = True
+    renews = True
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The weighted median."""
+        return np.array([weighted_quantile(target, weights, 0.5)])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:  # noqa: ARG002
+        """The sign of score minus target."""
+        kernels.sides(target, scores[0], -1.0, 1.0, g[0])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The distance."""
+        return np.abs(scores[0] - target)
+
+    def renewed(
+        self, score: int, target: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, rows: np.ndarray,
+        starts: np.ndarray,
+    ) -> np.ndarray:  # fmt: skip
+        """The weighted median of target minus score in each leaf."""
+        return renew_quantiles(0.5, target, scores[score], weights, rows, starts)
+
+
+@dataclass(frozen=True)
+class Expectile(NumberLoss):
+    """Squared errors that count ``level`` above the answer and ``1 - level`` below: half the square at 0.5.
+
+    Parameters
+    ----------
+    level : float, between 0 and 1
+
+    Examples
+    --------
+    >>> Expectile(0.75).base(np.array([0.0, 1.0]), None).tolist()
+    [0.75]
+    """
+
+    name: ClassVar[str] = "expectile"
+    level: float = 0.5
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The weighted expectile."""
+        return np.array([expectile_of(target, weights, self.level)])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """The square's slope and curvature on the score's side of the target."""
+        kernels.lopsided_residuals(target, scores[0], 2.0 * self.level, 2.0 * (1.0 - self.level), g[0], h[0])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The square of the residual times the factor of its side."""
+        rest = target - scores[0]
+        with np.errstate(over="ignore"):
+            return np.where(rest > 0.0, self.level, 1.0 - self.level) * np.square(rest)
+
+
+@dataclass(frozen=True)
+class MeanDeviance(NumberLoss):
+    """Minus the log likelihood of a mean above 0 whose variance is that mean to a power, without constants.
+
+    The score is the logarithm of the mean. With ``a = exp((2 - power) s)`` and ``b = y exp((1 - power) s)``, the
+    gradient is ``a - b``, and the best step of a leaf is the logarithm of B over A, their sums. The hessian used is
+    ``(a + b) / 2``: a leaf's step is then ``2 (B - A) / (B + A)``, the first terms of that logarithm's continued
+    fraction. It has the logarithm's value, slope and curvature at B = A, is never longer than it, and never longer than
+    2: a leaf of small means and large targets does no harm. With the second derivative, the step of a Poisson leaf
+    whose targets are 100 times its means would be 99, where 4.6 is best.
+
+    Attributes
+    ----------
+    power : float, 1 to 2
+    """
+
+    link = "log"
+    power: float = 1.0
+
+    def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:
+        """See ``Loss.bound``; refuses targets that are so near to 0 that gradients would be too."""
+        if 0.0 < float(target.max()) < LEAST_SPREAD:
+            raise DataError(
+                f"y has values up to {float(target.max()):g} only: loss={self.name!r} needs {LEAST_SPREAD:g} or more "
+                f"somewhere: give y in another unit"
+            )
+        return super().bound(target, weights)
+
+    def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+        """The logarithm of the weighted mean; of 1e-30 where that is 0 or nearly so."""
+        mean = weighted_mean(target, weights)
+        return np.array([math.log(mean) if mean > LEAST_SPREAD else _LEAST_LOG_BASE])
+
+    def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        """See the class."""
+        kernels.log_link_gradients(target, scores[0], self.power, g[0], h[0])
+
+    def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
+        """The deviance's part that depends on the score."""
+        score = scores[0]
+        with np.errstate(over="ignore"):
+            if self.power == 1.0:
+                return _exp(score) - target * score
+            if self.power == 2.0:
+                return score + target * _exp(-score)
+            falls, rises = 1.0 - self.power, 2.0 - self.power
+            return _exp(rises * score) / rises - target * _exp(falls * score) / falls
+
+
+def _exp(score: np.ndarray) -> np.ndarray:
+    """The exponential, finite for any score."""
+    return np.exp(np.clip(score, -kernels.FARTHEST, kernels.FARTHEST))
+
+
+@dataclass(frozen=True)
+class Poisson(MeanDeviance):
+    """Counts and rates: the variance is the mean.
+
+    Examples
+    --------
+    >>> Poisson().check(np.array([2.0, -1.0]))
+    Traceback (most recent call last):
+    ...
+    treewright.exceptions.DataError: y has 1 value(s) that cannot be used (first row 1: -1.0). loss='poisson' needs
+    y >= 0: use another loss, or drop these rows
+    """
+
+    name: ClassVar[str] = "poisson"
+    domain: ClassVar[str] = "y >= 0"
+
+    def is_outside(self, target: np.ndarray) -> np.ndarray:
+        """Below 0."""
+        return target < 0.0
+
+
+@dataclass(frozen=True)
+class Gamma(MeanDeviance):
+    """Amounts above 0: the standard deviation is in proportion to the mean."""
+
+    name: ClassVar[str] = "gamma"
+    domain: ClassVar[str] = "y > 0"
+    power: float = 2.0
+
+    def is_outside(self, target: np.ndarray) -> np.ndarray:
+        """0 and below."""
+        return target <= 0.0
+
+
+@dataclass(frozen=True)
+class Tweedie(MeanDeviance):
+    """Amounts many of which are exactly 0, such as claims: sums of a Poisson number of gamma amounts.
+
+    Parameters
+    ----------
+    power : float, between 1 and 2
+    """
+
+    name: ClassVar[str] = "tweedie"
+    domain: ClassVar[str] = "y >= 0"
+    power: float = 1.5
+
+    def is_outside(self, target: np.ndarray) -> np.ndarray:
+        """Below 0."""
+        return target < 0.0

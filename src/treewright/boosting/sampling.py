@@ -1,0 +1,94 @@
+"""Rows drawn for a round. In: gradients, a seed. Out: rows, and what they count for. Caller: boosting.rounds.
+
+A row is drawn by a number that hangs on the seed, the round and the row alone: neither threads nor blocks change it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.boosting.sampling_kernels import fill_keys
+
+
+def drawn_uniformly(n: int, share: float, seed: int) -> np.ndarray:
+    """Rows drawn without replacement, all alike.
+
+    Parameters
+    ----------
+    n : int >= 1
+    share : float, above 0 up to 1
+    seed : int, 0 to 2**64 - 1
+        Of the round.
+
+    Returns
+    -------
+    int32[m], ascending
+        At least one.
+
+    Examples
+    --------
+    >>> len(drawn_uniformly(100, 0.3, 7)), drawn_uniformly(3, 1.0, 7).tolist()
+    (30, [0, 1, 2])
+    """
+    return _lowest(_keys(n, seed), max(1, round(share * n)))
+
+
+def drawn_by_gradient(
+    sizes: np.ndarray, top_rate: float, other_rate: float, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of large gradients, and some of the others (GOSS: Ke et al. 2017, "LightGBM", algorithm 2).
+
+    Parameters
+    ----------
+    sizes : float64[n], >= 0
+        How large each row's gradient is.
+    top_rate, other_rate : float
+        Share of the rows that are taken for their size, the lowest rows of equals; share of all rows that is drawn from
+        the rest. Both in the range 0 to 1, in sum up to 1 and above 0.
+    seed : int, 0 to 2**64 - 1
+        Of the round.
+
+    Returns
+    -------
+    rows : int32[m], ascending
+    factors : float32[m]
+        What each row counts for: 1, or for those drawn as many as there were for each.
+
+    Examples
+    --------
+    >>> rows, factors = drawn_by_gradient(np.arange(10.0), 0.2, 0.4, 1)
+    >>> rows[-2:].tolist(), factors[-2:].tolist(), factors.sum()
+    ([8, 9], [1.0, 1.0], 10.0)
+    """
+    n = len(sizes)
+    n_top = min(n, max(0, round(top_rate * n)))
+    n_others = min(n - n_top, max(1, round(other_rate * n)))
+    is_top = np.zeros(n, bool)
+    if n_top:
+        least = np.partition(sizes, n - n_top)[n - n_top]
+        is_top = sizes > least
+        equals = np.flatnonzero(sizes == least)
+        is_top[equals[: n_top - np.count_nonzero(is_top)]] = True
+    rest = np.flatnonzero(~is_top).astype(np.int32)
+    factors = np.ones(n, np.float32)
+    taken = is_top
+    if n_others and len(rest):
+        others = rest[_lowest(_keys(n, seed)[rest], n_others)]
+        factors[others] = len(rest) / len(others)
+        taken[others] = True
+    rows = np.flatnonzero(taken).astype(np.int32)
+    return rows, factors[rows]
+
+
+def _keys(n: int, seed: int) -> np.ndarray:
+    """uint64[n]: a number for each row, all different."""
+    keys = np.empty(n, np.uint64)
+    fill_keys(np.uint64(seed), keys)
+    return keys
+
+
+def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
+    """int32[m]: where the m lowest of different keys stand, ascending."""
+    if m >= len(keys):
+        return np.arange(len(keys), dtype=np.int32)
+    return np.flatnonzero(keys <= np.partition(keys, m - 1)[m - 1]).astype(np.int32)

@@ -1,0 +1,252 @@
+"""Nominal columns of many levels in the order of the target. In: rows as bins and as codes, targets. Out: new bins.
+
+Caller: estimators. Ordered target statistics (Prokhorenkova et al. 2018, "CatBoost: unbiased boosting with categorical
+features", section 3.2): the value of a training row is a mean of the target over rows of its level that stand before it
+in a random order. It never contains the row's own target, which a tree could otherwise read off a rare
+level. A level's value for new rows is the mean over all of its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.boosting.settings import BoostTable
+from treewright.boosting.statistics_kernels import add_ordered_means, order_keys
+from treewright.core import threads
+from treewright.core.whole import whole_number
+from treewright.data.bin_edges import MAX_LEVEL_BINS
+from treewright.data.bin_rows import bin_rows
+from treewright.data.bins import bins_of
+from treewright.data.schema import Column, Schema
+from treewright.exceptions import ParameterError
+
+_LARGE = 400  # numbers below 2**400 are taken as they are: no sum of products with weights overflows
+_STATISTIC = Schema((Column("statistic", "numeric"),))
+
+
+class LevelMeans(NamedTuple):
+    """What ``level_means`` finds. Values are distances from the prior; targets beyond 2**400 are made smaller first.
+
+    Attributes
+    ----------
+    values : float64[n]
+        Of each row, over earlier rows of its level; nan where the cell is missing.
+    final : float64[n_levels]
+        Of each level, over all rows; nan for a level without rows.
+    counts : float64[n_levels]
+        Weight of each level's rows.
+    """
+
+    values: np.ndarray
+    final: np.ndarray
+    counts: np.ndarray
+
+
+class _Rows(NamedTuple):
+    """Targets, weights (empty: each is one), the targets' mean, what it weighs, orders of the rows."""
+
+    target: np.ndarray
+    weights: np.ndarray
+    prior: float
+    prior_weight: float
+    orders: list[np.ndarray]
+
+
+def with_ordered_statistics(
+    table: BoostTable,
+    codes: np.ndarray,
+    matrix: np.ndarray,
+    columns: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    prior_weight: float = 1.0,
+    n_permutations: int = 1,
+    max_bins: int = 255,
+    seed: int = 0,
+    n_threads: int = 1,
+) -> tuple[BoostTable, np.ndarray]:
+    """Bin nominal columns by a target statistic.
+
+    The smoothed mean of a level is ``(sum + a * prior) / (count + a)``; sum and count are weighted, ``a`` is
+    ``prior_weight``, and the prior is the mean of the target. Bins are cut from the values of the training rows and
+    the final ones of the levels together, each row once with either: the first say where trees can be grown, the
+    second where new rows will lie. A row of weight 2 is not quite a row twice: of two rows, one stands before the
+    other.
+
+    Parameters
+    ----------
+    table : BoostTable
+    codes : uint8[n, stride]
+        The rows in the bins of ``table``.
+    matrix : float32[n, p] or float64[n, p]
+        The same rows as level codes; nan is missing.
+    columns : int[k]
+        Nominal columns, each once.
+    target : float64[n] or int32[n]
+        Finite numbers, or 0 and 1 for two classes.
+    weights : float64[n], above 0 and finite, or None
+    prior_weight : float >= 0
+        How many rows the prior counts for; where weights are not all whole numbers, rows of mean weight.
+    n_permutations : int >= 1
+        The value of a training row is the mean over so many orders. Many of them come close to leaving only the row
+        itself out, from which a tree can tell its target again.
+    max_bins : int, 2 to 255
+        Most bins of a column; at most 254 are used.
+    seed : int
+        Taken modulo 2**64.
+    n_threads : int >= 1
+        The result does not depend on it.
+
+    Returns
+    -------
+    table : BoostTable
+        ``ordered`` is set for the columns, and their bins ascend with the statistic. Levels without rows, and levels
+        never seen, have bin ``n_bins``, as always. A bin may be without training rows.
+    codes : uint8[n, stride]
+        A copy with new bins in the columns; missing cells keep bin 255.
+
+    Raises
+    ------
+    ParameterError
+        A column that is not nominal or named twice, or a parameter out of its range.
+
+    Examples
+    --------
+    >>> from treewright.data.bins import bins_of
+    >>> schema = Schema((Column("town", "nominal", ("A", "B", "C")),))
+    >>> matrix = np.array([[0.0], [1.0], [2.0], [0.0], [1.0], [2.0]])
+    >>> table = BoostTable(bins_of(matrix, schema), schema, np.zeros(1, bool))
+    >>> codes = bin_rows(table.bins, matrix)
+    >>> target = np.array([9.0, 0.0, 5.0, 9.0, 0.0, 4.0])
+    >>> table, codes = with_ordered_statistics(table, codes, matrix, np.array([0]), target)
+    >>> table.bins.level_bin.tolist(), table.ordered.tolist()
+    ([5, 0, 3, 6], [True])
+    """
+    chosen = _checked_columns(table, columns)
+    whole_number("n_permutations", n_permutations, 1)
+    if not 0.0 <= prior_weight < np.inf:
+        raise ParameterError(f"prior_weight={prior_weight!r}: give a finite number >= 0")
+    rows = _rows_of(target, weights, prior_weight, n_permutations, seed)
+    out = codes.copy()
+    n_bins, level_bin = table.bins.n_bins.copy(), table.bins.level_bin.copy()
+    starts = table.bins.level_start
+    most = min(max_bins, MAX_LEVEL_BINS)
+
+    def bin_column(task: int, _thread: int) -> None:
+        column = chosen[task]
+        own = slice(int(starts[column]), int(starts[column + 1]))
+        levels = _levels_of(matrix[:, column], own.stop - own.start - 1)
+        means = _means_of(levels, own.stop - own.start - 1, rows)
+        n_bins[column], level_bin[own], out[:, column] = _bins_of_means(means, rows.weights, most)
+
+    threads.run_each(bin_column, len(chosen), n_threads)
+    ordered = table.ordered.copy()
+    ordered[chosen] = True
+    return replace(table, bins=replace(table.bins, n_bins=n_bins, level_bin=level_bin), ordered=ordered), out
+
+
+def level_means(
+    levels: np.ndarray,
+    n_levels: int,
+    target: np.ndarray,
+    weights: np.ndarray | None = None,
+    *,
+    prior_weight: float = 1.0,
+    n_permutations: int = 1,
+    seed: int = 0,
+) -> LevelMeans:
+    """Smoothed means of the target of one column, over earlier rows and over all.
+
+    Parameters
+    ----------
+    levels : int32[n]
+        -1 where the cell is missing; from ``n_levels`` on, a level that is not known.
+    n_levels : int
+    target, weights, prior_weight, n_permutations, seed
+        As for ``with_ordered_statistics``.
+
+    Returns
+    -------
+    LevelMeans
+
+    Examples
+    --------
+    >>> means = level_means(np.array([0, 1, 0, -1], np.int32), 3, np.array([1.0, 0.0, 1.0, 0.0]))
+    >>> means.final.tolist()
+    [0.3333333333333333, -0.25, nan]
+    >>> sorted(means.values[:3].tolist())
+    [0.0, 0.0, 0.25]
+    """
+    return _means_of(levels, n_levels, _rows_of(target, weights, prior_weight, n_permutations, seed))
+
+
+def _checked_columns(table: BoostTable, columns: np.ndarray) -> list[int]:
+    """The columns, where all are nominal and none is named twice."""
+    chosen = [int(column) for column in columns]
+    for column in chosen:
+        if not 0 <= column < table.bins.n_columns or not table.bins.is_nominal[column]:
+            raise ParameterError(f"columns: {column} is not the number of a nominal column")
+    if len(set(chosen)) < len(chosen):
+        raise ParameterError(f"columns={chosen}: name each column once")
+    return chosen
+
+
+def _rows_of(
+    target: np.ndarray, weights: np.ndarray | None, prior_weight: float, n_permutations: int, seed: int
+) -> _Rows:
+    """Targets and weights so that no sum overflows; the random orders."""
+    numbers = np.asarray(target, np.float64)
+    numbers = np.ldexp(numbers, -max(_exponent(numbers) - _LARGE, 0))
+    if weights is None:
+        weights, prior = np.empty(0), numbers.mean() if len(numbers) else 0.0
+    else:
+        weights = np.ldexp(weights, -max(_exponent(weights) - _LARGE, 0))
+        if len(weights) and not (weights == np.rint(weights)).all():
+            weights = weights / weights.mean()
+        prior = np.average(numbers, weights=weights) if len(numbers) else 0.0
+    keys = np.empty(len(numbers), np.uint64)
+    orders = []
+    for permutation in range(n_permutations):
+        order_keys(np.uint64(seed % 2**64), np.uint64(permutation), keys)
+        orders.append(np.argsort(keys))
+    return _Rows(numbers, weights, float(prior), float(prior_weight), orders)
+
+
+def _exponent(numbers: np.ndarray) -> int:
+    """The least power of two above all of them."""
+    return int(np.frexp(np.abs(numbers).max(initial=0.0))[1])
+
+
+def _levels_of(cells: np.ndarray, n_levels: int) -> np.ndarray:
+    """int32[n]: the level of each cell, -1 where it is missing, ``n_levels`` for one that is not known."""
+    known = (cells >= 0) & (cells < n_levels)
+    return np.where(known, np.where(known, cells, 0.0), np.where(np.isnan(cells), -1, n_levels)).astype(np.int32)
+
+
+def _means_of(levels: np.ndarray, n_levels: int, rows: _Rows) -> LevelMeans:
+    values = np.zeros(len(levels))
+    sums, counts = np.empty((2, n_levels))
+    for order in rows.orders:
+        sums[:], counts[:] = 0.0, 0.0
+        add_ordered_means(levels, order, rows.target, rows.weights, rows.prior, rows.prior_weight, sums, counts, values)
+    values /= len(rows.orders)
+    values[levels < 0] = np.nan
+    final = np.full(n_levels, np.nan)
+    np.divide(sums - counts * rows.prior, counts + rows.prior_weight, out=final, where=counts > 0)
+    return LevelMeans(values, final, counts)
+
+
+def _bins_of_means(means: LevelMeans, weights: np.ndarray, max_bins: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """Number of bins; the bin of each level and of one never seen; the bin of each row."""
+    seen = means.counts > 0
+    of_rows = weights if len(weights) else np.ones(len(means.values))
+    cells = np.concatenate((means.values, means.final[seen]))[:, None]
+    bins = bins_of(cells, _STATISTIC, np.concatenate((of_rows, means.counts[seen])), max_bins=max_bins)
+    n_bins = int(bins.n_bins[0])
+    level_bin = np.full(len(seen) + 1, n_bins, np.uint8)
+    level_bin[:-1][seen] = bin_rows(bins, means.final[seen][:, None])[:, 0]
+    return n_bins, level_bin, bin_rows(bins, means.values[:, None])[:, 0]

@@ -1,0 +1,395 @@
+"""Growing trees on gradients. In: binned rows, a gradient and a hessian a row. Out: ``GradientTree``. Caller: boosting.
+
+gradients -> words -> [take the best node -> part its rows -> histograms -> search] -> exact sums of the leaves
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.core import threads
+from treewright.data.bins import Bins
+from treewright.data.memory import check_fits
+from treewright.exceptions import TooLargeError
+from treewright.grow.gradient import large
+from treewright.grow.gradient.bundles import bundle
+from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, Limits, Rows, Table
+from treewright.grow.gradient.scales import Scales, scales_of
+from treewright.grow.gradient.search import draw_for_tree
+from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.gradient.step import (
+    fill_of_node,
+    free_slot_of,
+    look_at_children,
+    look_at_node,
+    open_node,
+    split_some,
+)
+from treewright.grow.gradient.symmetric import choose_level
+from treewright.grow.gradient.tables import (
+    columns_of,
+    desk_for,
+    growth_for,
+    limits_of,
+    most_leaves,
+    nodes_for,
+    table_of,
+)
+from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, to_words
+from treewright.grow.layout import MAX_ROWS
+
+STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
+_BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
+_MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
+
+
+@dataclass(frozen=True, eq=False)
+class GradientTree:
+    """A grown tree, before it is packed.
+
+    Attributes
+    ----------
+    first_child, column, cut : int32[n_nodes]
+        The first child's number (-1 at a leaf); column of the test; last bin on the left.
+    missing_branch : int8[n_nodes]
+    is_set : bool[n_nodes]
+        Which tests ask for a set of bins.
+    sets, seen : uint64[n_nodes, 4], or a single row where no column is nominal
+    gain : float64[n_nodes]
+        What each test gains.
+    leaves : int32[n_leaves]
+        The leaves' numbers, ascending.
+    begins, ends : int32[n_leaves]
+        Where each leaf's rows stand in ``order``.
+    order : int32[m]
+        The tree's rows, leaf by leaf; a view that the next tree writes over.
+    values : float64[n_leaves]
+        Newton's step within the bounds of monotone constraints; not yet times the learning rate.
+    bounds : float64[2, n_leaves]
+        Those bounds.
+    covers : float64[n_leaves]
+        Sums of hessians.
+    """
+
+    first_child: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+    missing_branch: np.ndarray
+    is_set: np.ndarray
+    sets: np.ndarray
+    seen: np.ndarray
+    gain: np.ndarray
+    leaves: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    order: np.ndarray
+    values: np.ndarray
+    bounds: np.ndarray
+    covers: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes, leaves included."""
+        return len(self.first_child)
+
+
+class GradientGrower:
+    """Grows one tree after another on the same rows; what they need is made once.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride]
+        Bins of the rows (``data.bin_rows``); only read.
+    bins : Bins
+    ordered : bool[p]
+        Nominal columns whose bins have an order.
+    repeats : int32[n] or None
+        How many rows each counts as.
+    settings : GradientSettings
+
+    Raises
+    ------
+    TooLargeError
+        More rows than can be numbered, or too little memory.
+    """
+
+    def __init__(
+        self, codes: np.ndarray, bins: Bins, ordered: np.ndarray, repeats: np.ndarray | None, settings: GradientSettings
+    ) -> None:
+        n, p = len(codes), bins.n_columns
+        if n > MAX_ROWS:
+            raise TooLargeError(f"{n} rows: boosting holds at most {MAX_ROWS}; fit on a sample of the rows")
+        check_fits(n * (p + 24), f"boosting on {n} rows x {p} columns")
+        self.settings, self.n_threads = settings, settings.n_threads
+        columns = columns_of(codes, p)
+        bundles = bundle(codes, columns, bins.n_bins)
+        self.stride = bundles.codes.shape[1]
+        self.table = table_of(bins, ordered, columns, bundles, settings)
+        self.every_row = np.arange(n, dtype=np.int32)
+        self.codes = bundles.codes.reshape(-1)
+        self.repeats = np.empty(0, np.int32) if repeats is None else repeats
+        self.every_row = np.arange(n, dtype=np.int32)
+        self.n_rows = n if repeats is None else int(repeats.sum(dtype=np.int64))
+        self.n_leaves, self.width = most_leaves(settings, n, self.n_rows), bundles.width
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """What is written to while a tree grows."""
+        n, p, settings = len(self.every_row), len(self.table.n_bins), self.settings
+        self.rows = Rows(
+            codes=self.codes,
+            words=np.empty(n, np.int64),
+            repeats=self.repeats,
+            order=np.empty(n, np.int32),
+            spare=np.empty(n, np.int32),
+        )
+        self.nodes = nodes_for(
+            self.n_leaves, is_nominal=bool(self.table.kind.any()), has_groups=settings.interactions is not None
+        )
+        self.growth = growth_for(self.n_leaves, self.width, needs_all=settings.order == "symmetric")
+        self.desk, self.level_desk = desk_for(p), (np.empty(256), np.zeros(256, np.int64), np.zeros(4, np.uint64))
+        self.histograms = np.empty((self.n_threads, self.width), np.int64)
+        self.stages: dict[str, float] = dict.fromkeys(STAGES, 0.0)
+
+    def another(self) -> GradientGrower:
+        """A grower of the same rows with room of its own, for trees that grow at the same time."""
+        other = copy(self)
+        other._make_room()
+        return other
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Add the time that the block takes to a stage's."""
+        begun = time.perf_counter()
+        yield
+        self.stages[name] += time.perf_counter() - begun
+
+    def grow(self, gradient: np.ndarray, hessian: np.ndarray, chosen: np.ndarray | None, seed: int) -> GradientTree:
+        """Grow a tree.
+
+        Parameters
+        ----------
+        gradient : float32[n]
+        hessian : float32[n], >= 0
+            Empty where each is 1.
+        chosen : int32[m] or None
+            The tree's rows, ascending; None for all.
+        seed : int, 0 to 2**64 - 1
+            Of this tree: decides which columns are drawn.
+
+        Returns
+        -------
+        GradientTree
+        """
+        with self.stage("gradients"):
+            scales = self._to_words(gradient, hessian)
+        limits = limits_of(self.settings, scales, seed, unit_hessian=not len(hessian))
+        self.table = self._table_of_tree(seed)  # its own pool of columns
+        order = self.every_row if chosen is None else chosen
+        self.rows.order[: len(order)] = order
+        self._open_root(len(order), limits, is_every_row=chosen is None)
+        self._split_all(limits)
+        if limits.symmetric:
+            self._split_levels(limits)
+        with self.stage("update"):
+            return self._tree(gradient, hessian, scales)
+
+    def _split_levels(self, limits: Limits) -> None:
+        """Split level by level, each by one test."""
+        first, last = 0, 1
+        while last > first and limits.max_depth > self.nodes.depth[first]:
+            with self.stage("search"):
+                n_waiting = choose_level(
+                    first, last, self.table, self.rows, self.nodes, limits, self.growth, self.desk, *self.level_desk
+                )
+            if not n_waiting:
+                return
+            self._split_all(limits)
+            first, last = last, int(self.growth.state[N_NODES])
+
+    def _split_all(self, limits: Limits) -> None:
+        """Split nodes as long as any waits."""
+        while True:
+            # Small nodes: histograms, search and partition together, which a clock outside cannot tell apart.
+            with self.stage("histograms"):
+                node = split_some(
+                    _MOST_CELLS, self.stride, self.table, self.rows, self.nodes, limits, self.growth, self.desk
+                )
+            if node < 0:
+                break
+            self._split_large(int(node), limits)
+            threads.heed()
+
+    def _table_of_tree(self, seed: int) -> Table:
+        """The table with the columns drawn for a tree."""
+        share, p = self.settings.features_per_tree, len(self.table.n_bins)
+        if share >= 1.0:
+            return self.table
+        drawn = np.empty(p, np.int32)
+        n_drawn = draw_for_tree(np.arange(p, dtype=np.int32), share, np.uint64(seed), drawn)
+        return self.table._replace(pool=drawn[:n_drawn])
+
+    def _blocks(self) -> list[tuple[int, int]]:
+        """Blocks of all rows."""
+        n = len(self.every_row)
+        return [(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
+
+    def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
+        """Fill the rows' words; by what gradients were multiplied."""
+        blocks, rows = self._blocks(), self.rows
+        sizes = np.empty((len(blocks), 3))
+
+        def measure(task: int, _thread: int) -> None:
+            magnitudes(gradient, hessian, rows.repeats, *blocks[task], sizes[task])
+
+        threads.run_each(measure, len(blocks), self.n_threads)
+        scales = scales_of(sizes, self.n_rows, unit_hessian=not len(hessian))
+
+        def pack(task: int, _thread: int) -> None:
+            to_words(gradient, hessian, rows.repeats, scales.gradient, scales.hessian, *blocks[task], rows.words)
+
+        threads.run_each(pack, len(blocks), self.n_threads)
+        return scales
+
+    def _sum_up(self, begin: int, end: int, slot: int, *, is_every_row: bool = False) -> None:
+        """The histogram of some rows, into a slot."""
+        with self.stage("histograms"):
+            large.sum_up(
+                self.rows, self.stride, begin, end, self.histograms, self.growth.slots[slot], is_every_row=is_every_row
+            )
+
+    def _open_root(self, n: int, limits: Limits, *, is_every_row: bool) -> None:
+        """Begin a tree of ``n`` rows."""
+        nodes, growth, rows = self.nodes, self.growth, self.rows
+        n_slots = len(growth.slots)
+        growth.free[: n_slots - 1] = np.arange(n_slots - 1, 0, -1)
+        growth.state[:] = 0
+        growth.state[N_NODES], growth.state[N_LEAVES], growth.state[N_FREE] = 1, 1, n_slots - 1
+        nodes.begin[0], nodes.end[0], nodes.depth[0], nodes.first_child[0] = 0, n, 0, -1
+        nodes.slot[0], nodes.column[0] = -1, -1
+        nodes.low[0], nodes.high[0] = -np.inf, np.inf
+        nodes.alive[0] = np.uint64(2**64 - 1)
+        weighs = len(rows.repeats)
+        nodes.n_rows[0] = int(rows.repeats[rows.order[:n]].sum(dtype=np.int64)) if weighs else n
+        slot = int(free_slot_of(growth))
+        self._sum_up(0, n, slot, is_every_row=is_every_row)
+        nodes.total[0] = growth.slots[slot, :256].sum()
+        with self.stage("search"):
+            look_at_node(0, slot, self.table, rows, nodes, limits, growth, self.desk)
+
+    def _split_large(self, node: int, limits: Limits) -> None:
+        """Split a node on several threads."""
+        nodes, growth, rows = self.nodes, self.growth, self.rows
+        begin, end = int(nodes.begin[node]), int(nodes.end[node])
+        with self.stage("partition"):
+            fill_of_node(node, self.table, nodes, self.desk.goes_left)
+            column = self.table.columns[nodes.column[node]]
+            n_left = large.part_rows(column, self.desk.goes_left, rows, begin, end, self.n_threads)
+            first, smaller, is_wanted = open_node(node, n_left, self.table, rows, nodes, limits, growth)
+        if not is_wanted:
+            return
+        has_parent = nodes.slot[node] >= 0
+        for child in (smaller,) if has_parent else (first, first + 1):
+            slot = int(free_slot_of(growth))
+            self._sum_up(int(nodes.begin[child]), int(nodes.end[child]), slot)
+            with self.stage("search"):
+                if has_parent:
+                    look_at_children(node, child, slot, self.table, rows, nodes, limits, growth, self.desk)
+                else:
+                    look_at_node(child, slot, self.table, rows, nodes, limits, growth, self.desk)
+
+    def _tree(self, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> GradientTree:
+        """The tree that the nodes hold, with the exact values of its leaves."""
+        nodes, n = self.nodes, int(self.growth.state[N_NODES])
+        first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
+        leaves = np.flatnonzero(first_child < 0).astype(np.int32)
+        begins, ends = nodes.begin[leaves], nodes.end[leaves]
+        sums = np.empty((len(leaves), 2), np.int64)
+        rows = self.rows
+
+        def add(task: int, _thread: int) -> None:
+            first, last = bounds[task], bounds[task + 1]
+            leaf_sums(
+                rows.order, begins, ends, gradient, hessian, rows.repeats, scales.fine_gradient, scales.fine_hessian,
+                first, last, sums,
+            )  # fmt: skip
+
+        bounds = self.leaf_blocks(begins, ends)
+        threads.run_each(add, len(bounds) - 1, self.n_threads)
+        g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
+        unit = scales.hessian / scales.gradient
+        value_bounds = np.stack([nodes.low[leaves], nodes.high[leaves]]) * unit
+        is_inner = first_child >= 0
+        kind = self.table.kind
+        n_sets = n if len(nodes.sets) > 1 else 1
+        return GradientTree(
+            first_child=first_child,
+            column=column,
+            cut=nodes.cut[:n].copy(),
+            missing_branch=(nodes.missing_left[:n] != 1).astype(np.int8) * is_inner,
+            is_set=is_inner & (kind[column] > 0),
+            sets=nodes.sets[:n_sets].copy(),
+            seen=nodes.seen[:n_sets].copy(),
+            gain=np.where(is_inner, nodes.gain[:n], 0.0),
+            leaves=leaves,
+            begins=begins,
+            ends=ends,
+            order=rows.order[: nodes.end[0]],
+            values=leaf_values(g, h, self.settings, value_bounds),
+            bounds=value_bounds,
+            covers=h,
+        )
+
+    def leaf_blocks(self, begins: np.ndarray, ends: np.ndarray) -> list[int]:
+        """Runs of leaves with about as many rows each, one a thread where that pays."""
+        if self.n_threads == 1 or len(self.every_row) < 2 * _BLOCK_ROWS:
+            return [0, len(begins)]
+        sizes = (ends - begins).astype(np.int64)
+        total = int(sizes.sum())
+        k = max(1, min(self.n_threads, total // _BLOCK_ROWS))
+        wanted = np.arange(1, k) * (total / k)
+        inner = np.searchsorted(np.cumsum(sizes), wanted).tolist()
+        return sorted({0, *inner, len(sizes)})
+
+    def add_to_scores(self, tree: GradientTree, values: np.ndarray, scores: np.ndarray) -> None:
+        """Add what each leaf says to the scores of its rows.
+
+        Parameters
+        ----------
+        tree : GradientTree
+            The last one grown.
+        values : float64[n_leaves]
+        scores : float64[n], IN and OUT
+        """
+        bounds = self.leaf_blocks(tree.begins, tree.ends)
+
+        def add(task: int, _thread: int) -> None:
+            add_to_scores(tree.order, tree.begins, tree.ends, values, bounds[task], bounds[task + 1], scores)
+
+        with self.stage("update"):
+            threads.run_each(add, len(bounds) - 1, self.n_threads)
+
+
+def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:
+    """Newton's step of each leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature.
+
+    Parameters
+    ----------
+    g, h : float64[k]
+    settings : GradientSettings
+    bounds : float64[2, k]
+
+    Returns
+    -------
+    float64[k]
+    """
+    shrunk = np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
+    below = h + settings.l2
+    values = np.divide(-shrunk, below, out=np.zeros(len(g)), where=below > 0)
+    return np.clip(values, bounds[0], bounds[1]) + 0.0

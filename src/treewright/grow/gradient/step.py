@@ -1,0 +1,308 @@
+"""Splitting nodes until none is left to be split. In: the root. Out: the tree's nodes. Caller: grow.gradient.grower.
+
+    take the best that waits -> part its rows -> sum up the smaller child -> the larger is what is left -> search
+
+A node of many cells is left to ``large``, which has threads; everything of less is done here without a way back to
+Python. Both use the same parts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.grow.gradient.cuts import LOW, value_of
+from treewright.grow.gradient.histograms import add_some, subtract
+from treewright.grow.gradient.layout import (
+    MISSING_BIN,
+    N_FREE,
+    N_LEAVES,
+    N_NODES,
+    N_WAITING,
+    NO_COLUMN,
+    NUMERIC,
+    ORDERED,
+    SCRATCH,
+)
+from treewright.grow.gradient.partition import part
+from treewright.grow.gradient.search import search
+
+
+@bare_inner_kernel
+def stands_before(one, other, nodes, limits):
+    """Whether a node that waits is to be split before another: by its gain, or by its number."""
+    if limits.by_gain and nodes.gain[one] != nodes.gain[other]:
+        return nodes.gain[one] > nodes.gain[other]
+    return one < other
+
+
+@bare_inner_kernel
+def put(node, nodes, limits, growth):
+    """Let a node wait (a heap: the first to be split is ``heap[0]``)."""
+    heap, state = growth.heap, growth.state
+    at = state[N_WAITING]
+    state[N_WAITING] = at + 1
+    while at > 0:
+        above = (at - 1) >> 1
+        if not stands_before(node, heap[above], nodes, limits):
+            break
+        heap[at] = heap[above]
+        at = above
+    heap[at] = node
+
+
+@bare_inner_kernel
+def take(nodes, limits, growth):
+    """Take the node to be split next from those that wait."""
+    heap, state = growth.heap, growth.state
+    first = np.int64(heap[0])
+    state[N_WAITING] -= 1
+    n = state[N_WAITING]
+    node = heap[n]
+    at = 0
+    while 2 * at + 1 < n:
+        below = 2 * at + 1
+        if below + 1 < n and stands_before(heap[below + 1], heap[below], nodes, limits):
+            below += 1
+        if not stands_before(heap[below], node, nodes, limits):
+            break
+        heap[at] = heap[below]
+        at = below
+    if n > 0:
+        heap[at] = node
+    return first
+
+
+@bare_inner_kernel
+def give_back(node, nodes, growth):
+    """Let go of a node's histogram."""
+    if nodes.slot[node] >= 0:
+        growth.free[growth.state[N_FREE]] = nodes.slot[node]
+        growth.state[N_FREE] += 1
+        nodes.slot[node] = -1
+
+
+@bare_inner_kernel
+def send_unseen(node, table, nodes):
+    """Missing cells and levels of which the node's word holds nothing go to the side with more of the hessian.
+
+    Before the rows are parted: a row whose gradient and hessian are too small for the words has to go where the
+    finished tree will send it. Of bins in an order the cut says for each which way it goes.
+    """
+    is_left = 2.0 * np.float64(nodes.left[node] & LOW) >= np.float64(nodes.total[node] & LOW)
+    if nodes.missing_left[node] < 0:
+        nodes.missing_left[node] = is_left
+    kind, n_bins = table.kind[nodes.column[node]], np.int64(table.n_bins[nodes.column[node]])
+    if kind == NUMERIC or not is_left:
+        return
+    sets, seen = nodes.sets[node], nodes.seen[node]
+    for b in range(n_bins if kind == ORDERED else 0, n_bins + 1):
+        if not (seen[b >> 6] >> np.uint64(b & 63)) & np.uint64(1):
+            sets[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+
+
+@bare_inner_kernel
+def fill_goes_left(node, table, nodes, goes_left):
+    """1 for each bin that goes left at a node's test, which is settled herewith."""
+    send_unseen(node, table, nodes)
+    if table.kind[nodes.column[node]] == NUMERIC:
+        for b in range(256):
+            goes_left[b] = b <= nodes.cut[node]
+    else:
+        sets = nodes.sets[node]
+        for b in range(256):
+            goes_left[b] = (sets[b >> 6] >> np.uint64(b & 63)) & np.uint64(1)
+    goes_left[MISSING_BIN] = nodes.missing_left[node] == 1
+
+
+@bare_inner_kernel
+def rows_of(begin, end, rows):
+    """What some rows count as."""
+    if len(rows.repeats) == 0:
+        return np.int64(end - begin)
+    n = np.int64(0)
+    for at in range(begin, end):
+        n += rows.repeats[rows.order[at]]
+    return n
+
+
+@bare_inner_kernel
+def bound_children(node, first, table, nodes, limits):
+    """Bounds of the children's answers: where the column has to rise or fall, the middle of the two parts them."""
+    low, high = nodes.low[node], nodes.high[node]
+    for child in (first, first + 1):
+        nodes.low[child], nodes.high[child] = low, high
+    sign = table.monotone[nodes.column[node]]
+    if sign == 0:
+        return
+    left, right = nodes.total[first], nodes.total[first + 1]
+    middle = 0.5 * (
+        value_of(np.float64(left >> 32), np.float64(left & LOW), limits.l1, limits.l2, low, high)
+        + value_of(np.float64(right >> 32), np.float64(right & LOW), limits.l1, limits.l2, low, high)
+    )
+    below, above = (first, first + 1) if sign > 0 else (first + 1, first)
+    nodes.high[below] = middle
+    nodes.low[above] = middle
+
+
+@bare_inner_kernel
+def open_children(node, n_left, table, rows, nodes, limits, growth):
+    """Make the two children of a node whose rows are parted; the first one's number, and the one with fewer rows."""
+    first = growth.state[N_NODES]
+    growth.state[N_NODES] += 2
+    growth.state[N_LEAVES] += 1
+    nodes.first_child[node] = first
+    begin, end = nodes.begin[node], nodes.end[node]
+    nodes.begin[first], nodes.end[first] = begin, begin + n_left
+    nodes.begin[first + 1], nodes.end[first + 1] = begin + n_left, end
+    for child in (first, first + 1):
+        nodes.first_child[child], nodes.column[child], nodes.slot[child] = -1, NO_COLUMN, -1
+        nodes.depth[child] = nodes.depth[node] + 1
+        nodes.gain[child] = 0.0
+        if len(table.groups) > 0:
+            nodes.alive[child] = nodes.alive[node] & table.groups[nodes.column[node]]
+    nodes.total[first] = nodes.left[node]
+    nodes.total[first + 1] = nodes.total[node] - nodes.left[node]
+    nodes.n_rows[first] = rows_of(nodes.begin[first], nodes.end[first], rows)
+    nodes.n_rows[first + 1] = nodes.n_rows[node] - nodes.n_rows[first]
+    bound_children(node, first, table, nodes, limits)
+    return first, first if 2 * n_left <= end - begin else first + 1
+
+
+@bare_inner_kernel
+def are_wanted(first, nodes, limits, growth):
+    """Whether a child may be split: then both need histograms."""
+    most = max(nodes.n_rows[first], nodes.n_rows[first + 1])
+    may_grow = growth.state[N_LEAVES] < limits.max_leaves and nodes.depth[first] < limits.max_depth
+    return may_grow and most >= 2 * limits.min_rows
+
+
+@bare_inner_kernel
+def free_slot(growth):
+    """An empty histogram that nobody has, or the scratch."""
+    slot = np.int64(SCRATCH)
+    if growth.state[N_FREE] > 0:
+        growth.state[N_FREE] -= 1
+        slot = np.int64(growth.free[growth.state[N_FREE]])
+    histogram = growth.slots[slot]
+    for at in range(len(histogram)):
+        histogram[at] = 0
+    return slot
+
+
+@bare_inner_kernel
+def look(child, slot, table, rows, nodes, limits, growth, desk):
+    """Search a node whose histogram is in a slot; it waits if it can be split, else it needs no histogram.
+
+    Of a symmetric tree nothing is searched before the whole level is there.
+    """
+    if limits.symmetric:
+        nodes.slot[child] = slot
+        return
+    search(child, growth.slots[slot], table, rows, nodes, limits, desk)
+    if slot != SCRATCH:
+        nodes.slot[child] = slot
+    if nodes.column[child] != NO_COLUMN:
+        put(child, nodes, limits, growth)
+    else:
+        give_back(child, nodes, growth)
+
+
+@bare_inner_kernel
+def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
+    """Search two children, of whom the smaller one's histogram is in a slot.
+
+    The parent's histogram less this one is the larger child's, in the parent's slot.
+    """
+    larger = 2 * nodes.first_child[node] + 1 - smaller
+    kept = np.int64(nodes.slot[node])
+    nodes.slot[node] = -1
+    subtract(growth.slots[kept], growth.slots[slot])
+    look(smaller, slot, table, rows, nodes, limits, growth, desk)
+    look(larger, kept, table, rows, nodes, limits, growth, desk)
+
+
+@bare_inner_kernel
+def sum_up_rows(child, slot, stride, rows, nodes, growth):
+    """The histogram of a node's rows."""
+    add_some(rows.codes, stride, rows.order, nodes.begin[child], nodes.end[child], rows.words, growth.slots[slot])
+
+
+@bare_kernel
+def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
+    """Split the nodes that wait, one after another, up to the first that is left to ``large``.
+
+    Parameters
+    ----------
+    most_cells : int
+        A node with more rows times columns is not split here.
+    stride : int
+    table : Table, IN
+    rows : Rows, IN and OUT
+    nodes : Nodes, IN and OUT
+    limits : Limits, IN
+    growth : Growth, IN and OUT
+    desk : Desk
+
+    Returns
+    -------
+    int
+        The node to be split next, taken from those that wait; -1 where the tree is done.
+    """
+    width = growth.slots.shape[1] >> 8
+    while growth.state[N_WAITING] > 0 and growth.state[N_LEAVES] < limits.max_leaves:
+        node = take(nodes, limits, growth)
+        begin, end = np.int64(nodes.begin[node]), np.int64(nodes.end[node])
+        if (end - begin) * width > most_cells:
+            return node
+        fill_goes_left(node, table, nodes, desk.goes_left)
+        n_left = part(table.columns[nodes.column[node]], desk.goes_left, rows.order, begin, end, rows.spare)
+        for at in range(begin, end - n_left):
+            rows.order[at + n_left] = rows.spare[at]
+        first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
+        if not are_wanted(first, nodes, limits, growth):
+            give_back(node, nodes, growth)
+        elif nodes.slot[node] >= 0:
+            slot = free_slot(growth)
+            sum_up_rows(smaller, slot, stride, rows, nodes, growth)
+            look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk)
+        else:
+            for child in (first, first + 1):
+                slot = free_slot(growth)
+                sum_up_rows(child, slot, stride, rows, nodes, growth)
+                look(child, slot, table, rows, nodes, limits, growth, desk)
+    return np.int64(-1)
+
+
+@bare_kernel
+def open_node(node, n_left, table, rows, nodes, limits, growth):
+    """Make the children of a node that ``large`` parted: the first's number, the smaller's, whether they are wanted."""
+    first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
+    wanted = are_wanted(first, nodes, limits, growth)
+    if not wanted:
+        give_back(node, nodes, growth)
+    return first, smaller, wanted
+
+
+@bare_kernel
+def look_at_children(node, smaller, slot, table, rows, nodes, limits, growth, desk):
+    """As ``look_at_both``."""
+    look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk)
+
+
+@bare_kernel
+def look_at_node(node, slot, table, rows, nodes, limits, growth, desk):
+    """As ``look``."""
+    look(node, slot, table, rows, nodes, limits, growth, desk)
+
+
+@bare_kernel
+def free_slot_of(growth):
+    """As ``free_slot``."""
+    return free_slot(growth)
+
+
+@bare_kernel
+def fill_of_node(node, table, nodes, goes_left):
+    """As ``fill_goes_left``."""
+    fill_goes_left(node, table, nodes, goes_left)

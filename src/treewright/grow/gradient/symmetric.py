@@ -1,0 +1,242 @@
+"""One test for all nodes of a level. In: their histograms. Out: the test in each node's row, and who waits.
+
+Caller: grow.gradient.grower.
+
+The test is the one that gains most in sum (Prokhorenkova et al. 2018, "CatBoost": oblivious trees). A node where it
+would leave too few rows, or break a bound, counts for nothing and stays a leaf.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.grow.gradient.cuts import LOW, NOTHING, bounded_gains, free_gains, sort_levels
+from treewright.grow.gradient.layout import MISSING_BIN, NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.search import columns_of_node, count_rows, load_bins, worth_of_node
+from treewright.grow.gradient.step import give_back, put
+
+
+@bare_inner_kernel
+def total_bins(column, first, last, table, nodes, growth, total, desk):
+    """A column's words by bin, of all nodes that may still be split: into ``total``."""
+    for b in range(256):
+        total[b] = 0
+    for node in range(first, last):
+        if nodes.slot[node] >= 0:
+            load_bins(column, table, growth.slots[nodes.slot[node]], nodes.total[node], desk.bins)
+            for b in range(table.n_bins[column]):
+                total[b] += desk.bins[b]
+            total[MISSING_BIN] += desk.bins[MISSING_BIN]
+
+
+@bare_inner_kernel
+def in_order(n_levels, desk):
+    """The words of ``desk.bins`` in the order of ``desk.levels``, into ``desk.sorted``."""
+    for at in range(n_levels):
+        desk.sorted[at] = desk.bins[desk.levels[at]]
+
+
+@bare_inner_kernel
+def add_up_to(words, n_cuts, start, desk):
+    """Sums left of every cut, also of those that change nothing in this node: they may in another of the level."""
+    word = start
+    for b in range(n_cuts):
+        word += words[b]
+        desk.gradient[b] = np.float64(word >> 32)
+        desk.hessian[b] = np.float64(word & LOW)
+
+
+@bare_inner_kernel
+def add_gains(
+    column, first, last, n_cuts, missing_left, by_counts, table, rows, nodes, limits, growth, desk, gains
+):  # fmt: skip
+    """What each cut of a column gains in all nodes of the level; where missing cells go is given.
+
+    Nodes where a cut leaves too few rows by their number count for nothing, where rows are counted.
+    """
+    is_subset = table.kind[column] == SUBSET
+    l2 = limits.l2 + limits.level_l2 if is_subset else limits.l2
+    for b in range(n_cuts):
+        gains[b] = 0.0
+    for node in range(first, last):
+        if nodes.slot[node] < 0:
+            continue
+        total = nodes.total[node]
+        load_bins(column, table, growth.slots[nodes.slot[node]], total, desk.bins)
+        start = desk.bins[MISSING_BIN] if missing_left else np.int64(0)
+        if is_subset:
+            in_order(n_cuts + 1, desk)
+            add_up_to(desk.sorted, n_cuts, start, desk)
+        else:
+            add_up_to(desk.bins, n_cuts, start, desk)
+        gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
+        if limits.bounded or limits.l1 > 0.0:
+            bounded_gains(
+                n_cuts, gradient, hessian, l2, limits.min_hessian, table.monotone[column], nodes.low[node],
+                nodes.high[node], limits.l1, desk,
+            )  # fmt: skip
+        else:
+            free_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, desk)
+        n_left = np.int64(0)
+        if by_counts:
+            count_rows(column, node, table, rows, nodes, desk.counts)
+            n_left = desk.counts[MISSING_BIN] if missing_left else n_left
+        whole = worth_of_node(node, nodes, limits)
+        for b in range(n_cuts):
+            if by_counts:
+                n_left += desk.counts[desk.levels[b] if is_subset else b]
+            has_rows = not by_counts or min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows
+            if desk.gains[b] != NOTHING and has_rows:
+                gains[b] += desk.gains[b] - whole
+
+
+@bare_inner_kernel
+def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total):
+    """Note in the desk what a column offers to the level: gain, cut, side of the missing cells."""
+    total_bins(column, first, last, table, nodes, growth, total, desk)
+    best, cut, missing_left = 0.0, -1, 0
+    if table.kind[column] == SUBSET:
+        n_cuts = sort_levels(total, table.n_bins[column], limits.smoothing, desk) - 1
+        n_sides = 1
+    else:
+        has_missing = total[MISSING_BIN] != 0
+        n_cuts = np.int64(table.n_bins[column]) - (0 if has_missing else 1)
+        n_sides = 2 if has_missing else 1
+    for side in range(n_sides):
+        n = n_cuts - side
+        add_gains(column, first, last, n, side, by_counts, table, rows, nodes, limits, growth, desk, gains)
+        for b in range(n):
+            if gains[b] > best:
+                best, cut, missing_left = gains[b], b, side
+    desk.best_gain[column] = best
+    desk.best[column, 0], desk.best[column, 1], desk.best[column, 2] = cut, missing_left, by_counts
+
+
+@bare_inner_kernel
+def fill_set(column, cut, missing_left, table, desk, left):
+    """Bins that go left, of a test of a nominal column; the side of the missing cells."""
+    for word in range(4):
+        left[word] = np.uint64(0)
+    for at in range(cut + 1):
+        b = desk.levels[at] if table.kind[column] == SUBSET else at
+        if b == MISSING_BIN:
+            missing_left = 1
+        else:
+            left[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+    return missing_left
+
+
+@bare_inner_kernel
+def goes_left(column, b, cut, left, table):
+    """Whether a bin that is not the missing one goes left."""
+    if table.kind[column] == NUMERIC:
+        return b <= cut
+    return ((left[b >> 6] >> np.uint64(b & 63)) & np.uint64(1)) == 1
+
+
+@bare_inner_kernel
+def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growth, desk):
+    """Let a node ask the level's test, if that leaves rows enough on both sides; else it stays a leaf."""
+    total, n_bins = nodes.total[node], table.n_bins[column]
+    load_bins(column, table, growth.slots[nodes.slot[node]], total, desk.bins)
+    word = desk.bins[MISSING_BIN] if missing_left else np.int64(0)
+    for b in range(n_bins):
+        if goes_left(column, b, cut, left, table):
+            word += desk.bins[b]
+    least = min(np.float64(word & LOW), np.float64((total - word) & LOW))
+    if least < limits.min_hessian:
+        return False
+    if not limits.exact and limits.min_rows > 1 and least < limits.sure_hessian:
+        count_rows(column, node, table, rows, nodes, desk.counts)
+        n_left = desk.counts[MISSING_BIN] if missing_left else np.int64(0)
+        for b in range(n_bins):
+            if goes_left(column, b, cut, left, table):
+                n_left += desk.counts[b]
+        if min(n_left, nodes.n_rows[node] - n_left) < limits.min_rows:
+            return False
+    nodes.column[node], nodes.cut[node], nodes.left[node] = column, cut, word
+    nodes.missing_left[node] = missing_left if desk.bins[MISSING_BIN] != 0 else -1
+    if table.kind[column] != NUMERIC:
+        for at in range(4):
+            nodes.sets[node, at] = left[at]
+            nodes.seen[node, at] = np.uint64(0)
+        for b in range(n_bins):
+            if desk.bins[b] != 0:
+                nodes.seen[node, b >> 6] |= np.uint64(1) << np.uint64(b & 63)
+    return True
+
+
+@bare_inner_kernel
+def gain_of(node, table, nodes, limits, desk):
+    """What a node gains by the test in its row, in the user's unit, at least 0; -1 where bounds forbid the test."""
+    total, left = nodes.total[node], nodes.left[node]
+    column = nodes.column[node]
+    l2 = limits.l2 + limits.level_l2 if table.kind[column] == SUBSET else limits.l2
+    desk.gradient[0], desk.hessian[0] = np.float64(left >> 32), np.float64(left & LOW)
+    gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
+    bounded_gains(
+        1, gradient, hessian, l2, 0.0, table.monotone[column], nodes.low[node], nodes.high[node], limits.l1, desk
+    )
+    if desk.gains[0] == NOTHING:
+        return -1.0
+    return max(desk.gains[0] - worth_of_node(node, nodes, limits), 0.0) * limits.gain_unit
+
+
+@bare_kernel
+def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
+    """Find the test of a level, and let the nodes wait that can ask it.
+
+    Parameters
+    ----------
+    first, last : int
+        The level's nodes are ``first`` to ``last - 1``; a node without a histogram is a leaf.
+    table : Table, IN
+    rows : Rows, IN
+    nodes : Nodes, IN and OUT
+    limits : Limits, IN
+    growth : Growth, IN and OUT
+    desk : Desk
+    gains : float64[256], total : int64[256], left : uint64[4]
+        Scratch.
+
+    Returns
+    -------
+    int
+        How many nodes wait to be split; 0 ends the tree.
+    """
+    n_columns = columns_of_node(first, table, nodes, limits, desk)
+    by_counts = False
+    for at in range(n_columns):
+        offer_of_column(desk.drawn[at], first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total)
+    while True:
+        best, column = 0.0, -1
+        for at in range(n_columns):
+            if desk.best_gain[desk.drawn[at]] > best:
+                best, column = desk.best_gain[desk.drawn[at]], np.int64(desk.drawn[at])
+        if column < 0 or limits.exact or limits.min_rows <= 1 or desk.best[column, 2]:
+            break
+        # As in a single node: what is best by its hessians is searched again by its rows.
+        offer_of_column(column, first, last, True, table, rows, nodes, limits, growth, desk, gains, total)
+    cut, missing_left = (np.int64(desk.best[column, 0]), np.int64(desk.best[column, 1])) if column >= 0 else (-1, 0)
+    whole = 0.0
+    for node in range(first, last):
+        whole += abs(worth_of_node(node, nodes, limits))
+    is_worth_it = column >= 0 and best > 1e-13 * whole and best * limits.gain_unit > limits.min_gain
+    if is_worth_it and table.kind[column] != NUMERIC:
+        total_bins(column, first, last, table, nodes, growth, total, desk)
+        sort_levels(total, table.n_bins[column], limits.smoothing, desk)
+        missing_left = fill_set(column, cut, missing_left, table, desk, left)
+    n_waiting = 0
+    for node in range(first, last):
+        if nodes.slot[node] < 0:
+            continue
+        if is_worth_it and ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growth, desk):
+            nodes.gain[node] = gain_of(node, table, nodes, limits, desk)
+            if nodes.gain[node] >= 0.0:
+                put(node, nodes, limits, growth)
+                n_waiting += 1
+                continue
+        nodes.column[node] = NO_COLUMN
+        give_back(node, nodes, growth)
+    return n_waiting

@@ -1,0 +1,107 @@
+"""Gradients as whole numbers. In: gradients and hessians of rows. Out: a word a row, exact sums of leaves.
+
+Callers: grow.gradient.scales, grow.gradient.grower.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core.jit import bare_kernel
+
+
+@bare_kernel
+def magnitudes(gradient, hessian, repeats, begin, end, out):
+    """How large the gradients and hessians of a block of rows are in sum.
+
+    Parameters
+    ----------
+    gradient : float32[n], IN
+    hessian : float32[n], IN
+        Empty where each is 1.
+    repeats : int32[n], IN
+        Empty where each is 1.
+    begin, end : int
+    out : float64[3], OUT
+        Sum of the gradients' sizes, sum of the hessians, largest hessian.
+    """
+    size, total, largest = 0.0, 0.0, 0.0
+    has_hessian, weighs = len(hessian) > 0, len(repeats) > 0
+    for row in range(begin, end):
+        times = np.float64(repeats[row]) if weighs else 1.0
+        size += times * abs(np.float64(gradient[row]))
+        h = np.float64(hessian[row]) if has_hessian else 1.0
+        total += times * h
+        largest = max(largest, h)
+    out[0], out[1], out[2] = size, total, largest
+
+
+@bare_kernel
+def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, end, words):
+    """Gradient and hessian of each row as one word.
+
+    Parameters
+    ----------
+    gradient, hessian, repeats, begin, end
+        As ``magnitudes``.
+    gradient_scale, hessian_scale : float
+        Powers of two; a hessian of 1 throughout is scaled by 1.
+    words : int64[n], OUT
+    """
+    if len(hessian) == 0 and len(repeats) == 0:
+        for row in range(begin, end):
+            words[row] = (np.int64(np.int32(np.rint(gradient[row] * gradient_scale))) << 32) + 1
+        return
+    has_hessian, weighs = len(hessian) > 0, len(repeats) > 0
+    for row in range(begin, end):
+        high = np.int64(np.int32(np.rint(gradient[row] * gradient_scale)))
+        low = np.int64(np.int32(np.rint(hessian[row] * hessian_scale))) if has_hessian else np.int64(1)
+        word = (high << 32) + low
+        words[row] = word * np.int64(repeats[row]) if weighs else word
+
+
+@bare_kernel
+def leaf_sums(order, begins, ends, gradient, hessian, repeats, gradient_scale, hessian_scale, first, last, out):
+    """Exact sums of some leaves: of 62 bits, so that no order of rows can change them.
+
+    Parameters
+    ----------
+    order : int32, IN
+        Rows, leaf by leaf.
+    begins, ends : int32[k], IN
+        Where each leaf's rows stand in ``order``.
+    gradient, hessian, repeats
+        As ``magnitudes``.
+    gradient_scale, hessian_scale : float
+        Powers of two: the sums of all rows are below 2**62.
+    first, last : int
+        Leaves ``first`` to ``last - 1``.
+    out : int64[k, 2], OUT
+        Sums of gradients and hessians; of hessians that are all 1 the number of rows.
+    """
+    has_hessian, weighs = len(hessian) > 0, len(repeats) > 0
+    for leaf in range(first, last):
+        g, h = np.int64(0), np.int64(0)
+        for at in range(begins[leaf], ends[leaf]):
+            row = np.uintp(order[at])
+            times = np.int64(repeats[row]) if weighs else np.int64(1)
+            g += np.int64(np.rint(gradient[row] * gradient_scale)) * times
+            h += np.int64(np.rint(hessian[row] * hessian_scale)) * times if has_hessian else times
+        out[leaf, 0], out[leaf, 1] = g, h
+
+
+@bare_kernel
+def add_to_scores(order, begins, ends, values, first, last, scores):
+    """Add its leaf's value to the score of each row.
+
+    Parameters
+    ----------
+    order, begins, ends, first, last
+        As ``leaf_sums``.
+    values : float64[k], IN
+    scores : float64[n], IN and OUT
+    """
+    for leaf in range(first, last):
+        value = values[leaf]
+        for at in range(begins[leaf], ends[leaf]):
+            scores[np.uintp(order[at])] += value

@@ -1,0 +1,273 @@
+"""Trees as steps over columns of bytes. In: ``PackedTrees``. Out: ``Steps``. Caller: predict.boosted.
+
+A test asks whether a bin lies in a run of bins, counted round from 255 to 0: bins 0 to a cut, with or without the bin
+of missing cells, or any others. A subset test of several runs is worked out first, one step a run, or by one look-up
+where there are many. The subtree that needs more rows to work with comes first, so that a tree of 256 leaves needs ten.
+"""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel, kernel
+from treewright.data.bins import MISSING_BIN
+from treewright.predict.column_walk import (
+    ASKED,
+    CHOOSE,
+    INSIDE,
+    KIND,
+    LOOK_UP,
+    LOWEST,
+    MERGE,
+    OTHER,
+    OUT,
+    OUTSIDE,
+    PUT,
+    WIDTH,
+    Steps,
+)
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import (
+    CHILD_SHIFT,
+    COLUMN_SHIFT,
+    CUT_SHIFT,
+    MAX_COLUMNS,
+    MAX_SETS,
+    MISSING_SHIFT,
+    SET_SHIFT,
+    SUBSET_RECORD,
+)
+
+MOST_LEAVES = 256  # numbered in a byte
+_MOST_RUNS = 12  # a step for 32 rows takes as long as a look-up for two or three
+_N_BINS = 256
+
+_steps: WeakKeyDictionary[PackedTrees, Steps] = WeakKeyDictionary()
+
+
+def steps_of(packed: PackedTrees) -> Steps:
+    """The steps of trees of one number a leaf, made once.
+
+    Parameters
+    ----------
+    packed : PackedTrees
+        Of at most ``MOST_LEAVES`` leaves a tree.
+
+    Returns
+    -------
+    Steps
+    """
+    steps = _steps.get(packed)
+    if steps is None:
+        steps = _steps[packed] = _new_steps(packed)
+    return steps
+
+
+def _new_steps(packed: PackedTrees) -> Steps:
+    """The steps, tree by tree."""
+    tables = tables_of_sets(packed)  # has a row for kernels to look at, also where there is no set
+    n_runs = np.maximum((tables != np.roll(tables, 1, axis=1)).sum(axis=1) // 2, 1)
+    is_looked_up = n_runs > _MOST_RUNS
+    extra = np.where(is_looked_up, 1, np.where(n_runs > 1, n_runs, 0))
+    sizes = np.diff(packed.roots)
+    is_subset = (packed.records & 3) == SUBSET_RECORD
+    asked_sets = (packed.records[is_subset] >> SET_SHIFT) & (MAX_SETS - 1)
+    most = int((packed.records & 3 != 0).sum() + extra[asked_sets].sum())
+    places, amounts = np.zeros((most, 4), np.uint32), np.zeros((most, 4), np.uint8)
+    values = np.empty(int(((packed.records & 3) == 0).sum()))
+    step_start, value_start = np.zeros((2, packed.n_trees + 1), np.int64)
+    write_steps(
+        np.array(packed.records),
+        np.array(packed.roots),
+        np.array(packed.set_column),
+        tables,
+        is_looked_up,
+        np.array(packed.leaf_value[:, 0], np.float64),
+        packed.bins.n_columns,
+        np.empty((4, int(sizes.max(initial=1))), np.int64),
+        places,
+        amounts,
+        step_start,
+        values,
+        value_start,
+    )
+    n_steps = step_start[-1]
+    n_rows = max(int(places[:n_steps, OUT].max(initial=0)), packed.bins.n_columns) + 1
+    return Steps(places[:n_steps], amounts[:n_steps], tables, step_start, values, value_start, n_rows)
+
+
+def tables_of_sets(packed: PackedTrees) -> np.ndarray:
+    """uint8[max(n_sets, 1), 256]: 1 for each bin that goes left in a subset test, the bin of missing cells included.
+
+    Bins that no cell can have are as the last one before them: the fewer runs of bins go left, the better.
+    """
+    if not len(packed.sets):
+        return np.zeros((1, _N_BINS), np.uint8)
+    bits = np.unpackbits(np.ascontiguousarray(packed.sets, "<u8").view(np.uint8), axis=1, bitorder="little")
+    last = np.minimum(packed.bins.n_bins[packed.set_column].astype(np.int64), MISSING_BIN - 1)
+    bins = np.minimum(np.arange(_N_BINS), last[:, None])
+    tables = np.take_along_axis(bits, bins, axis=1)
+    is_subset = (packed.records & 3) == SUBSET_RECORD
+    subset = packed.records[is_subset]
+    tables[(subset >> SET_SHIFT) & (MAX_SETS - 1), MISSING_BIN] = 1 - ((subset >> MISSING_SHIFT) & 1)
+    return tables
+
+
+@inner_kernel
+def _run_of_record(packed: int, table: np.ndarray) -> tuple[int, int]:
+    """Lowest bin and number of bins of the run that goes left: of a threshold, or of a set that is one run."""
+    if packed & 3 != SUBSET_RECORD:
+        cut = min((packed >> CUT_SHIFT) & 255, MISSING_BIN - 1)
+        return (0, cut + 1) if (packed >> MISSING_SHIFT) & 1 else (MISSING_BIN, cut + 2)
+    return _next_run(table, 0)
+
+
+@inner_kernel
+def _next_run(table: np.ndarray, begin: int) -> tuple[int, int]:
+    """Lowest bin, from ``begin`` on, and number of bins of the next run of ones, counted round; (0, 0) for none."""
+    for lowest in range(begin, _N_BINS):
+        if table[lowest] and not table[lowest - 1 if lowest else _N_BINS - 1]:
+            count = 1
+            while table[(lowest + count) % _N_BINS]:
+                count += 1
+            return lowest, count
+    return 0, _N_BINS if begin == 0 and table[0] else 0
+
+
+@inner_kernel
+def _write(
+    places: np.ndarray, amounts: np.ndarray, step: int, kind: int, out: int, asked: int, other: int, lowest: int,
+    count: int, inside: int, outside: int,
+) -> int:  # fmt: skip
+    """Write one step, and return where the next one goes; one that changes nothing is left out."""
+    if count == 0:
+        if kind != CHOOSE:
+            return step
+        lowest, count, inside = 0, _N_BINS, outside
+    places[step, KIND], places[step, OUT], places[step, ASKED], places[step, OTHER] = kind, out, asked, other
+    amounts[step, LOWEST], amounts[step, WIDTH] = lowest & 255, count - 1
+    amounts[step, INSIDE], amounts[step, OUTSIDE] = inside, outside
+    return step + 1
+
+
+@inner_kernel
+def _write_set(
+    places: np.ndarray, amounts: np.ndarray, step: int, tables: np.ndarray, is_looked_up: np.ndarray, chosen: int,
+    out: int, asked: int,
+) -> int:  # fmt: skip
+    """Write to row ``out`` a 1 where a set of several runs goes left; nothing for one run. Return the next step."""
+    lowest, count = _next_run(tables[chosen], 0)
+    found, size = _next_run(tables[chosen], lowest + 1)
+    if size == 0:
+        return step
+    if is_looked_up[chosen]:
+        return _write(places, amounts, step, LOOK_UP, out, asked, chosen, 0, _N_BINS, 0, 0)
+    step = _write(places, amounts, step, CHOOSE, out, asked, 0, lowest, count, 1, 0)
+    while size:
+        step = _write(places, amounts, step, PUT, out, asked, 0, found, size, 1, 0)
+        found, size = _next_run(tables[chosen], found + 1)
+    return step
+
+
+@inner_kernel
+def _write_test(
+    places: np.ndarray, amounts: np.ndarray, step: int, left: int, right: int, top: int, asked: int, lowest: int,
+    count: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Write the choice between what two branches came to: rows, or leaves ``~number``. Return next step and row.
+
+    Of two rows the later one is the last in use and becomes free.
+    """
+    after, others = lowest + count, _N_BINS - count  # the bins that go right
+    if left < 0 and right < 0:
+        return _write(places, amounts, step, CHOOSE, top, asked, 0, lowest, count, ~left, ~right), top
+    if left < 0:
+        return _write(places, amounts, step, PUT, right, asked, 0, lowest, count, ~left, 0), right
+    if right < 0:
+        return _write(places, amounts, step, PUT, left, asked, 0, after, others, ~right, 0), left
+    if right < left:
+        return _write(places, amounts, step, MERGE, right, asked, left, lowest, count, 0, 0), right
+    return _write(places, amounts, step, MERGE, left, asked, right, after, others, 0, 0), left
+
+
+@inner_kernel
+def _order_of_tree(records: np.ndarray, root: int, stop: int, scratch: np.ndarray) -> None:
+    """Nodes of a tree so that, read backwards, children come before parents and the larger need before the smaller.
+
+    ``scratch[0]`` gets the order, ``scratch[1]`` the rows each node needs; both count nodes within the tree.
+    """
+    order, need, waiting = scratch[0], scratch[1], scratch[2]
+    for node in range(stop - 1, root - 1, -1):
+        need[node - root] = 0
+        if records[node] & 3:
+            child = (records[node] >> CHILD_SHIFT) - root
+            left, right = need[child], need[child + 1]
+            need[node - root] = max(left, right, 1) if left != right else left + 1
+    n_waiting, n_ordered = 1, 0
+    waiting[0] = 0
+    while n_waiting:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        order[n_ordered] = node
+        n_ordered += 1
+        if records[root + node] & 3:
+            child = (records[root + node] >> CHILD_SHIFT) - root
+            first = 0 if need[child] >= need[child + 1] else 1
+            waiting[n_waiting] = child + first  # read backwards, the first one put aside comes first
+            waiting[n_waiting + 1] = child + 1 - first
+            n_waiting += 2
+
+
+@kernel
+def write_steps(
+    records: np.ndarray, roots: np.ndarray, set_column: np.ndarray, tables: np.ndarray, is_looked_up: np.ndarray,
+    leaf_value: np.ndarray, n_columns: int, scratch: np.ndarray, places: np.ndarray, amounts: np.ndarray,
+    step_start: np.ndarray, values: np.ndarray, value_start: np.ndarray,
+) -> None:  # fmt: skip
+    """Write the steps of all trees.
+
+    Parameters
+    ----------
+    records, roots, set_column
+        As ``PackedTrees``.
+    tables : uint8[>= n_sets, 256], IN
+    is_looked_up : bool[>= n_sets], IN
+        Whether to look bins up and not to ask run by run.
+    leaf_value : float64[m], IN
+    n_columns : int
+    scratch : int64[4, largest number of nodes of a tree]
+    places, amounts, step_start, values, value_start
+        As ``Steps``, OUT.
+
+    Notes
+    -----
+    O(nodes + 256 * subset tests). Rows to work with are a stack: what a node came to lies on it until its parent.
+    """
+    order, came_to = scratch[0], scratch[3]  # came_to: the row of a node's result, or of a leaf ~number
+    step = n_leaves = 0
+    for tree in range(len(roots) - 1):
+        root, stop = roots[tree], roots[tree + 1]
+        _order_of_tree(records, root, stop, scratch)
+        top, first_leaf = n_columns, n_leaves
+        for at in range(stop - root - 1, -1, -1):
+            node = order[at]
+            packed = records[root + node]
+            if packed & 3 == 0:
+                came_to[node] = ~(n_leaves - first_leaf)
+                values[n_leaves] = leaf_value[packed >> CHILD_SHIFT]
+                n_leaves += 1
+                continue
+            is_set = packed & 3 == SUBSET_RECORD
+            chosen = (packed >> SET_SHIFT) & (MAX_SETS - 1) if is_set else 0
+            asked = int(set_column[chosen] if is_set else (packed >> COLUMN_SHIFT) & (MAX_COLUMNS - 1))
+            lowest, count = _run_of_record(packed, tables[chosen])
+            if is_set:
+                begun, step = step, _write_set(places, amounts, step, tables, is_looked_up, chosen, top + 1, asked)
+                asked, lowest, count = (asked, lowest, count) if step == begun else (top + 1, 1, 1)
+            child = (packed >> CHILD_SHIFT) - root
+            left, right = came_to[child], came_to[child + 1]
+            step, came_to[node] = _write_test(places, amounts, step, left, right, top, asked, lowest, count)
+            top = came_to[node] + 1
+        step_start[tree + 1], value_start[tree + 1] = step, n_leaves

@@ -1,0 +1,29 @@
+"""Weights of rows as numbers of rows, or as factors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from treewright.boosting.row_weights import RowWeights
+
+
+@pytest.mark.parametrize("weights", [None, np.ones(3)])
+def test_rows_that_weigh_one_each_need_nothing(weights):
+    found = RowWeights.of(weights)
+    assert found.repeats is None
+    assert found.factors is None
+
+
+def test_whole_weights_are_numbers_of_rows():
+    found = RowWeights.of(np.array([2.0, 1.0, 300.0]))
+    assert found.repeats.tolist() == [2, 1, 300]
+    assert found.repeats.dtype == np.int32
+    assert found.factors is None
+
+
+@pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, 1e9], [2.0**30, 2.0**30], [1e300, 1.0]])
+def test_other_weights_and_those_too_large_to_count_are_factors(weights):
+    found = RowWeights.of(np.array(weights))
+    assert found.repeats is None
+    assert found.factors.dtype == np.float32

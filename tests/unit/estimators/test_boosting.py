@@ -1,0 +1,460 @@
+"""Boosted estimators: what they keep of a fit, and what judges their rounds."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+from contextlib import redirect_stderr
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.metrics import d2_pinball_score, log_loss, mean_squared_error, roc_auc_score
+
+import treewright as tw
+from treewright.core.progress import listen
+from treewright.estimators.boosting_plan import ORDERED_FROM, SYMMETRIC_DEPTH
+from treewright.estimators.boosting_rows import held_out
+from treewright.exceptions import DataError, ParameterError, UnseenLevelError
+
+RNG = np.random.default_rng(3)
+N = 240
+X = RNG.normal(size=(N, 4))
+NUMBERS = 2 * X[:, 0] + np.square(X[:, 1]) + RNG.normal(scale=0.5, size=N)
+TWO = np.where(X[:, 0] + X[:, 1] + RNG.normal(scale=0.5, size=N) > 0, "yes", "no")
+THREE = np.array(["a", "b", "c"])[np.digitize(NUMBERS, [0.0, 2.0])]
+HEAD, TAIL = slice(0, 160), slice(160, N)
+FEW = {"n_estimators": 12, "learning_rate": 0.3, "min_samples_leaf": 5}
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """A regressor that other rows judge."""
+    boosted = tw.GradientBoostingRegressor(**FEW)
+    return boosted.fit(X[HEAD], NUMBERS[HEAD], X_val=X[TAIL], y_val=NUMBERS[TAIL])
+
+
+@pytest.fixture(scope="module")
+def of_three():
+    return tw.GradientBoostingClassifier(**FEW).fit(X, THREE)
+
+
+def test_the_history_begins_before_any_tree_and_is_the_loss_of_the_predictions(judged):
+    history = judged.history_
+
+    assert [len(values) for values in history.values()] == [FEW["n_estimators"] + 1] * 2
+    for name, part in (("train", HEAD), ("validation", TAIL)):
+        staged = [mean_squared_error(NUMBERS[part], said) / 2 for said in judged.staged_predict(X[part])]
+        np.testing.assert_allclose(history[name][1:], staged, rtol=1e-9)
+    mean = NUMBERS[HEAD].mean()
+    assert history["validation"][0] == pytest.approx(np.mean((NUMBERS[TAIL] - mean) ** 2) / 2)
+
+
+def test_the_best_iteration_is_the_lowest_value_of_the_rows_that_judge(judged):
+    values = judged.history_["validation"]
+
+    assert judged.best_iteration_ == 1 + int(np.argmin(values[1:]))
+    assert judged.n_iter_ == judged.n_estimators_ == FEW["n_estimators"]
+
+
+def test_history_of_classes_is_the_log_loss_times_what_classes_weigh():
+    boosted = tw.GradientBoostingClassifier(**FEW, class_weight={"yes": 3.0})
+    boosted.fit(X[HEAD], TWO[HEAD], X_val=X[TAIL], y_val=TWO[TAIL])
+    weights = np.where(TWO[TAIL] == "yes", 3.0, 1.0)
+    shares = boosted.predict_proba(X[TAIL])
+
+    assert boosted.history_["validation"][-1] == pytest.approx(log_loss(TWO[TAIL], shares, sample_weight=weights))
+
+
+def test_nothing_is_evaluated_where_nobody_asks():
+    boosted = tw.GradientBoostingRegressor(**FEW).fit(X, NUMBERS)
+
+    assert boosted.history_ == {}
+    assert boosted.best_iteration_ == boosted.n_iter_ == FEW["n_estimators"]
+    with pytest.raises(ParameterError, match=r"no round was evaluated.*X_val and y_val"):
+        boosted.plot_history()
+
+
+def test_early_stopping_keeps_the_rounds_up_to_the_best_and_the_file_has_them(tmp_path):
+    boosted = tw.GradientBoostingRegressor(200, learning_rate=0.5, early_stopping=True, n_iter_no_change=5)
+    boosted.fit(X[HEAD], NUMBERS[HEAD], X_val=X[TAIL], y_val=NUMBERS[TAIL])
+    best = boosted.best_iteration_
+    boosted.save(tmp_path / "b.tw")
+    model = tw.load(tmp_path / "b.tw")
+    alone = tw.GradientBoostingRegressor(best, learning_rate=0.5).fit(X[HEAD], NUMBERS[HEAD])
+
+    assert boosted.n_estimators_ == best == boosted.n_iter_ - 5 < 195
+    assert model.n_trees == best
+    assert model.facts["best_iteration"] == best
+    assert model.facts["history"] == boosted.history_
+    assert model.predict(X).tobytes() == boosted.predict(X).tobytes() == alone.predict(X).tobytes()
+
+
+def test_tol_asks_for_more_than_a_little():
+    keen = tw.GradientBoostingRegressor(60, early_stopping=True, n_iter_no_change=3).fit(X, NUMBERS)
+    lazy = clone(keen).set_params(tol=0.5).fit(X, NUMBERS)
+
+    assert lazy.n_iter_ < keen.n_iter_
+
+
+def test_a_share_of_the_rows_is_kept_aside_of_every_class_alike():
+    boosted = tw.GradientBoostingClassifier(**FEW, early_stopping=True, validation_fraction=0.25).fit(X, THREE)
+    codes = np.unique(THREE, return_inverse=True)[1].reshape(-1, 1)
+    aside = held_out(codes, 0.25, 0, by_class=True)
+    again = tw.GradientBoostingClassifier(**FEW, early_stopping=True)
+    again.fit(X[~aside], THREE[~aside], X_val=X[aside], y_val=THREE[aside])
+
+    assert boosted.model_.facts["n_samples"] == np.count_nonzero(~aside)
+    for label in range(3):
+        assert aside[codes[:, 0] == label].mean() == pytest.approx(0.25, abs=0.02)
+    assert boosted.history_ == again.history_
+    assert boosted.predict_proba(X).tobytes() == again.predict_proba(X).tobytes()
+
+
+def test_other_seeds_keep_other_rows_aside():
+    first, second = (held_out(np.zeros((50, 1)), 0.2, seed, by_class=False) for seed in (0, 1))
+
+    assert first.sum() == second.sum() == 10
+    assert (first != second).any()
+
+
+def test_a_class_of_one_row_stays_among_the_rows_of_the_fit():
+    codes = np.array([0] * 30 + [1]).reshape(-1, 1)
+
+    assert not any(held_out(codes, 0.5, seed, by_class=True)[-1] for seed in range(20))
+
+
+def test_too_few_rows_for_two_parts_are_refused():
+    with pytest.raises(DataError, match=r"2 rows are too few to keep the share 0\.1 of them aside"):
+        tw.GradientBoostingRegressor(early_stopping=True).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
+def test_without_a_fraction_the_rows_of_the_fit_judge():
+    boosted = tw.GradientBoostingRegressor(**FEW, early_stopping=True, validation_fraction=None).fit(X, NUMBERS)
+
+    assert list(boosted.history_) == ["train"]
+    assert boosted.model_.facts["n_samples"] == N
+
+
+def test_a_score_of_ones_own_gets_what_predictions_are():
+    seen = []
+
+    def auc(true, shares):
+        seen.append((true, shares))
+        return roc_auc_score(true, shares)
+
+    boosted = tw.GradientBoostingClassifier(**FEW, scoring=auc)
+    boosted.fit(X[HEAD], TWO[HEAD], X_val=X[TAIL], y_val=TWO[TAIL])
+    true, shares = seen[-1]
+
+    assert true.tolist() == TWO[TAIL].tolist()
+    assert shares.tobytes() == np.ascontiguousarray(boosted.predict_proba(X[TAIL])[:, 1]).tobytes()
+    assert boosted.history_["validation"][-1] == -roc_auc_score(TWO[TAIL], shares)
+    assert boosted.plot_history().axes[0].get_ylabel() == "minus the score"
+
+
+@pytest.mark.parametrize(
+    ("kind", "target", "shape"),
+    [
+        ("Classifier", THREE, (80, 3)),
+        ("Regressor", NUMBERS, (80,)),
+        ("Regressor", np.column_stack([NUMBERS, -NUMBERS]), (80, 2)),
+    ],
+)
+def test_the_shape_of_what_a_score_gets(kind, target, shape):
+    shapes = set()
+
+    def score(true, said):
+        shapes.add((np.shape(true), np.shape(said)))
+        return 0.0
+
+    boosted = getattr(tw, f"GradientBoosting{kind}")(2, scoring=score)
+    boosted.fit(X[HEAD], target[HEAD], X_val=X[TAIL], y_val=target[TAIL])
+
+    assert shapes == {(target[TAIL].shape, shape)}
+
+
+def test_a_score_that_is_no_number_is_refused():
+    with pytest.raises(ParameterError, match="scoring=<lambda> must return a finite number, not nan"):
+        tw.GradientBoostingRegressor(2, scoring=lambda true, said: np.nan).fit(X, NUMBERS)
+
+
+def test_a_callback_hears_of_every_round_and_can_end_the_growth():
+    heard = []
+
+    def callback(news):
+        heard.append(news)
+        return news.number == 4
+
+    boosted = tw.GradientBoostingRegressor(9, callbacks=callback).fit(X, NUMBERS)
+
+    assert [news.number for news in heard] == [1, 2, 3, 4]
+    assert boosted.n_estimators_ == boosted.n_iter_ == 4
+    assert [news.train for news in heard] == boosted.history_["train"][1:]
+    assert {news.n_rounds for news in heard} == {9}
+
+
+def test_the_bar_tells_the_loss_and_the_time_left():
+    told = []
+    with listen(lambda done, what: told.append((done, what))):
+        tw.GradientBoostingRegressor(5, verbose=1).fit(X, NUMBERS)
+    of_rounds = [what for _, what in told if what.startswith("boosting, loss")]
+
+    assert len(of_rounds) == 5
+    assert of_rounds[-1].endswith("0 s left")
+    assert told[-1] == (1.0, "boosting")
+    with redirect_stderr(io.StringIO()) as shown:
+        tw.GradientBoostingRegressor(5, verbose=1).fit(X, NUMBERS)
+    assert "100 %" in shown.getvalue()
+
+
+def test_facts_say_how_the_model_was_made(of_three):
+    facts = of_three.model_.facts
+
+    assert facts["algorithm"] == "gradient_boosting"
+    assert facts["criterion"] == "gradient"
+    assert facts["loss"] == {"name": "log_loss"}
+    assert facts["n_samples"] == N
+    assert facts["parameters"]["learning_rate"] == 0.3
+    assert "callbacks" not in facts["parameters"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"loss": "huber", "huber_delta": 2.0}, {"name": "huber", "huber_delta": 2.0}),
+        ({"loss": "quantile", "quantile": [0.25, 0.75]}, {"name": "quantile", "quantile": [0.25, 0.75]}),
+        ({"loss": "quantile", "quantile": 0.75}, {"name": "quantile", "quantile": 0.75}),
+        ({"loss": "expectile", "expectile": 0.9}, {"name": "expectile", "expectile": 0.9}),
+    ],
+)
+def test_facts_hold_the_numbers_of_the_loss(parameters, told):
+    assert tw.GradientBoostingRegressor(2, **parameters).fit(X, NUMBERS).model_.facts["loss"] == told
+
+
+def test_every_output_has_the_distance_of_its_own_rows_in_hubers_loss():
+    both = tw.GradientBoostingRegressor(3, loss="huber").fit(X, np.column_stack([NUMBERS, 10 * NUMBERS]))
+    first, second = both.model_.facts["loss"]["huber_delta"]
+
+    assert second == pytest.approx(10 * first)
+
+
+def test_several_quantiles_are_one_model_in_their_order_and_their_score_is_of_pinball_losses():
+    levels = [0.1, 0.5, 0.9]
+    boosted = tw.GradientBoostingRegressor(**FEW, loss="quantile", quantile=levels)
+    boosted.fit(X, pd.Series(NUMBERS, name="price"))
+    said = boosted.predict(X)
+    single = [d2_pinball_score(NUMBERS, said[:, at], alpha=level) for at, level in enumerate(levels)]
+
+    assert said.shape == (N, 3)
+    assert boosted.model_.target_names == ("price 0.1", "price 0.5", "price 0.9")
+    assert (np.diff(said, axis=1) >= 0).all()
+    assert boosted.score(X, NUMBERS) == pytest.approx(np.mean(single))
+    assert list(boosted.staged_score(X, NUMBERS))[-1] == boosted.score(X, NUMBERS)
+    fewer = boosted.prune("rounds", X, NUMBERS)
+    assert fewer.n_estimators_ <= boosted.n_estimators_
+    assert [np.mean(said[:, at] > NUMBERS) for at in range(3)] == pytest.approx(levels, abs=0.1)
+
+
+def test_quantiles_of_the_rows_lie_below_what_is_predicted_by_their_level():
+    said = tw.GradientBoostingRegressor(**FEW, loss="quantile", quantile=0.8).fit(X, NUMBERS).predict(X)
+
+    assert np.mean(said >= NUMBERS) == pytest.approx(0.8, abs=0.06)
+
+
+def test_stages_end_in_the_answers(of_three):
+    assert list(of_three.staged_predict(X))[-1].tolist() == of_three.predict(X).tolist()
+    assert list(of_three.staged_predict_proba(X))[-1].tobytes() == of_three.predict_proba(X).tobytes()
+    assert list(of_three.staged_decision_function(X))[-1].tobytes() == of_three.decision_function(X).tobytes()
+    scores = list(of_three.staged_score(X, THREE))
+    assert len(scores) == FEW["n_estimators"]
+    assert scores[-1] == of_three.score(X, THREE) == np.mean(of_three.predict(X) == THREE)
+
+
+def test_an_unknown_label_is_never_predicted_right(of_three):
+    other = np.where(THREE == "a", "z", THREE)
+
+    assert of_three.score(X, other) == np.mean((of_three.predict(X) == THREE) & (THREE != "a"))
+
+
+def test_the_estimator_is_the_sequence_of_its_trees(of_three):
+    assert len(of_three) == len(of_three.estimators_) == 3 * FEW["n_estimators"]
+    assert of_three.n_estimators_ == FEW["n_estimators"]
+    score = of_three.model_.boosting.base[1] + sum(of_three[at].predict(X) for at in range(1, len(of_three), 3))
+    np.testing.assert_allclose(of_three.decision_function(X)[:, 1], score)
+    assert of_three.apply(X).shape == (N, len(of_three))
+    assert not hasattr(of_three, "estimators_samples_")
+
+
+def test_several_outputs_of_classes_are_predicted_side_by_side():
+    target = np.column_stack([TWO, THREE])
+    boosted = tw.GradientBoostingClassifier(**FEW).fit(X, target)
+    alone = tw.GradientBoostingClassifier(**FEW).fit(X, THREE)
+
+    assert boosted.predict(X).shape == (N, 2)
+    assert boosted.predict_proba(X)[1].tobytes() == alone.predict_proba(X).tobytes()
+    assert boosted.score(X, target) == np.mean((boosted.predict(X) == target).all(axis=1))
+    with pytest.raises(AttributeError, match="decision_function") as error:
+        boosted.decision_function(X)
+    assert "ask model_.predict_scores" in str(error.value.__cause__)
+    assert boosted.model_.predict_scores(X).shape == (N, 4)
+
+
+def test_importances_are_shares_of_gain_cover_and_tests(of_three):
+    for kind in ("gain", "cover", "frequency"):
+        found = of_three.importances(kind)
+        assert found.values.sum() == pytest.approx(1.0)
+        assert np.isnan(found.standard_errors).all()
+        assert f"({kind})" in str(found)
+        assert "s.e." not in str(found)
+    assert of_three.importances().values.tobytes() == of_three.feature_importances_.tobytes()
+    assert of_three.importances().plot().axes
+
+
+def test_shuffling_what_does_not_matter_raises_nothing_and_the_rest_does(judged):
+    found = judged.importances("permutation", X[TAIL], NUMBERS[TAIL], n_repeats=3)
+    again = judged.importances("permutation", X[TAIL], NUMBERS[TAIL], n_repeats=3)
+    other = judged.importances("permutation", X[TAIL], NUMBERS[TAIL], n_repeats=3, random_state=1)
+
+    assert found.values[0] > found.values[1] > 10 * np.abs(found.values[2:]).max()
+    assert found.values.tobytes() == again.values.tobytes() != other.values.tobytes()
+    assert "rise of the loss" in str(found)
+    assert "mean over 3 shuffles" in str(found)
+
+
+def test_a_column_that_no_tree_asks_has_no_rise():
+    wide = np.column_stack([X, np.zeros(N)])
+    boosted = tw.GradientBoostingRegressor(**FEW).fit(wide, NUMBERS)
+
+    assert boosted.importances("permutation", wide, NUMBERS).values[-1] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("impurity",), "there are 'gain', 'cover'"),
+        (("gain", X, NUMBERS), "leave X and y out"),
+        (("permutation",), r"importances\('permutation', X, y\)"),
+    ],
+)
+def test_importances_refuse_what_they_cannot_do(judged, arguments, told):
+    with pytest.raises(ParameterError, match=told):
+        judged.importances(*arguments)
+
+
+def test_pruning_drops_the_last_rounds_of_a_copy(judged):
+    fewer = judged.prune(n_rounds=4)
+    best = judged.prune("rounds", X[TAIL], NUMBERS[TAIL])
+
+    assert (fewer.n_estimators_, judged.n_estimators_) == (4, FEW["n_estimators"])
+    assert fewer.predict(X).tobytes() == list(judged.staged_predict(X))[3].tobytes()
+    assert best.n_estimators_ == judged.best_iteration_
+    with pytest.raises(ParameterError, match="method='leaves'"):
+        judged.prune("leaves")
+    with pytest.raises(ParameterError, match="X and y together"):
+        judged.prune("rounds", X)
+
+
+def test_the_figure_shows_both_curves_and_the_best_round(judged):
+    texts = [text.get_text() for text in judged.plot_history().axes[0].get_legend().get_texts()]
+
+    assert texts == ["rows of the fit", "other rows", f"best round: {judged.best_iteration_}"]
+    assert judged.plot_history().axes[0].get_ylabel() == "loss (squared_error)"
+
+
+def test_the_stages_of_a_fit_are_timed_and_stay_out_of_pickles(judged):
+    other = pickle.loads(pickle.dumps(judged))
+
+    assert {"bins", "gradients", "histograms", "search", "partition", "update", "evaluation"} <= set(
+        judged.fit_seconds_
+    )
+    assert all(seconds >= 0 for seconds in judged.fit_seconds_.values())
+    assert not hasattr(other, "fit_seconds_")
+    assert other.predict(X).tobytes() == judged.predict(X).tobytes()
+    assert copy.deepcopy(judged).history_ == judged.history_
+
+
+def test_two_fits_have_equal_pickles():
+    first, second = (tw.GradientBoostingClassifier(**FEW).fit(X, TWO) for _ in range(2))
+
+    assert pickle.dumps(first) == pickle.dumps(second)
+
+
+@pytest.mark.parametrize(("init", "base"), [("zero", 0.0), (2.5, 2.5), ([1.0], 1.0), (None, NUMBERS.mean())])
+def test_scores_begin_where_init_says(init, base):
+    model = tw.GradientBoostingRegressor(2, init=init).fit(X, NUMBERS).model_
+
+    assert model.boosting.base == (pytest.approx(base),)
+
+
+def test_one_number_is_where_all_scores_begin():
+    assert tw.GradientBoostingClassifier(2, init=0.5).fit(X, THREE).model_.boosting.base == (0.5, 0.5, 0.5)
+    assert tw.GradientBoostingClassifier(2, init=[0.1, 0.2, 0.3]).fit(X, THREE).model_.boosting.base == (0.1, 0.2, 0.3)
+
+
+def test_symmetric_trees_have_six_levels_at_most_and_ask_one_question_on_each():
+    rows = np.random.default_rng(0).normal(size=(3000, 5))
+    boosted = tw.GradientBoostingRegressor(2, growth="symmetric", min_samples_leaf=1)
+    boosted.fit(rows, np.sin(3 * rows).sum(axis=1))
+
+    tree = boosted[0].trees[0]
+    level, asked = [0], [set()]
+    while level:
+        tests = {(int(tree.feature[at]), float(tree.threshold[at])) for at in level if not tree.is_leaf[at]}
+        asked.append(tests)
+        level = [int(tree.first_child[at]) + side for at in level if not tree.is_leaf[at] for side in (0, 1)]
+    assert [len(tests) for tests in asked[1:]] == [1] * SYMMETRIC_DEPTH + [0]
+    assert clone(boosted).set_params(max_depth=2).fit(rows, np.sin(rows[:, 0]))[0].trees[0].max_depth == 2
+
+
+def test_columns_of_many_levels_are_ordered_and_others_are_subsets():
+    rng = np.random.default_rng(0)
+    worth = rng.normal(size=ORDERED_FROM)
+    many, few = rng.integers(0, ORDERED_FROM, 2000), rng.integers(0, 4, 2000)
+    frame = pd.DataFrame({"many": [f"m{at:02}" for at in many], "few": [f"f{at}" for at in few]})
+    numbers = worth[many] + few + rng.normal(scale=0.1, size=2000)
+
+    fits = {
+        encoding: tw.GradientBoostingRegressor(20, level_encoding=encoding).fit(frame, numbers)
+        for encoding in ("auto", "subsets", "ordered")
+    }
+    predictions = {name: fit.predict(frame).tobytes() for name, fit in fits.items()}
+
+    assert len(set(predictions.values())) == 3
+    for fit in fits.values():
+        assert fit.score(frame, numbers) > 0.8
+    without = frame[["few"]]
+    assert (
+        tw.GradientBoostingRegressor(5).fit(without, numbers).predict(without).tobytes()
+        == tw.GradientBoostingRegressor(5, level_encoding="subsets").fit(without, numbers).predict(without).tobytes()
+    )
+
+
+def test_evaluation_rows_are_matched_by_name_and_unseen_levels_are_missing():
+    frame = pd.DataFrame({"a": X[:, 0], "c": np.array(["u", "v"])[(X[:, 1] > 0).astype(int)]})
+    other = pd.DataFrame({"c": frame["c"].mask(X[:, 2] > 1, "new"), "a": frame["a"]})
+    boosted = tw.GradientBoostingRegressor(**FEW).fit(frame, NUMBERS, X_val=other, y_val=NUMBERS)
+    loss = np.mean((boosted.predict(other) - NUMBERS) ** 2) / 2
+
+    assert boosted.history_["validation"][-1] == pytest.approx(loss)
+    with pytest.raises(UnseenLevelError, match=r"evaluation rows \(X_val.*new"):
+        tw.GradientBoostingRegressor(**FEW, unseen="error").fit(frame, NUMBERS, X_val=other, y_val=NUMBERS)
+
+
+def test_a_loss_of_ones_own_grows_the_same_trees_as_ours():
+    own = tw.GradientBoostingRegressor(**FEW, loss=lambda y, raw: (raw - y, np.ones_like(y))).fit(X, NUMBERS)
+    ours = tw.GradientBoostingRegressor(**FEW).fit(X, NUMBERS)
+
+    np.testing.assert_allclose(own.predict(X), ours.predict(X), rtol=1e-4, atol=1e-4)
+    assert own.model_.facts["loss"] == {"name": "own"}
+    with pytest.raises(ParameterError, match="no value"):
+        clone(own).set_params(early_stopping=True).fit(X, NUMBERS)
+
+
+def test_class_weights_count_all_rows_that_are_given():
+    boosted = tw.GradientBoostingClassifier(**FEW, class_weight="balanced", early_stopping=True).fit(X, TWO)
+    counts = np.unique(TWO, return_counts=True)[1]
+
+    np.testing.assert_allclose(boosted.model_.facts["class_factors"][0], N / (2 * counts))

@@ -335,6 +335,12 @@ def test_a_column_of_other_cells_at_evaluation_is_refused_by_name():
         tw.GradientBoostingRegressor(**FEW).fit(frame, Y, X_val=frame[["a"]], y_val=Y)
 
 
+@pytest.mark.parametrize("kind", [*KINDS, tw.RandomForestClassifier])
+def test_parameters_of_many_trees_are_not_counted(kind):
+    with pytest.raises(ParameterError, match="3 trees that answer together"):
+        tw.model_selection.aic(kind(n_estimators=3).fit(X, Y), X, Y)
+
+
 def test_a_loss_beyond_float64_is_told_as_none_and_saved():
     boosted = tw.GradientBoostingRegressor(2, loss="poisson", init=700.0, verbose=0)
     boosted.fit(X, Y + 1.0, X_val=X, y_val=Y + 1.0)

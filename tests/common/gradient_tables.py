@@ -139,10 +139,15 @@ def packed_of(case: GradientCase, tree: GradientTree) -> PackedTrees:
     return packed_trees(case.bins, [KeptTree(tree, tree.values)])
 
 
+def leaves_of(packed: PackedTrees, cells: np.ndarray, tree: int = 0) -> np.ndarray:
+    """int[n]: the row of the leaf table in which each row ends."""
+    rows = np.arange(len(cells), dtype=np.int32)
+    return np.array(leaf_rows_of_bins(packed, padded(cells), rows, tree))
+
+
 def answers(packed: PackedTrees, cells: np.ndarray, tree: int = 0) -> np.ndarray:
     """float64[n]: what a packed tree adds to each row."""
-    rows = np.arange(len(cells), dtype=np.int32)
-    return np.array(packed.leaf_value[:, 0][leaf_rows_of_bins(packed, padded(cells), rows, tree)])
+    return np.array(packed.leaf_value[:, 0][leaves_of(packed, cells, tree)])
 
 
 def scores_of(found: Boosted, cells: np.ndarray) -> np.ndarray:

@@ -78,6 +78,7 @@ class GradientTwin:
         self.is_subset = (case.bins.is_nominal & ~case.ordered).tolist()
         self.is_nominal = case.bins.is_nominal.tolist()
         self.monotone = settings.monotone or (0,) * p
+        self.is_unit = not len(case.hessian)
         self.is_bounded = any(self.monotone) or settings.l1 > 0
         self.nodes = [TwinNode(list(range(n)) if chosen is None else sorted(chosen))]
 
@@ -142,27 +143,45 @@ class GradientTwin:
         return self.nodes
 
     def choose_for_level(self, level: range) -> None:
-        """Give its nodes the test that gains most in sum; those that may not ask it stay leaves."""
+        """Give its nodes the test that gains most in sum; those that may not ask it stay leaves.
+
+        What gains most by hessians alone is looked at again with its rows counted, until the best one is.
+        """
         settings, held = self.settings, [self.nodes[number] for number in level]
-        together = TwinNode([row for node in held for row in node.rows], held[0].depth, asked=held[0].asked)
-        best, chosen = 0.0, []
-        for column in self.columns_of(together, level[0]):
-            for key in self.sets_of(together, column):
-                total, tests = 0.0, []
-                for node in held:
-                    found = self.offer(node, column, *key)
-                    if found is not None:
-                        total += found[0] - self.worth_whole(node)
-                        tests.append((node, found))
-                if total > best:
-                    best, chosen = total, tests
+        columns = self.columns_of(TwinNode([], held[0].depth, asked=held[0].asked), level[0])
+        counted = set(columns) if self.is_unit else set()
+        offers = {column: self.best_for_level(held, column, column in counted) for column in columns}
+        while True:
+            column = min(columns, key=lambda column: (-offers[column][0], column), default=None)
+            if column is None or column in counted or not offers[column][1]:
+                break
+            counted.add(column)
+            offers[column] = self.best_for_level(held, column, True)
+        best, chosen = (0.0, []) if column is None else offers[column]
         noise = _NOISE * sum(abs(self.worth_whole(node)) for node in held)
         if best > noise and best > settings.min_gain:
-            for node, (_, test) in chosen:
+            for node, test in chosen:
                 node.test = test
                 sides = self.sums(test.left), self.sums(test.right)
                 worth = self.worth_within_bounds(node, test.column, sides)
                 test.gain = max(worth - self.worth_whole(node), 0.0)
+
+    def best_for_level(
+        self, held: list[TwinNode], column: int, counted: bool
+    ) -> tuple[float, list[tuple[TwinNode, TwinTest]]]:
+        """The first of a column's best tests: what it gains in all nodes that may ask it, and these."""
+        together = TwinNode([row for node in held for row in node.rows])
+        best, chosen = 0.0, []
+        for key in self.sets_of(together, column):
+            total, tests = 0.0, []
+            for node in held:
+                found = self.offer(node, column, *key, counted=counted)
+                if found is not None:
+                    total += max(found[0] - self.worth_whole(node), 0.0)
+                    tests.append((node, found[1]))
+            if total > best:
+                best, chosen = total, tests
+        return best, chosen
 
     # The best test of a node.
 
@@ -212,7 +231,7 @@ class GradientTwin:
                 yield found
 
     def offer(
-        self, node: TwinNode, column: int, cut: int, missing_left: bool, left_bins: frozenset[int]
+        self, node: TwinNode, column: int, cut: int, missing_left: bool, left_bins: frozenset[int], counted: bool = True
     ) -> tuple[float, TwinTest] | None:
         """A test and its worth; None where it is not allowed."""
         settings = self.settings
@@ -222,7 +241,7 @@ class GradientTwin:
         lighter = min(sides[0][1], sides[1][1])
         if lighter <= 0 or lighter < settings.min_child_weight:
             return None
-        if min(self.count(left), self.count(right)) < settings.min_samples_leaf:
+        if counted and min(self.count(left), self.count(right)) < settings.min_samples_leaf:
             return None
         worth = self.worth_of_sides(node, column, sides)
         return None if worth is None else (worth, TwinTest(0.0, column, cut, missing_left, left_bins, left, right))

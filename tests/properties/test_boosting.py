@@ -72,7 +72,7 @@ def test_a_warm_start_grows_what_one_fit_would(table, more, first, second, kind)
 def test_a_warm_start_has_the_history_of_one_fit(table, first, second, classify):
     matrix, numbers, classes = table
     kind, target = ("Classifier", classes) if classify else ("Regressor", numbers)
-    rows = {"X_val": matrix, "y_val": target}
+    rows = {"X_val": matrix, "y_val": target[::-1]}  # another target: the best round may be any
     stepwise = boosted_of(kind, n_estimators=first, warm_start=True).fit(matrix, target, **rows)
     stepwise.set_params(n_estimators=first + second).fit(matrix, target, **rows)
     at_once = boosted_of(kind, n_estimators=first + second).fit(matrix, target, **rows)

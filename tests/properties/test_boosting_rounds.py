@@ -17,8 +17,11 @@ from gradient_tables import (
     scores_of,
 )
 
+from treewright.boosting import rounds as rounds_module
+from treewright.boosting import scored
 from treewright.boosting.rounds import Boosted
 from treewright.boosting.settings import BoostRows, Evaluation
+from treewright.grow.gradient import grower, large
 from treewright.tree.packing import take
 
 ORDERS = ("leaf", "level", "symmetric")
@@ -52,17 +55,39 @@ def test_weight_k_is_a_row_k_times(name, order):
         assert not difference_but_samples(one.trees, other.trees)
 
 
+def share_everything(patch: pytest.MonkeyPatch) -> None:
+    """Small blocks, and threads that share every node."""
+    for module in (rounds_module, scored, grower, large):
+        patch.setattr(module, "_BLOCK_ROWS", 100)
+    patch.setattr(grower, "_MOST_CELLS", 0)
+
+
 @pytest.mark.parametrize("name", LOSSES)
-def test_threads_change_no_byte(name):
-    case, pull, rng = table(4, 3_000)
+def test_threads_and_blocks_change_no_byte(name, monkeypatch):
+    case, pull, rng = table(4, 1_000)
     target = target_for(name, pull, rng)
-    weights = rng.random(3_000) + 0.5
-    for more in ({"weights": weights}, {"subsample": 0.6}, {"sampling": "gradient", "learning_rate": 0.5}):
+    weights = rng.random(1_000) + 0.5
+    other_rows = BoostRows(padded(case.cells[:400]), target[:400].reshape(-1, 1))
+    plans: list[dict[str, Any]] = [
+        {"weights": weights},
+        {"subsample": 0.6, "evaluation": None if name == "own" else Evaluation(other_rows)},
+        {"sampling": "gradient", "learning_rate": 0.5},
+    ]
+    for more in plans:
         one = run(name, case, target, **more)
         for n_threads in (2, 3):
-            other = run(name, case, target, **more, n_threads=n_threads)
-            assert one.boosting == other.boosting
-            assert not packed_difference(one.trees, other.trees)
+            assert_same(run(name, case, target, **more, n_threads=n_threads), one)
+        with monkeypatch.context() as patch:
+            share_everything(patch)
+            for n_threads in (1, 3):
+                assert_same(run(name, case, target, **more, n_threads=n_threads), one)
+
+
+def assert_same(one: Boosted, other: Boosted) -> None:
+    assert one.boosting == other.boosting
+    assert not packed_difference(one.trees, other.trees)
+    assert one.history.train == other.history.train
+    assert one.history.validation == other.history.validation
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
@@ -26,6 +27,8 @@ class Loss(ABC):
         Whether the hessian is 1 for every row; then ``gradients`` does not write it.
     renews : bool
         Whether leaf values are not minus gradient over hessian, but come from ``renewed``.
+    max_step : float > 0
+        The most that a leaf may add to a score in one round, before the learning rate.
     rowwise : bool
         Whether a row's gradient does not depend on other rows, so that ``gradients`` may be asked for any rows, by
         several threads at once. If not, it is asked for all rows in one call.
@@ -37,6 +40,7 @@ class Loss(ABC):
     unit_hessian: bool = False
     renews: bool = False
     rowwise: bool = True
+    max_step: float = math.inf
 
     @abstractmethod
     def check(self, target: np.ndarray, what: str = "y") -> None:

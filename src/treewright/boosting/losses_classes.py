@@ -25,6 +25,10 @@ class ClassLoss(Loss):
 
     name: ClassVar[str] = "log_loss"
     link = "classes"
+    # Log odds. Where a rare class is all but ruled out its hessian is all but 0, and a step of gradient over hessian
+    # runs far beyond the best one: without a bound (and with l2=0) the log loss of covertype (20,000 rows) was 1.02,
+    # with 20, 10, 5, 3 and 2 it was 0.460, 0.454, 0.448, 0.452 and 0.460; 20 rows of 200,000 made all shares 0.
+    max_step = 5.0
 
     def check(self, target: np.ndarray, what: str = "y") -> None:
         """Every code has a loss."""

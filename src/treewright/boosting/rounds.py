@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treewright.boosting.bounded import bounded_values
 from treewright.boosting.history import History, Round
 from treewright.boosting.losses import Loss
 from treewright.boosting.packing import KeptTree, packed_trees
@@ -74,7 +75,8 @@ def boost(
     Raises
     ------
     ParameterError
-        ``base`` has another length than there are scores; no round is left to be grown.
+        ``base`` has another length than there are scores; no round is left to be grown; rows are to be drawn by
+        gradients that are all of one size.
     DataError
         Gradients of a round are not finite.
     TooLargeError
@@ -114,6 +116,7 @@ class _Rounds:
         self.losses = tuple(
             loss.bound(rows.target[:, output], rows.weights) for output, loss in enumerate(settings.losses)
         )
+        self._refuse_alike_gradients()
         begins = self._base(base) if start is None else np.array(start[1].base)
         self.boosting = Boosting(tuple(begins.tolist()), self.losses[0].link)
         n_threads = settings.n_threads
@@ -125,7 +128,7 @@ class _Rounds:
         for scored in (self.train, self.other):
             if scored is not None and start is not None:
                 scored.add_trees(start[0])
-        self.weights = RowWeights.of(rows.weights)
+        self.weights = RowWeights.of(rows.sample_weights, rows.of_classes)
         self.grower = GradientGrower(
             rows.codes, table.bins, table.ordered, self.weights.repeats,
             replace(settings.tree, n_threads=n_threads),
@@ -141,6 +144,20 @@ class _Rounds:
         self.kept: list[KeptTree] = []
         self.history = History()
         self.lowest, self.n_noted = np.inf, 0
+
+    def _refuse_alike_gradients(self) -> None:
+        """Rows cannot be drawn by gradients that only have a sign.
+
+        Raises
+        ------
+        ParameterError
+        """
+        alike = next((loss for loss in self.losses if loss.renews), None)
+        if self.settings.sampling == "gradient" and alike is not None:
+            raise ParameterError(
+                f"sampling='gradient' with loss {alike.name!r}: its gradients tell only on which side of the target a "
+                "score is; use sampling='uniform' with subsample"
+            )
 
     def _base(self, base: Sequence[float] | None) -> np.ndarray:
         """Where scores begin."""
@@ -171,7 +188,8 @@ class _Rounds:
     def _grow_one(self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None) -> KeptTree:
         """Grow the tree of one score, and add what it says."""
         hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
-        tree = grower.grow(self.gradient[score], hessian, chosen, self._seed(number, _TREE, score))
+        step = self.losses[self.train.output_of[score]].max_step
+        tree = grower.grow(self.gradient[score], hessian, chosen, self._seed(number, _TREE, score), step)
         kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
         grower.add_to_scores(tree, kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
@@ -226,6 +244,8 @@ class _Rounds:
             if number <= 1.0 / settings.learning_rate:  # as the paper's authors do: first all rows are learned from
                 return None
             sizes = np.abs(self.gradient).sum(axis=0, dtype=np.float64)
+            if self.weights.repeats is not None:
+                sizes *= self.weights.repeats
             chosen, factors = drawn_by_gradient(
                 sizes, settings.top_rate, settings.other_rate, self._seed(number, _ROWS)
             )
@@ -243,14 +263,20 @@ class _Rounds:
         if not loss.renews:
             return tree.values
         scores = train.scores_of[output]
+
+        def renew(rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
+            return loss.renewed(
+                score - scores.start, train.target[output], train.scores[scores], self.rows.weights, rows, starts
+            )
+
+        monotone = self.settings.tree.monotone
+        if monotone is not None and any(monotone):
+            return bounded_values(tree, monotone, renew)
         by_place = np.argsort(tree.begins, kind="stable")
         starts = np.append(tree.begins[by_place], tree.ends[by_place[-1]]).astype(np.int64)
-        renewed = loss.renewed(
-            score - scores.start, train.target[output], train.scores[scores], self.rows.weights, tree.order, starts
-        )
-        values = np.empty(len(renewed))
-        values[by_place] = renewed
-        return np.clip(values, tree.bounds[0], tree.bounds[1]) + 0.0
+        values = np.empty(len(by_place))
+        values[by_place] = renew(tree.order, starts)
+        return values
 
     def note(self, number: int) -> None:
         """Evaluate after a round, if asked to."""

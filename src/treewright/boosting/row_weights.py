@@ -19,18 +19,19 @@ class RowWeights:
     Attributes
     ----------
     repeats : int32[n] or None
-        How many rows each counts as, where all weights are whole numbers: the same trees as of rows that are there so
-        often, also for ``min_samples_leaf``.
+        How many rows each counts as, where all sample weights are whole numbers: the same trees as of rows that are
+        there so often, also for ``min_samples_leaf``.
     factors : float32[n] or None
-        What gradients and hessians are multiplied by where weights are others, or too large to count.
+        What gradients and hessians are multiplied by beside: other weights, or weights too large to count, and those of
+        classes.
     """
 
     repeats: np.ndarray | None = None
     factors: np.ndarray | None = None
 
     @classmethod
-    def of(cls, weights: np.ndarray | None) -> RowWeights:
-        """The weights of rows, float64[n] > 0 or None.
+    def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> RowWeights:
+        """The weights of rows, float64[n] > 0 or None, and beside them those of their classes.
 
         Raises
         ------
@@ -42,13 +43,17 @@ class RowWeights:
         >>> RowWeights.of(np.array([1.0, 3.0])).repeats.tolist(), RowWeights.of(np.array([0.5, 3.0])).repeats
         ([1, 3], None)
         """
-        if weights is None or bool((weights == 1.0).all()):
-            return cls()
-        if bool((weights == np.rint(weights)).all()) and float(weights.sum()) <= _MOST_ROWS:
-            return cls(repeats=weights.astype(np.int32))
+        repeats = None
+        if weights is not None and bool((weights == np.rint(weights)).all()) and float(weights.sum()) <= _MOST_ROWS:
+            repeats = None if bool((weights == 1.0).all()) else weights.astype(np.int32)
+            weights = None
+        if of_classes is not None:
+            weights = of_classes if weights is None else weights * of_classes
+        if weights is None:
+            return cls(repeats=repeats)
         if weights.max() > _LARGEST or weights.min() < 1 / _LARGEST:
             raise DataError(
                 f"sample_weight goes from {weights.min():g} to {weights.max():g} (times the weights of classes): "
                 f"boosting takes weights from {1 / _LARGEST:g} to {_LARGEST:g}; scale them"
             )
-        return cls(factors=weights.astype(np.float32))
+        return cls(repeats, weights.astype(np.float32))

@@ -43,8 +43,8 @@ def drawn_by_gradient(
     sizes : float64[n], >= 0
         How large each row's gradient is.
     top_rate, other_rate : float
-        Share of the rows that are taken for their size, the lowest rows of equals; share of all rows that is drawn from
-        the rest. Both in the range 0 to 1, in sum up to 1 and above 0.
+        Share of the rows that are taken for their size, of equals those that are drawn; share of all rows that is drawn
+        from the rest. Both in the range 0 to 1, in sum up to 1 and above 0.
     seed : int, 0 to 2**64 - 1
         Of the round.
 
@@ -63,17 +63,18 @@ def drawn_by_gradient(
     n = len(sizes)
     n_top = min(n, max(0, round(top_rate * n)))
     n_others = min(n - n_top, max(1, round(other_rate * n)))
-    is_top = np.zeros(n, bool)
+    is_top, keys = np.zeros(n, bool), _keys(n, seed)
     if n_top:
         least = np.partition(sizes, n - n_top)[n - n_top]
         is_top = sizes > least
         equals = np.flatnonzero(sizes == least)
-        is_top[equals[: n_top - np.count_nonzero(is_top)]] = True
+        # Not the first ones: the table may be in the order of its targets.
+        is_top[equals[_lowest(keys[equals], n_top - np.count_nonzero(is_top))]] = True
     rest = np.flatnonzero(~is_top).astype(np.int32)
     factors = np.ones(n, np.float32)
     taken = is_top
     if n_others and len(rest):
-        others = rest[_lowest(_keys(n, seed)[rest], n_others)]
+        others = rest[_lowest(keys[rest], n_others)]
         factors[others] = len(rest) / len(others)
         taken[others] = True
     rows = np.flatnonzero(taken).astype(np.int32)

@@ -33,12 +33,22 @@ class BoostRows:
     target : float64[n, n_outputs] or int32[n, n_outputs]
         Numbers, or class codes.
     weights : float64[n] or None
-        Above 0.
+        Above 0: sample weights times those of the rows' classes.
+    of_classes : float64[n] or None
+        What of that the classes weigh: it makes gradients larger, and no row count as several.
     """
 
     codes: np.ndarray
     target: np.ndarray
     weights: np.ndarray | None = None
+    of_classes: np.ndarray | None = None
+
+    @property
+    def sample_weights(self) -> np.ndarray | None:
+        """float64[n]: the weights without those of the classes."""
+        if self.weights is None or self.of_classes is None:
+            return self.weights
+        return np.divide(self.weights, self.of_classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,13 +33,18 @@ def count_parameters(est: Any, is_classification: bool) -> int:
     Raises
     ------
     ParameterError
-        They cannot be counted: the model is not one of those that are known, its coefficients are shrunk, or classes
-        were weighted, so that the shares in the leaves are not those of the rows.
+        They cannot be counted: the model is not one of those that are known, it has many trees, its coefficients are
+        shrunk, or classes were weighted, so that the shares in the leaves are not those of the rows.
     """
     inner = tree_of(est)
     model = inner if isinstance(inner, Model) else getattr(inner, "model_", None)
     if isinstance(model, Model):
         _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))
+        if model.combine != "single":
+            raise ParameterError(
+                f"the parameters of {len(model.trees)} trees that answer together cannot be counted: what their leaves "
+                "hold is averaged or added up, not fitted one by one; compare such models by cross_validate"
+            )
         tree = model.trees[0]
         n_leaves = int((tree.is_leaf & (tree.n_samples > 0)).sum())
         return _of_leaves(n_leaves, _classes_met(model), model.n_outputs)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from gradient_tables import answers, draw_case, leaf_of_rows
+from gradient_tables import answers, draw_case, leaf_of_rows, leaves_of
 
 from treewright.boosting.packing import KeptTree, packed_trees
 from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
-from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 
 
 @pytest.fixture(params=[(1, True), (2, False), (3, True)], ids=["unit", "hessians", "nominal"])
@@ -36,15 +35,11 @@ def test_each_row_gets_what_its_leaf_adds(grown):
 def test_leaves_tell_their_hessians_and_rows_and_tests_their_gains(grown):
     case, kept = grown
     packed = packed_trees(case.bins, [each for each, _ in kept])
-    is_leaf = kind_of(packed.records) == LEAF_RECORD
-    tree_of = np.repeat(np.arange(4), np.diff(packed.roots))
-    row = child_of(packed.records)
     weights, samples = leaf_weights_of(packed), leaf_samples_of(packed)
     for number, (each, leaf) in enumerate(kept):
-        mine = row[is_leaf & (tree_of == number)]
-        tree = each.tree
-        assert sorted(weights[mine].tolist()) == sorted(tree.covers.tolist())
-        assert sorted(samples[mine].tolist()) == sorted(np.bincount(leaf).tolist())
+        tree, at = each.tree, leaves_of(packed, case.cells, number)
+        assert np.array_equal(weights[at], tree.covers[leaf])
+        assert np.array_equal(samples[at], np.bincount(leaf)[leaf])
         gains = np.zeros(5)
         for node in np.flatnonzero(tree.first_child >= 0):
             gains[tree.column[node]] += tree.gain[node]

@@ -247,7 +247,7 @@ def scored(values: list[float], **more: Any) -> Evaluation:
         ([9, 5, 4, 6, 7, 8, 1], 3, 0.0, 2, 5),
         ([0, 5, 6, 7, 8, 9, 9], 2, 0.0, 1, 3),  # what was before any tree does not count
         ([9, 5, 4.9, 4.8, 4.7, 4.6, 4.5], 2, 0.5, 1, 3),
-        ([9, 5, 4, 4, 4, 3, 9], 3, 0.0, 5, 6),  # equal is not better
+        ([9, 5, 4, 4, 4, 3, 9], 2, 0.0, 2, 4),  # equal is not better
         ([9, 6, 5, 4, 3, 2, 1], 1, 0.0, 6, 6),
         ([9, 1, 2, 3, 4, 5, 6], None, 0.0, 1, 6),
     ],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from treewright.boosting.row_weights import RowWeights
+from treewright.exceptions import DataError
 
 
 @pytest.mark.parametrize("weights", [None, np.ones(3)])
@@ -22,8 +23,14 @@ def test_whole_weights_are_numbers_of_rows():
     assert found.factors is None
 
 
-@pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, 1e9], [2.0**30, 2.0**30], [1e300, 1.0]])
+@pytest.mark.parametrize("weights", [[0.5, 1.0], [1.0, 1e9], [2.0**30, 2.0**30], [1e30, 1e-30]])
 def test_other_weights_and_those_too_large_to_count_are_factors(weights):
     found = RowWeights.of(np.array(weights))
     assert found.repeats is None
     assert found.factors.dtype == np.float32
+
+
+@pytest.mark.parametrize("weights", [[1e300, 1.0], [1.0, 1e-31], [1e31, 0.5]])
+def test_weights_that_gradients_cannot_hold_are_refused(weights):
+    with pytest.raises(DataError, match="sample_weight"):
+        RowWeights.of(np.array(weights))

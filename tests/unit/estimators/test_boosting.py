@@ -113,6 +113,19 @@ def test_a_share_of_the_rows_is_kept_aside_of_every_class_alike():
     assert boosted.predict_proba(X).tobytes() == again.predict_proba(X).tobytes()
 
 
+def test_rows_kept_aside_weigh_what_they_weigh():
+    weights = RNG.uniform(0.5, 2.0, N)
+    aside = held_out(NUMBERS.reshape(-1, 1), 0.2, 0, by_class=False)
+    boosted = tw.GradientBoostingRegressor(**FEW, early_stopping=True, validation_fraction=0.2)
+    boosted.fit(X, NUMBERS, weights)
+    again = tw.GradientBoostingRegressor(**FEW, early_stopping=True)
+    rows = {"X_val": X[aside], "y_val": NUMBERS[aside], "sample_weight_val": weights[aside]}
+    again.fit(X[~aside], NUMBERS[~aside], weights[~aside], **rows)
+
+    assert boosted.history_ == again.history_
+    assert boosted.predict(X).tobytes() == again.predict(X).tobytes()
+
+
 def test_other_seeds_keep_other_rows_aside():
     first, second = (held_out(np.zeros((50, 1)), 0.2, seed, by_class=False) for seed in (0, 1))
 

@@ -73,6 +73,8 @@ class GradientTree:
         Newton's step within the bounds of monotone constraints; not yet times the learning rate.
     bounds : float64[2, n_leaves]
         Those bounds.
+    node_begins, node_ends, depth : int32[n_nodes]
+        Where each node's rows stand in ``order``; edges from the root.
     covers : float64[n_leaves]
         Sums of hessians.
     """
@@ -91,6 +93,9 @@ class GradientTree:
     order: np.ndarray
     values: np.ndarray
     bounds: np.ndarray
+    node_begins: np.ndarray
+    node_ends: np.ndarray
+    depth: np.ndarray
     covers: np.ndarray
 
     @property
@@ -170,7 +175,14 @@ class GradientGrower:
         yield
         self.stages[name] += time.perf_counter() - begun
 
-    def grow(self, gradient: np.ndarray, hessian: np.ndarray, chosen: np.ndarray | None, seed: int) -> GradientTree:
+    def grow(
+        self,
+        gradient: np.ndarray,
+        hessian: np.ndarray,
+        chosen: np.ndarray | None,
+        seed: int,
+        max_step: float = np.inf,
+    ) -> GradientTree:
         """Grow a tree.
 
         Parameters
@@ -182,10 +194,17 @@ class GradientGrower:
             The tree's rows, ascending; None for all.
         seed : int, 0 to 2**64 - 1
             Of this tree: decides which columns are drawn.
+        max_step : float > 0
+            The most that a leaf says, up or down.
 
         Returns
         -------
         GradientTree
+
+        Raises
+        ------
+        DataError
+            A gradient or a hessian is not finite.
         """
         with self.stage("gradients"):
             scales = self._to_words(gradient, hessian)
@@ -193,6 +212,8 @@ class GradientGrower:
         self.table = self._table_of_tree(seed)  # its own pool of columns
         order = self.every_row if chosen is None else chosen
         self.rows.order[: len(order)] = order
+        unit = scales.hessian / scales.gradient
+        self.nodes.low[0], self.nodes.high[0] = -max_step / unit, max_step / unit
         self._open_root(len(order), limits, is_every_row=chosen is None)
         self._split_all(limits)
         if limits.symmetric:
@@ -273,7 +294,6 @@ class GradientGrower:
         growth.state[N_NODES], growth.state[N_LEAVES], growth.state[N_FREE] = 1, 1, n_slots - 1
         nodes.begin[0], nodes.end[0], nodes.depth[0], nodes.first_child[0] = 0, n, 0, -1
         nodes.slot[0], nodes.column[0] = -1, -1
-        nodes.low[0], nodes.high[0] = -np.inf, np.inf
         nodes.alive[0] = np.uint64(2**64 - 1)
         weighs = len(rows.repeats)
         nodes.n_rows[0] = int(rows.repeats[rows.order[:n]].sum(dtype=np.int64)) if weighs else n
@@ -343,6 +363,9 @@ class GradientGrower:
             order=rows.order[: nodes.end[0]],
             values=leaf_values(g, h, self.settings, value_bounds),
             bounds=value_bounds,
+            node_begins=nodes.begin[:n].copy(),
+            node_ends=nodes.end[:n].copy(),
+            depth=nodes.depth[:n].copy(),
             covers=h,
         )
 

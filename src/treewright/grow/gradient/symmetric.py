@@ -88,7 +88,8 @@ def add_gains(
                 n_left += desk.counts[desk.levels[b] if is_subset else b]
             has_rows = not by_counts or min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows
             if desk.gains[b] != NOTHING and has_rows:
-                gains[b] += desk.gains[b] - whole
+                # What a node would lose counts for nothing either: so counting rows can only make an offer smaller.
+                gains[b] += max(desk.gains[b] - whole, 0.0)
 
 
 @bare_inner_kernel

@@ -2,7 +2,9 @@
 
 Callers: people, tests. Ten folds, the same for every library, seeded; classes by log loss (lower is better), numbers by
 R2 (higher is better). With ``--try`` candidate defaults of ours are ranked, each for itself, against the other
-libraries; their scores are kept in a file (``--cache``), so that a candidate costs no more than its own fits.
+libraries; their scores are kept in a file (``--cache``), so that a candidate costs no more than its own fits. With
+``--own-cache`` ours are kept too, by parameters: only for as long as the code that is judged stays the same. A search
+may look at some of the folds (``--judged``), the table is made of all.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ Scores = dict[str, dict[str, list[float]]]  # of each set and library, a score f
 
 @dataclass
 class Kept:
-    """Scores of the other libraries in a file.
+    """Scores in a file.
 
     Attributes
     ----------
@@ -63,11 +65,12 @@ class Kept:
 
 @dataclass(frozen=True)
 class Plan:
-    """How to judge: folds, threads, and the seconds after which a library's remaining folds of a set are left out."""
+    """How to judge: folds, threads, seconds after which a library's other folds are left out, folds that are judged."""
 
     n_folds: int
     n_threads: int
     limit: float
+    n_judged: int | None = None
 
 
 def table_of_set(facts: dict[str, Any], folder: Path, most_rows: int) -> Table:
@@ -112,7 +115,7 @@ def judge(library: Library, table: Table, plan: Plan, more: dict[str, Any]) -> t
     X = library.prepare(table)
     scores: list[float] = []
     begin = time.perf_counter()
-    for train, test in folds_of(table, plan.n_folds):
+    for train, test in folds_of(table, plan.n_folds)[: plan.n_judged]:
         parts = library.rows(X, train), table.y[train], library.rows(X, test)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -121,6 +124,17 @@ def judge(library: Library, table: Table, plan: Plan, more: dict[str, Any]) -> t
         if time.perf_counter() - begin > plan.limit:
             break
     return scores, (time.perf_counter() - begin) / len(scores)
+
+
+def judge_ours(table: Table, plan: Plan, own: Kept, candidate: dict[str, Any]) -> list[float]:
+    """Scores of ours with some parameters, from the file where they are in it."""
+    key = f"{table.name} {len(table.frame)}, {plan.n_judged or plan.n_folds} of {plan.n_folds} folds / "
+    key += f"{OURS} {json.dumps(candidate, sort_keys=True)}"
+    if key not in own.folds:
+        found, seconds = judge(TREEWRIGHT, table, plan, candidate)
+        own.add(key, found, seconds)
+        print(f"{key}: {np.mean(found):.4f}, {len(found)} folds of {seconds:.2f} s", flush=True)
+    return own.folds[key]
 
 
 def ranks_of(scores: dict[str, list[float]], *, higher_is_better: bool) -> dict[str, float]:
@@ -218,6 +232,7 @@ def arguments_of() -> argparse.Namespace:
     parser.add_argument("--names", nargs="+", help="which data sets; by default all with at least 100 rows")
     parser.add_argument("--rows", type=int, default=20_000, help="at most so many rows of each set")
     parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument("--judged", type=int, metavar="N", help="only the first N folds, for a search")
     parser.add_argument("--threads", type=int, default=1, help="threads of every library")
     parser.add_argument(
         "--limit", type=float, default=600.0, help="seconds of a library on a set; then folds are left out"
@@ -226,6 +241,7 @@ def arguments_of() -> argparse.Namespace:
         "--skip", nargs="+", default=[], metavar="SET/LIBRARY", help="leave these out: they take too long"
     )
     parser.add_argument("--cache", type=Path, metavar="FILE", help="keep the scores of the other libraries there")
+    parser.add_argument("--own-cache", type=Path, metavar="FILE", help="keep the scores of ours there")
     parser.add_argument("--rivals-only", action="store_true", help="only fill the file and rank those")
     parser.add_argument("--try", nargs="+", dest="words", default=[], metavar="NAME=VALUES", help="a grid of ours")
     parser.add_argument("--out", type=Path, help="write JSON there")
@@ -235,11 +251,11 @@ def arguments_of() -> argparse.Namespace:
 def main() -> None:
     """Judge the libraries, or candidates."""
     arguments = arguments_of()
-    plan = Plan(arguments.folds, arguments.threads, arguments.limit)
+    plan = Plan(arguments.folds, arguments.threads, arguments.limit, arguments.judged)
     libraries = installed()
     rivals = [library.name for library in libraries]
     all_tables = list(tables(arguments.data, arguments.names, arguments.rows))
-    kept = Kept.read(arguments.cache)
+    kept, own = Kept.read(arguments.cache), Kept.read(arguments.own_cache)
     scores = judge_rivals(all_tables, libraries, plan, kept, arguments.skip)
     written: dict[str, Any] = {"machine": machine(), "scores": scores}
     if arguments.rivals_only:
@@ -249,15 +265,14 @@ def main() -> None:
         for candidate in candidates_of(arguments.words):
             begin = time.perf_counter()
             for table in all_tables:
-                scores[table.name][OURS] = judge(TREEWRIGHT, table, plan, candidate)[0]
+                scores[table.name][OURS] = judge_ours(table, plan, own, candidate)
             rank = mean_rank(all_tables, scores, rivals)
             of_sets = {table.name: float(np.mean(scores[table.name][OURS])) for table in all_tables}
             written["candidates"].append({"parameters": candidate, "mean rank": rank, "scores": of_sets})
             print(f"{rank:.3f} {time.perf_counter() - begin:6.0f} s  {json.dumps(candidate)}", flush=True)
     else:
         for table in all_tables:
-            scores[table.name][OURS], seconds = judge(TREEWRIGHT, table, plan, {})
-            print(f"{table.name}: {np.mean(scores[table.name][OURS]):.4f}, {seconds:.2f} s a fold", flush=True)
+            scores[table.name][OURS] = judge_ours(table, plan, own, {})
         print(markdown(all_tables, scores, [OURS, *rivals]))
     if arguments.out is not None:
         arguments.out.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")

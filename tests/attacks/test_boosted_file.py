@@ -130,6 +130,26 @@ def test_random_edits_under_a_valid_digest_are_refused_or_harmless(data: bytes, 
     assert 0 < accepted < rounds  # a fuzz that never gets in, or always does, tests nothing
 
 
+def test_empty_arrays_are_refused(data: bytes) -> None:
+    metadata, layout, arrays = opened(data)
+    needed = [name for name, cells in arrays.items() if cells.size]
+    refused = []
+    for name in needed:
+        changed = container.compose(metadata, {**arrays, name: arrays[name][:0]}, layout)
+        refused.append(not survives(changed))
+
+    assert all(refused), [name for name, is_refused in zip(needed, refused, strict=True) if not is_refused]
+
+
+@pytest.mark.parametrize("name", [2**63, -(2**70), "\ud800"], ids=["large", "small", "surrogate"])
+def test_names_that_would_be_written_otherwise_are_refused(data: bytes, name: Any) -> None:
+    schema = json.loads(json.dumps(opened(data)[0]["schema"]))
+    schema["columns"][0]["name"] = name
+
+    with pytest.raises(ModelFileError, match="canonical form"):
+        loads(composed(data, schema=schema))
+
+
 BASES: dict[str, Any] = {
     "no base": [],
     "a base too many": [0.0, 0.0],

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import log_loss
 
 import treewright as tw
 from treewright.boosting.losses_by_name import NUMBER_LOSSES
@@ -112,6 +113,21 @@ def test_parameters_that_do_not_go_together_are_refused(kind, parameters, told):
     with pytest.raises(ParameterError) as error:
         kind(**FEW, **parameters).fit(table, Y)
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("rows", [10**30, 2**63, 2**62, 10**18])
+def test_leaves_of_more_rows_than_can_be_numbered_make_stumps(kind, rows):
+    with pytest.warns(DataWarning, match=f"fewer than twice min_samples_leaf={rows}"):
+        boosted = kind(n_estimators=2, min_samples_leaf=rows).fit(X, Y)
+
+    assert all(tree.n_leaves == 1 for tree in boosted.model_.trees)
+
+
+@pytest.mark.parametrize("loss", ["absolute_error", "quantile"])
+def test_rows_are_not_drawn_by_gradients_of_one_size(loss):
+    with pytest.raises(ParameterError, match=f"sampling='gradient' with loss '{loss}'"):
+        tw.GradientBoostingRegressor(**FEW, loss=loss, sampling="gradient").fit(X, Y)
 
 
 def test_more_groups_of_columns_than_there_are_bits_are_refused():
@@ -265,10 +281,10 @@ def test_weights_beyond_float32_are_refused(kind, weight):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("weight", [1e-25, 1e-12, 0.7, 1e12, 1e25])
 def test_equal_weights_of_any_size_change_little(kind, weight):
-    plain = kind(**FEW).fit(X, Y)
+    plain = kind(**FEW, l2=0).fit(X, Y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        weighed = kind(**FEW, min_child_weight=0).fit(X, Y, np.full(60, weight))
+        weighed = kind(**FEW, min_child_weight=0, l2=0).fit(X, Y, np.full(60, weight))
 
     assert np.isfinite(weighed.model_.predict_scores(X)).all()
     assert abs(weighed.score(X, Y) - plain.score(X, Y)) < 0.1
@@ -281,6 +297,23 @@ def test_weights_that_lie_far_apart_let_the_heavy_rows_decide(kind):
     boosted = fit_quietly(kind(n_estimators=40, min_samples_leaf=1, min_child_weight=0), X, target, weights)
 
     assert boosted.score(X[:30], target[:30]) > 0.95
+
+
+@pytest.mark.parametrize("growth", ["leaf", "level", "symmetric"])
+def test_a_rare_class_does_not_run_away(growth):
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(40_000, 3))
+    pull = table[:, 0] + 0.5 * rng.normal(size=40_000)
+    rare = (pull >= np.sort(pull)[-20]).astype(int)
+    boosted = tw.GradientBoostingClassifier(30, growth=growth, max_depth=6, random_state=0).fit(table[::2], rare[::2])
+    share = rare[::2].mean()
+    constant = log_loss(rare[1::2], np.full(20_000, share))
+
+    assert rare[::2].sum() > 4
+    assert log_loss(rare[1::2], boosted.predict_proba(table[1::2])) < 1.5 * constant
+    assert log_loss(rare[::2], boosted.predict_proba(table[::2])) < constant
+    gains = boosted.model_.trees.importances
+    assert gains[0].sum() <= 2 * 20_000 * log_loss(rare[::2], np.full(20_000, share))
 
 
 @pytest.mark.parametrize("kind", KINDS)

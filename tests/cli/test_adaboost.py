@@ -64,3 +64,48 @@ def test_what_adaboost_does_not_have_is_refused_in_one_line(command, penguins, w
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def grown(command, penguins, tmp_path_factory):
+    """A folder with AdaBoost on C4.5, for classes."""
+    folder = tmp_path_factory.mktemp("grown")
+    words = ["--set", "estimator=c45", "--set", "estimator__max_depth=2", *FEW, "--test-size", "0", "--out", "a.tw"]
+    done = command("fit", penguins, "--target", "species", "--algorithm", "adaboost", *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_importances_and_votes_count_trees_by_their_weights(command, grown):
+    model = tw.load(grown / "a.tw")
+    shown = command("show", "a.tw", folder=grown).stdout
+    told = command("show", "a.tw", "--importances", folder=grown).stdout
+
+    assert "the prediction is the class that has most of their weight among the votes" in shown
+    weights = model.tree_weights
+    line = next(line for line in shown.split("\n") if line.startswith("weight "))
+    assert line.split()[1:] == [f"{each:.4g}" for each in (weights.min(), np.median(weights), weights.max())]
+    assert "trees by their weights" in told
+    by_name = dict(zip(model.schema.names, model.feature_importances.tolist(), strict=True))
+    found = {line.split()[0]: float(line.split()[1]) for line in told.strip().split("\n")[2:]}
+    assert found == {name: pytest.approx(value, abs=6e-4) for name, value in by_name.items()}
+
+
+def test_evaluate_shuffles_columns_under_all_members_together(command, penguins, grown):
+    done = command("evaluate", "a.tw", penguins, "--importances", folder=grown)
+
+    assert done.returncode == 0, done.stderr
+    assert "rise of the share of wrong answers of all trees together when the column is shuffled" in done.stdout
+    assert "mean over 5 shuffles" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("method", "told"),
+    [("leaves", "--method leaves cuts one tree back"), ("rounds", "--method rounds drops the last rounds of gradient")],
+)
+def test_prune_says_that_members_are_not_pruned(command, grown, method, told):
+    setting = {"leaves": "max_leaves=3", "rounds": "n_rounds=1"}[method]
+    done = command("prune", "a.tw", "--method", method, "--set", setting, folder=grown)
+
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr

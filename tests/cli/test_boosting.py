@@ -114,3 +114,55 @@ def test_bagging_bags_no_boosted_trees(command, penguins):
 
     assert done.returncode == 2
     assert "estimator=boosting" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def grown(command, penguins, tmp_path_factory):
+    """A folder with the rows in two halves and a model of the first."""
+    folder = tmp_path_factory.mktemp("grown")
+    table = pl.read_csv(penguins).drop_nulls()
+    table[::2].write_csv(folder / "grow.csv")
+    table[1::2].write_csv(folder / "rest.csv")
+    done = command("fit", "grow.csv", "--target", "species", *BOOSTED, "--test-size", 0, "--out", "b.tw", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+def test_prune_drops_rounds_as_python_does(command, grown):
+    model, rest = tw.load(grown / "b.tw"), pl.read_csv(grown / "rest.csv")
+    for words, pruned in (
+        (["--set", "n_rounds=3"], model.prune("rounds", n_rounds=3)),
+        (["rest.csv"], model.prune("rounds", rest.drop("species"), rest["species"])),
+    ):
+        done = command(
+            "prune", "b.tw", *words, "--method", "rounds", "--out", "few.tw", "--log", "log.csv", "--force",
+            folder=grown,
+        )  # fmt: skip
+        pruned.save(grown / "python.tw")
+
+        assert done.returncode == 0, done.stderr
+        assert str(pruned.prune_log) in done.stdout
+        assert (grown / "few.tw").read_bytes() == (grown / "python.tw").read_bytes()
+        assert (grown / "log.csv").read_text().startswith("round,loss")
+    assert "on rest.csv before: " in done.stdout
+    assert "judge the model on others" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--method", "rounds"], "needs either --set n_rounds=N, or rows"),
+        (["rest.csv", "--method", "rounds", "--set", "n_rounds=2"], "needs either --set n_rounds=N, or rows"),
+        (["--method", "rounds", "--set", "n_round=2"], "there are: n_rounds"),
+        (["--method", "rounds", "--set", "n_rounds=9"], "give 1 to 8"),
+        (["--method", "rouns"], "did you mean 'rounds'?"),
+        (["--method", "depth", "--set", "max_depth=2"], "the last rounds can be dropped: --method rounds"),
+    ],
+)
+def test_rounds_that_cannot_be_dropped_are_refused(command, grown, words, told):
+    done = command("prune", "b.tw", *words, folder=grown)
+
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr

@@ -174,7 +174,7 @@ def test_evaluate_takes_many_trees(command, penguins, models):
         (["evaluate", "isolation.tw", "PENGUINS", "--target", "species"], "has no target: nothing can be scored"),
         (["predict", "isolation.tw", "PENGUINS", "--proba"], "has no target: there are no class probabilities"),
         (["show", "isolation.tw", "--audit", "--data", "PENGUINS"], "drew their rows and columns by chance"),
-        (["prune", "forest.tw", "--method", "leaves", "--set", "max_leaves=3"], "prune cuts one tree back"),
+        (["prune", "forest.tw", "--method", "leaves", "--set", "max_leaves=3"], "--method leaves cuts one tree back"),
         (["fit", "PENGUINS"], "--target is missing"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--target", "sex"], "leave out --target sex"),
         (["fit", "PENGUINS", "--algorithm", "isolation", "--cv", "5", "--trace"], "--cv, --trace: not with"),

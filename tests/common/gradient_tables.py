@@ -16,7 +16,8 @@ from treewright.boosting.rounds import Boosted, boost
 from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation
 from treewright.data.bins import Bins
 from treewright.data.schema import Column, Schema
-from treewright.grow.gradient.grower import GradientGrower, GradientTree
+from treewright.grow.gradient.grower import GradientGrower
+from treewright.grow.gradient.grown import GradientTree
 from treewright.grow.gradient.settings import GradientSettings
 from treewright.predict.ensemble_blocks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
@@ -89,9 +90,11 @@ class GradientCase:
         """A grower of these rows."""
         return GradientGrower(padded(self.cells), self.bins, self.ordered, self.repeats, GradientSettings(**settings))
 
-    def grow(self, *, chosen: np.ndarray | None = None, seed: int = 0, **settings: Any) -> GradientTree:
+    def grow(
+        self, *, chosen: np.ndarray | None = None, seed: int = 0, max_step: float = np.inf, **settings: Any
+    ) -> GradientTree:
         """One tree."""
-        return self.grower(**settings).grow(self.gradient, self.hessian, chosen, seed)
+        return self.grower(**settings).grow(self.gradient, self.hessian, chosen, seed, max_step)
 
 
 def draw_case(
@@ -173,7 +176,7 @@ def boost_case(
 
 def difference(one: GradientTree, other: GradientTree, *, same_rows: bool = True) -> str:
     """The first field in which two trees differ; with ``same_rows``, also in where rows stand."""
-    skipped = () if same_rows else ("order", "begins", "ends")
+    skipped = () if same_rows else ("order", "begins", "ends", "node_begins", "node_ends")
     for each in fields(GradientTree):
         if each.name in skipped:
             continue

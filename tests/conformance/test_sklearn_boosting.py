@@ -11,7 +11,7 @@ from treewright import GradientBoostingClassifier, GradientBoostingRegressor
 
 BOOSTED = [GradientBoostingClassifier, GradientBoostingRegressor]
 # Leaves of a few rows: the checks learn from a dozen of them.
-FEW = {"n_estimators": 10, "min_samples_leaf": 1}
+FEW = {"n_estimators": 10, "learning_rate": 0.3, "min_samples_leaf": 1}
 
 
 @parametrize_with_checks([kind(**FEW) for kind in BOOSTED])

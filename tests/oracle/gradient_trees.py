@@ -66,7 +66,12 @@ class GradientTwin:
     """Grows one tree."""
 
     def __init__(
-        self, case: GradientCase, settings: GradientSettings, chosen: Sequence[int] | None = None, seed: int = 0
+        self,
+        case: GradientCase,
+        settings: GradientSettings,
+        chosen: Sequence[int] | None = None,
+        seed: int = 0,
+        max_step: float = math.inf,
     ) -> None:
         n, p = case.cells.shape
         self.settings, self.seed, self.p = settings, seed, p
@@ -80,7 +85,8 @@ class GradientTwin:
         self.monotone = settings.monotone or (0,) * p
         self.is_unit = not len(case.hessian)
         self.is_bounded = any(self.monotone) or settings.l1 > 0
-        self.nodes = [TwinNode(list(range(n)) if chosen is None else sorted(chosen))]
+        rows = list(range(n)) if chosen is None else sorted(chosen)
+        self.nodes = [TwinNode(rows, low=-max_step, high=max_step)]
 
     # Sums.
 
@@ -170,6 +176,7 @@ class GradientTwin:
         self, held: list[TwinNode], column: int, counted: bool
     ) -> tuple[float, list[tuple[TwinNode, TwinTest]]]:
         """The first of a column's best tests: what it gains in all nodes that may ask it, and these."""
+        held = [node for node in held if self.count(node.rows) >= 2 * self.settings.min_samples_leaf]
         together = TwinNode([row for node in held for row in node.rows])
         best, chosen = 0.0, []
         for key in self.sets_of(together, column):
@@ -258,6 +265,8 @@ class GradientTwin:
         l2 = self.l2_of(column)
         (g, h), (other_g, other_h) = sides
         below, other_below = h + l2, other_h + l2
+        if abs(g) > node.high * below or abs(other_g) > node.high * other_below:
+            return self.worth_within_bounds(node, column, sides)
         return (g * g * other_below + other_g * other_g * below) / (below * other_below)
 
     def worth_within_bounds(self, node: TwinNode, column: int, sides: tuple[tuple[float, float], ...]) -> float | None:

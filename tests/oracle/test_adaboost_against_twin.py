@@ -6,6 +6,7 @@ import naive_adaboost
 import numpy as np
 import pytest
 from sklearn import ensemble
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 
 import treewright as tw
@@ -56,14 +57,14 @@ def test_errors_and_weights_are_those_of_r2(base, loss):
     "base",
     [
         tw.DecisionTreeClassifier(max_depth=1),
-        tw.DecisionTreeClassifier(max_depth=3, class_weight="balanced"),
+        tw.DecisionTreeClassifier(max_depth=3, class_weight={"low": 1.0, "mid": 0.5, "top": 3.0}),
         tw.DecisionTreeClassifier(max_depth=2, splitter="hist"),
         tw.DecisionTreeClassifier(max_depth=2, max_p_value=0.5),
         tw.C45Classifier(max_depth=3),
         tw.CHAIDClassifier(max_depth=2),
         tw.ID3Classifier(max_depth=2, nominal="all"),
     ],
-    ids=["stump", "balanced", "bins", "p value", "c45", "chaid", "id3"],
+    ids=["stump", "classes", "bins", "p value", "c45", "chaid", "id3"],
 )
 def test_each_tree_is_the_one_that_its_row_weights_alone_give(base):
     table = X.round() if isinstance(base, tw.ID3Classifier) else X
@@ -76,6 +77,51 @@ def test_each_tree_is_the_one_that_its_row_weights_alone_give(base):
         np.testing.assert_allclose(alone.tree_.weight, member.tree_.weight, rtol=1e-5)
         np.testing.assert_allclose(alone.tree_.value, member.tree_.value, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(alone.tree_.impurity, member.tree_.impurity, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("own", [None, WEIGHTS], ids=["alike", "weighed"])
+@pytest.mark.parametrize(
+    "base",
+    [
+        tw.DecisionTreeClassifier(max_depth=1),
+        tw.C45Classifier(max_depth=2),
+        tw.RandomForestClassifier(n_estimators=3, max_depth=1),
+    ],
+    ids=["stump", "c45", "forest"],
+)
+def test_balanced_classes_are_those_of_the_rows_before_the_first_round(base, own):
+    labels = np.where(LABELS == "low", "low", np.where(X[:, 3] > 1, "rare", "mid"))
+    totals = {label: np.sum((labels == label) * (1 if own is None else own)) for label in np.unique(labels).tolist()}
+    factors = {label: sum(totals.values()) / (3 * total) for label, total in totals.items()}
+    balanced, stated = (
+        AdaBoostClassifier(clone(base).set_params(class_weight=given), n_estimators=6).fit(X, labels, own)
+        for given in ("balanced", factors)
+    )
+
+    assert len(balanced) == len(stated) > 2
+    assert balanced.estimator_errors_.tolist() == stated.estimator_errors_.tolist()
+    assert balanced.predict(NEW).tolist() == stated.predict(NEW).tolist()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [AdaBoostClassifier, lambda base, **options: tw.BaggingClassifier(base, voting="hard", **options)],
+    ids=["adaboost", "bagging"],
+)
+def test_rows_with_missing_cells_are_voted_for_as_the_members_say(kind):
+    gaps = np.random.default_rng(1)
+    known, new = (np.where(gaps.random(table.shape) < 0.3, np.nan, table) for table in (X, NEW))
+    est = kind(tw.C45Classifier(max_depth=3), n_estimators=10).fit(known, LABELS)
+    weights = getattr(est, "estimator_weights_", np.ones(10))
+    votes = sum(w * (member.predict(new)[:, None] == est.classes_) for w, member in zip(weights, est, strict=True))
+
+    np.testing.assert_allclose(est.predict_proba(new), votes / weights.sum(), atol=1e-12)
+    assert est.predict(new).tolist() == est.classes_[votes.argmax(axis=1)].tolist()
+    assert [est.model_.predict_one(row) for row in new.tolist()] == est.predict(new).tolist()
+    if kind is AdaBoostClassifier:
+        first = next(est.staged_predict(known))
+        assert first.tolist() == est[0].predict(known).tolist()
+        assert est.estimator_errors_[0] == pytest.approx(np.mean(first != LABELS))
 
 
 def test_a_regression_tree_is_the_one_that_its_row_weights_alone_give():

@@ -11,7 +11,7 @@ from gradient_trees import GradientTwin, TwinNode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.grow.gradient.grower import GradientTree
+from treewright.grow.gradient.grown import GradientTree
 from treewright.grow.gradient.settings import GradientSettings
 
 many = settings(deadline=None, max_examples=25, derandomize=True)
@@ -86,10 +86,18 @@ def leaf_difference(tree: GradientTree, twin: GradientTwin, nodes: list[TwinNode
     return ""
 
 
-def check(case: GradientCase, plan: dict[str, Any], *, chosen: np.ndarray | None = None, seed: int = 0) -> None:
+def check(
+    case: GradientCase,
+    plan: dict[str, Any],
+    *,
+    chosen: np.ndarray | None = None,
+    seed: int = 0,
+    max_step: float = np.inf,
+) -> None:
     plan = {"min_samples_leaf": 1, "min_child_weight": 0.0, **plan}
-    twin = GradientTwin(case, GradientSettings(**plan), None if chosen is None else chosen.tolist(), seed)
-    tree = case.grow(chosen=chosen, seed=seed, **plan)
+    rows = None if chosen is None else chosen.tolist()
+    twin = GradientTwin(case, GradientSettings(**plan), rows, seed, max_step)
+    tree = case.grow(chosen=chosen, seed=seed, max_step=max_step, **plan)
     assert not difference(case, tree, twin, twin.grow())
 
 
@@ -108,6 +116,17 @@ def test_trees_under_monotone_constraints_are_those_of_the_twin(seed, n, p, unit
     signs = np.where(case.bins.is_nominal, 0, rng.integers(-1, 2, p))
     plan = {"monotone": tuple(signs.tolist()), "l1": float(rng.choice([0.0, 0.5])), "l2": float(rng.choice([0.0, 1.0]))}
     check(case, {"order": order, "max_leaf_nodes": 12, "min_samples_leaf": int(rng.integers(1, 4)), **plan})
+
+
+@given(seed=seeds, n=sizes, p=widths, unit=st.booleans(), order=orders, signs=st.booleans())
+@many
+def test_trees_whose_steps_have_a_bound_are_those_of_the_twin(seed, n, p, unit, order, signs):
+    rng = np.random.default_rng(seed)
+    case = draw_case(seed, n, p, unit=unit)
+    monotone = np.where(case.bins.is_nominal, 0, rng.integers(-1, 2, p)) if signs else np.zeros(p, int)
+    plan = {"order": order, "max_leaf_nodes": 12, "l2": float(rng.choice([0.0, 1.0])), "level_l2": 0.0}
+    max_step = float(rng.choice([0.25, 1.0, 4.0]))
+    check(case, {**plan, "monotone": tuple(monotone.tolist())}, max_step=max_step)
 
 
 @given(seed=seeds, n=sizes, unit=st.booleans(), order=orders)

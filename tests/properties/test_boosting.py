@@ -82,6 +82,7 @@ def test_a_warm_start_has_the_history_of_one_fit(table, first, second, classify)
     assert stepwise.n_iter_ == at_once.n_iter_
 
 
+@pytest.mark.filterwarnings("ignore:no tree has a test:treewright.exceptions.DataWarning")  # of three rows
 @settings(max_examples=25, deadline=None)
 @given(tables(), GROWTHS, st.sampled_from(["Classifier", "Regressor"]), st.data())
 def test_a_row_of_weight_two_is_a_row_twice_and_one_of_weight_zero_is_none(table, growth, kind, data):
@@ -111,6 +112,8 @@ def test_threads_change_no_bit(table, more, kind):
     assert same_model(one, two)
 
 
+@pytest.mark.filterwarnings("ignore:no tree has a test:treewright.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:early stopping. no round is better:treewright.exceptions.DataWarning")
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.integers(0, 99), st.floats(0.1, 0.6))
 def test_early_stopping_is_the_fit_of_the_best_round_on_the_other_rows(table, seed, fraction):

@@ -32,6 +32,8 @@ class RowWeights:
     ----------
     own : float64[n], > 0, or None
         Weights before the first round; whole numbers of a moderate sum are numbers of rows. None: one for every row.
+        A factor that they have in common is not taken out (k for each row is k copies of the table, to the last bit),
+        but it makes the steps of a row's weight coarser.
     n : int >= 1
 
     Attributes

@@ -5,6 +5,8 @@ This is the pruning of boosted models; it stands here, not in ``prune``, because
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -63,6 +65,9 @@ class RoundsLog:
 def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -> tuple[ModelData, RoundsLog]:
     """Keep the first rounds of a boosted model.
 
+    What the facts tell of dropped rounds goes with them: ``history`` ends with the last round that is kept, and
+    ``best_iteration`` is the best up to there.
+
     Parameters
     ----------
     model : ModelData
@@ -101,8 +106,27 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
         return model, log
     earlier = model.facts.get("pruning")
     entry = {"method": "rounds", "rounds_before": before, "rounds": kept}
-    facts = {**model.facts, "pruning": [*(earlier if isinstance(earlier, list) else []), entry]}
+    facts = {
+        **model.facts,
+        **_evaluated(model.facts, kept),
+        "pruning": [*(earlier if isinstance(earlier, list) else []), entry],
+    }
     return replace(model, trees=take(packed, np.arange(kept * boosting.n_scores)), facts=facts), log
+
+
+def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
+    """What was evaluated at the fit, up to the round ``kept``, and the best of these rounds; facts may lack both."""
+    found: dict[str, Any] = {}
+    history, best = facts.get("history"), facts.get("best_iteration")
+    curves: dict[str, list[Any]] = {}
+    if isinstance(history, dict):
+        curves = {name: values[: kept + 1] for name, values in history.items() if isinstance(values, list)}
+        found["history"] = curves
+    if isinstance(best, int) and best > kept:
+        judged = (curves.get("validation") or curves.get("train") or [])[1:]
+        known = [value if isinstance(value, int | float) else math.inf for value in judged]
+        found["best_iteration"] = known.index(min(known)) + 1 if known else kept
+    return found
 
 
 def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:

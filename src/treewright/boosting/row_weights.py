@@ -47,7 +47,7 @@ class RowWeights:
         if weights is not None and bool((weights == np.rint(weights)).all()) and float(weights.sum()) <= _MOST_ROWS:
             repeats = None if bool((weights == 1.0).all()) else weights.astype(np.int32)
             weights = None
-        if of_classes is not None:
+        if of_classes is not None and not bool((of_classes == 1.0).all()):
             weights = of_classes if weights is None else weights * of_classes
         if weights is None:
             return cls(repeats=repeats)

@@ -57,7 +57,7 @@ def drawn_by_gradient(
     Examples
     --------
     >>> rows, factors = drawn_by_gradient(np.arange(10.0), 0.2, 0.4, 1)
-    >>> rows[-2:].tolist(), factors[-2:].tolist(), factors.sum()
+    >>> rows[-2:].tolist(), factors[-2:].tolist(), float(factors.sum())
     ([8, 9], [1.0, 1.0], 10.0)
     """
     n = len(sizes)
@@ -69,7 +69,7 @@ def drawn_by_gradient(
         is_top = sizes > least
         equals = np.flatnonzero(sizes == least)
         # Not the first ones: the table may be in the order of its targets.
-        is_top[equals[_lowest(keys[equals], n_top - np.count_nonzero(is_top))]] = True
+        is_top[equals[_lowest(keys[equals], n_top - int(np.count_nonzero(is_top)))]] = True
     rest = np.flatnonzero(~is_top).astype(np.int32)
     factors = np.ones(n, np.float32)
     taken = is_top

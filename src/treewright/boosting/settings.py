@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -32,23 +33,23 @@ class BoostRows:
         Bins (``data.bin_rows``).
     target : float64[n, n_outputs] or int32[n, n_outputs]
         Numbers, or class codes.
-    weights : float64[n] or None
-        Above 0: sample weights times those of the rows' classes.
+    sample_weights : float64[n] or None
+        Above 0: what rows weigh without their classes; whole numbers are numbers of rows.
     of_classes : float64[n] or None
-        What of that the classes weigh: it makes gradients larger, and no row count as several.
+        Above 0: what the rows' classes weigh; it makes gradients larger, and no row count as several.
     """
 
     codes: np.ndarray
     target: np.ndarray
-    weights: np.ndarray | None = None
+    sample_weights: np.ndarray | None = None
     of_classes: np.ndarray | None = None
 
-    @property
-    def sample_weights(self) -> np.ndarray | None:
-        """float64[n]: the weights without those of the classes."""
-        if self.weights is None or self.of_classes is None:
-            return self.weights
-        return np.divide(self.weights, self.of_classes)
+    @cached_property
+    def weights(self) -> np.ndarray | None:
+        """float64[n] or None: both weights of each row, multiplied."""
+        if self.sample_weights is None or self.of_classes is None:
+            return self.of_classes if self.sample_weights is None else self.sample_weights
+        return np.multiply(self.sample_weights, self.of_classes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,14 +56,16 @@ def prune(
             "--method",
             metavar="NAME",
             help="cost-complexity, depth, leaves, reduced-error, error-based, pessimistic, minimum-error, "
-            "significance, description-length (or mdl), merge-equal-leaves.",
+            "significance, description-length (or mdl), merge-equal-leaves; of gradient boosting: rounds.",
             show_default=False,
         ),
     ] = ...,  # type: ignore[assignment]
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="An option of the method, such as alpha=0.01 or max_leaves=8."
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the method, such as alpha=0.01, max_leaves=8 or n_rounds=50.",
         ),
     ] = None,
     target: Annotated[

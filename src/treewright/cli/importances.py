@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from treewright.model import Model
 
-_REPEATS = 5  # shuffles of a column, of boosted trees
+_REPEATS = 5  # shuffles of a column, where all trees are judged together
 
 __all__ = ["check_can_be_judged", "impurity_importances", "permutation_importances"]
 
@@ -55,7 +55,7 @@ def check_can_be_judged(model: Model, path: Path) -> None:
     told = model.facts.get("loss")
     if model.boosting is not None and isinstance(told, dict) and told.get("name") == "own":
         raise UsageRefusal(f"--importances: the loss of {path} is a function of Python, which the file cannot hold")
-    if model.missing == "fractional":
+    if model.missing == "fractional" and model.tree_weights is None:
         raise UsageRefusal(
             f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so a tree has "
             "no one answer to judge: leave it out"
@@ -65,7 +65,8 @@ def check_can_be_judged(model: Model, path: Path) -> None:
 def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> str:
     """How much worse the trees predict these rows when a column is shuffled (Breiman 2001); the seed is 0.
 
-    Each tree by itself; boosted trees, of which each only adds to the others, all together, by their loss.
+    Each tree by itself. Boosted trees, of which each only adds to the others, are judged all together, by their loss;
+    those of AdaBoost, grown on the rows that others got wrong, by what they answer together.
 
     Parameters
     ----------
@@ -97,6 +98,12 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
         return printable_lines(
             str(boosting_importance.permutation_importances(model, losses, judged, _REPEATS, 0, n_threads))
         )
+    if model.tree_weights is not None:
+        from treewright.estimators.boosting_importance import permutation_of_weighted_trees
+        from treewright.estimators.boosting_rows import OtherRows
+
+        others = OtherRows(matrix, target, weights)
+        return printable_lines(str(permutation_of_weighted_trees(model, others, _REPEATS, 0, n_threads)))
     cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
     rows = JudgingRows(cells, target, weights)
     return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))

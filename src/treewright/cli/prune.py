@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PruneRequest", "check_words", "run_prune"]
 
+_OPTIONS_OF_ROUNDS = ("n_rounds",)
+
 
 @dataclass(frozen=True)
 class PruneRequest:
@@ -75,40 +77,51 @@ def run_prune(request: PruneRequest) -> None:
     """
     import treewright
 
-    method = METHODS[method_named(request.method)]
+    name = method_named(request.method)
+    method = METHODS.get(name)  # None: rounds of gradient boosting are dropped
     options = option_words(request.settings, "--set")
-    check_options(options, method.options(), "--set", method.name.replace("_", "-"))
+    known = method.options() if method is not None else _OPTIONS_OF_ROUNDS
+    check_options(options, known, "--set", name.replace("_", "-"))
     check_output(request.out, request.force)
     check_output(request.log, request.force)
     if request.out is not None and request.log is not None and request.out.resolve() == request.log.resolve():
         raise UsageRefusal(f"--out and --log name the same file {request.out}")
     model = treewright.load(request.model)
-    if is_ensemble(model):
-        raise UsageRefusal(f"prune cuts one tree back, and {request.model} has {model.n_trees} that answer together")
-    _check_method(request, method, model, options)
+    if method is None:
+        _check_rounds(request, model, options)
+    else:
+        _check_method(request, method, model, options)
     rows: tuple[Any, ...] = ()
     if request.data is not None:
-        name = target_name(model, request.model, request.target, "prune")
+        target = target_name(model, request.model, request.target, "prune")
         with progress():
             rows = weighted_rows(
-                model, request.data, request.reading, name, request.weight, skip=request.skip_missing_target
+                model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
             )
     with progress(), _methods_as_words():
-        pruned = model.prune(method.name, *(rows if method.needs != "none" else ()), **options)
+        given = rows if method is None or method.needs != "none" else ()
+        pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):
         say(printable_lines(str(pruned.prune_log)).replace("; to_dict() has them all", "; --log has them all"))
         if rows:
             say()
             for what, each in (("before", model), ("after", pruned)):
                 say(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
-            if method.needs == "holdout":
-                note("the rows above have chosen what was cut: judge the tree on others")
+            if method is None or method.needs == "holdout":
+                what = "tree" if method is not None else "model"
+                note(f"the rows above have chosen what was cut: judge the {what} on others")
     if request.out is None:
         note("the pruned model was not kept; --out pruned.tw saves it")
 
 
 def _check_method(request: PruneRequest, method: Method, model: Model, options: dict[str, Any]) -> None:
     """Refuse a method that the model or the lack of rows rules out, before rows are read."""
+    if is_ensemble(model):
+        instead = "; of gradient boosting the last rounds can be dropped: --method rounds"
+        raise UsageRefusal(
+            f"--method {request.method} cuts one tree back, and {printable(request.model)} has {model.n_trees} that "
+            f"answer together{instead if model.boosting is not None else ''}"
+        )
     if model.task == "regression":
         refuse_for_numbers(
             f"--method {request.method}", method.name, f"{request.model} predicts numbers",
@@ -119,6 +132,19 @@ def _check_method(request: PruneRequest, method: Method, model: Model, options: 
     if needs_rows and request.data is None:
         what = {"training": "the rows of the fit", "holdout": "rows that the tree was not grown on"}[method.needs]
         raise UsageRefusal(f"--method {request.method} needs {what}: give them as DATA, after MODEL")
+
+
+def _check_rounds(request: PruneRequest, model: Model, options: dict[str, Any]) -> None:
+    """Refuse to drop rounds where there are none, or where it is not told which."""
+    if model.boosting is None:
+        raise UsageRefusal(
+            f"--method rounds drops the last rounds of gradient boosting, and {printable(request.model)} is none"
+        )
+    if ("n_rounds" in options) == (request.data is not None):
+        raise UsageRefusal(
+            "--method rounds needs either --set n_rounds=N, or rows that the trees were not grown on: give them as "
+            "DATA, after MODEL"
+        )
 
 
 def _write(request: PruneRequest, pruned: Model) -> list[str]:

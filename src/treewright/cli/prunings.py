@@ -11,7 +11,7 @@ from typing import Any
 from treewright.cli.declared import Value, parse_value
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.data.matching import did_you_mean
-from treewright.prune.methods import CROSS_VALIDATED, METHODS
+from treewright.prune.methods import CROSS_VALIDATED, METHODS, ROUNDS
 
 __all__ = [
     "FIT_PRUNINGS",
@@ -202,7 +202,7 @@ def in_words(text: str, cost_complexity: str = "ccp-1se", option: str = "--prune
 
 
 def method_named(word: str) -> str:
-    """The method of ``Model.prune`` that a word means.
+    """The method of ``Model.prune`` that a word means: one of ``METHODS``, or ``ROUNDS``.
 
     Raises
     ------
@@ -210,8 +210,8 @@ def method_named(word: str) -> str:
         There is none.
     """
     name = _method_of(word)
-    if name not in METHODS:
-        words = [method.replace("_", "-") for method in METHODS]
+    if name != ROUNDS and name not in METHODS:
+        words = [*(method.replace("_", "-") for method in METHODS), ROUNDS]
         by_fit = word.replace("_", "-") in _BY_CROSS_VALIDATION
         more = " (it needs the rows to grow on: use fit --prune)" if by_fit else did_you_mean(word, words)
         raise UsageRefusal(f"--method {word!r}: there is no such method{more}; there are: {', '.join(words)}")

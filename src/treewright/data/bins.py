@@ -17,7 +17,7 @@ from treewright.exceptions import ParameterError
 MISSING_BIN = 255
 MAX_BINS = 255
 
-_COPIED_COLUMNS = 8  # copied at a time: a cache line of float64
+_COPIED_COLUMNS = 4  # copied at a time, by each thread: more would be most of the memory that a fit takes
 _COPIED_ROWS = 2048
 _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 

@@ -84,17 +84,18 @@ def count_few(cells: np.ndarray, weights: np.ndarray, values: np.ndarray, totals
 
 
 @kernel
-def distinct_values(ranked: np.ndarray, values: np.ndarray, edges: np.ndarray) -> int:
-    """The distinct values of sorted cells, and where each begins: 2 ms for a million cells, by array operations 20.
+def distinct_values(ranked: np.ndarray, weights: np.ndarray, values: np.ndarray, totals: np.ndarray) -> int:
+    """The distinct values of sorted cells, and their weights: 2 ms for a million cells, by array operations 20.
 
     Parameters
     ----------
     ranked : float[n], IN
         Ascending, without nan.
+    weights : int64[>= n] or int64[0], IN
+        Of the cells, in their order; empty: every cell weighs one.
     values : float64[n], OUT
         0.0 stands for -0.0 too.
-    edges : int64[n + 1], OUT
-        The first cell of each value; then n.
+    totals : int64[n], OUT
 
     Returns
     -------
@@ -105,9 +106,9 @@ def distinct_values(ranked: np.ndarray, values: np.ndarray, edges: np.ndarray) -
     for i in range(ranked.shape[0]):
         if i == 0 or ranked[i] != ranked[i - 1]:
             values[n] = np.float64(ranked[i]) + 0.0
-            edges[n] = i
+            totals[n] = 0
             n += 1
-    edges[n] = ranked.shape[0]
+        totals[n - 1] += weights[i] if weights.shape[0] > 0 else np.int64(1)
     return n
 
 
@@ -205,17 +206,13 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
         cells, weights = cells[weights > 0], weights[weights > 0]
     if len(weights):
         order = np.argsort(cells)
-        ranked = cells[order]
-        before = np.zeros(len(cells) + 1, np.int64)
-        np.cumsum(weights[order], out=before[1:])
+        ranked, weights = cells[order], weights[order]
     else:
         ranked = np.sort(cells)
-        before = None
     ranked = ranked[: np.searchsorted(ranked, np.nan)]  # nan sorts last
-    values, edges = np.empty(len(ranked)), np.empty(len(ranked) + 1, np.int64)
-    n_values = distinct_values(ranked, values, edges)
-    edges = edges[: n_values + 1]
-    return ColumnSummary(values[:n_values], np.diff(edges if before is None else before[edges]))
+    values, totals = np.empty(len(ranked)), np.empty(len(ranked), np.int64)
+    n_values = distinct_values(ranked, weights, values, totals)
+    return ColumnSummary(values[:n_values], totals[:n_values])
 
 
 def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = False) -> ColumnSummary:

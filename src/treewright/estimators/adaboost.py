@@ -30,7 +30,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     estimator : classifier, optional
         Treewright's or any other with ``fit``, ``predict`` and ``get_params``; by default a tree of one question (a
         *stump*), ``DecisionTreeClassifier(max_depth=1)``. It is copied, never fitted itself. Each copy gets seeds of
-        its own for its ``random_state``.
+        its own for its ``random_state``. Where it weighs classes, ``"balanced"`` is taken once, of the weights before
+        the first round.
     n_estimators : int >= 1, default 50
         Copies (*members*) at most.
     learning_rate : float > 0, default 1.0
@@ -81,7 +82,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 
     Members of Treewright's own get weights that add up to the number of rows, others such as add up to one. Sums of
     weights are exact: neither the order of the rows nor the number of threads changes anything, and with trees a row of
-    weight k is k equal rows while weights are whole numbers. Single trees of Treewright are grown on a table that is
+    weight k is k equal rows while weights are whole numbers and no parameter counts rows (``min_samples_leaf``,
+    ``min_samples_split``). Single trees of Treewright are grown on a table that is
     encoded and sorted once; with ``splitter="hist"`` the bins are those of the first tree.
 
     Examples

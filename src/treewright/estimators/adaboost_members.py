@@ -19,7 +19,7 @@ from sklearn.utils.validation import has_fit_parameter
 from treewright.boosting.adaboost import RowWeights
 from treewright.data.take import take_rows
 from treewright.data.target import Labels, Numbers, encode_labels, recode
-from treewright.data.weights import weighed
+from treewright.data.weights import factors_by_code, weighed
 from treewright.estimators.bagging_plan import is_of_treewright
 from treewright.estimators.bagging_rows import BagRows, seeded
 from treewright.estimators.bagging_votes import numbers_of
@@ -89,9 +89,11 @@ class OnEncodedTable(Fitting):
         super().__init__(plan)
         base = clone(plan.base)
         if "class_weight" in base.get_params(deep=False):
-            base.set_params(class_weight=None)  # classes are weighed anew in each round
+            base.set_params(class_weight=None)  # the rounds begin with the weights of the rows alone
         base._check_parameters()
         table = base._checked(plan.X, plan.y, plan.weights, plan.n_threads).table
+        # Once: "balanced" by the weights of a round would take back what the round has learnt about a class.
+        self._factors = clone(plan.base)._class_factors(table.target, table.weights)
         self._table = replace(table, weights=None, prepared=Prepared())
 
     def fit(self, member: int, weights: RowWeights) -> Any:
@@ -104,9 +106,8 @@ class OnEncodedTable(Fitting):
             own = plan.rows.counts_by_chance(member, weights.as_counts()[0]).astype(np.float64)
         elif _is_blind_to_scale(estimator):
             own, unit = weights.as_counts()
-        factors = estimator._class_factors(self._table.target, own)
-        each = cast("np.ndarray", weighed(own, factors, self._table.target[0]))
-        given = self._weighed(each, own, factors)
+        each = cast("np.ndarray", weighed(own, self._factors, self._table.target[0]))
+        given = self._weighed(each, own)
         tree, steps = estimator._grow(given.table, plan.n_threads)
         if unit != 1.0:
             counts = {"value": tree.value * unit} if isinstance(plan.target, Labels) else {}
@@ -116,15 +117,15 @@ class OnEncodedTable(Fitting):
         estimator._steps, estimator._parameters_of_fit = steps, estimator._parameters()
         return estimator
 
-    def _weighed(self, weights: np.ndarray, own: np.ndarray, factors: Any) -> FitInput:
+    def _weighed(self, weights: np.ndarray, own: np.ndarray) -> FitInput:
         """The table with these weights; rows without any are left out."""
         table = replace(self._table, weights=weights)
         if weights.all():
-            return FitInput(table, None, factors, own)
+            return FitInput(table, None, self._factors, own)
         kept = weights > 0
         target: Any = table.target
         part = target._replace(**{target._fields[0]: target[0][kept]})
-        return FitInput(FitTable(table.schema, table.matrix[kept], part, weights[kept]), kept, factors, own[kept])
+        return FitInput(FitTable(table.schema, table.matrix[kept], part, weights[kept]), kept, self._factors, own[kept])
 
     def said(self, fitted: Any) -> np.ndarray:
         """As ``Fitting.said``."""
@@ -147,11 +148,19 @@ class OnRawTable(Fitting):
         is_every = len(plan.rows.kept) == plan.rows.n_rows
         self._X = plan.X if is_every else take_rows(plan.X, plan.rows.kept)
         self._y = plan.y if is_every else plan.y[plan.rows.kept]
+        self._class_weight: dict[Any, float] | None = None
+        if is_of_treewright(plan.base) and getattr(plan.base, "class_weight", None) == "balanced":
+            # Ours balance by the weights that they get: those before the first round are taken, as on encoded tables.
+            labels = cast("Labels", plan.target)
+            factors = factors_by_code(["balanced"], labels.codes, labels.classes, plan.weights)[0]
+            self._class_weight = dict(zip(labels.classes[0].tolist(), factors.tolist(), strict=True))
 
     def fit(self, member: int, weights: RowWeights) -> Any:
         """As ``Fitting.fit``."""
         plan = self.plan
         estimator = seeded(clone(plan.base), plan.seed, member)
+        if self._class_weight is not None:
+            estimator.set_params(class_weight=self._class_weight)
         is_ours = is_of_treewright(plan.base)
         if not plan.bootstrap:
             own = weights.as_rows if is_ours else weights.shares

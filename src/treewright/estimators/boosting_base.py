@@ -23,6 +23,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
 from treewright.data.target import Labels
+from treewright.data.weights import weighed
 from treewright.estimators import resolve
 from treewright.estimators.base import Estimator
 from treewright.estimators.boosting_news import Judge, facts_of
@@ -36,6 +37,7 @@ from treewright.estimators.boosting_plan import (
     tree_settings,
 )
 from treewright.estimators.boosting_rows import Given, OtherRows, encode_given, held_out
+from treewright.estimators.boosting_suspicions import warn_of_no_better_round, warn_of_silent_trees
 from treewright.estimators.boosting_verbs import BoostingVerbs
 from treewright.estimators.constraints import Number, Words
 from treewright.estimators.forest_past import PastFit
@@ -152,27 +154,31 @@ class BoostingEstimator(BoostingVerbs, Estimator):
         # A byte a cell; rows in the order of their leaves, and scores, gradients and hessians.
         check_fits(n * (p + 8 + 32), f"boosting on {n} rows x {p} columns")
 
-    def _parts_of(self, table: FitTable, seed: int) -> tuple[FitTable, OtherRows | None]:
+    def _parts_of(self, given: FitInput, seed: int) -> tuple[FitInput, OtherRows | None]:
         """The rows that trees are grown on, and those that are kept aside to judge them."""
         if not self.early_stopping or self.validation_fraction is None:
-            return table, None
+            return given, None
+        table, own = given.table, given.sample_weight
         by_class = bool(_classes_of(table.target))
         aside = held_out(table.target[0], float(self.validation_fraction), seed, by_class=by_class)
         weights = table.weights
         others = OtherRows(table.matrix[aside], table.target[0][aside], None if weights is None else weights[aside])
-        own = None if weights is None else weights[~aside]
-        return replace(
-            table, matrix=table.matrix[~aside], target=self._rows_of(table.target, ~aside), weights=own
-        ), others
+        kept = replace(
+            table,
+            matrix=table.matrix[~aside],
+            target=self._rows_of(table.target, ~aside),
+            weights=None if weights is None else weights[~aside],
+        )
+        return replace(given, table=kept, sample_weight=None if own is None else own[~aside]), others
 
     def _learn(self, given: FitInput, n_threads: int, others: OtherRows | None = None) -> None:
         """Grow the rounds, or those that are new; keep them."""
         began = perf_counter()
         past: PastFit | None = self.__dict__.get("_past") if self.warm_start else None
         seed = resolve.seed_of(self.random_state) if past is None else past.seed
-        table = given.table
         if others is None:
-            table, others = self._parts_of(table, seed)
+            given, others = self._parts_of(given, seed)
+        table = given.table
         _refuse_weights(table.weights)
         losses = self._checked_losses(table, others)
         n_classes = self._n_classes(table.target)
@@ -196,15 +202,18 @@ class BoostingEstimator(BoostingVerbs, Estimator):
                 start = cast("PackedTrees", self.model_.trees), cast("Boosting", self.model_.boosting)
                 before = Curves(self.history_, self.n_estimators_)
             stages = {"bins": perf_counter() - began}
-            rows = BoostRows(binned.codes, table.target[0], table.weights)
+            rows = BoostRows(binned.codes, table.target[0], given.sample_weight, _weights_of_classes(given))
             boosted = boost(of_all, rows, settings, start, base)
             progress.report(1.0, "boosting")  # early stopping comes before the last round
-        self._keep(replace(given, table=table), boosted, losses, before)
+        self._keep(given, boosted, losses, before)
         self._past = now
         self.fit_seconds_ = {**stages, **boosted.history.stages}
         importances = self.feature_importances_
         column = int(importances.argmax()) if importances.any() else -1
         warn_of_suspicions(table.schema, table.matrix, table.target, column)
+        warn_of_silent_trees(boosted.trees, losses, given, self)
+        if self.early_stopping and past is None:
+            warn_of_no_better_round(boosted.history)
 
     def _checked_losses(self, table: FitTable, others: OtherRows | None) -> tuple[Loss, ...]:
         """A loss per output, with what it takes from the rows; targets are in its domain."""
@@ -319,6 +328,15 @@ def _refuse_weights(weights: np.ndarray | None) -> None:
             f"the largest weight of a row is {float(weights.max()):g}; boosting takes {1 / _LARGEST_WEIGHT:g} to "
             f"{_LARGEST_WEIGHT:g}: scale the weights"
         )
+
+
+def _weights_of_classes(given: FitInput) -> np.ndarray | None:
+    """float64[n]: what each row's classes weigh, to float32: so times a number of rows it is exact."""
+    of_classes = weighed(None, given.factors, given.table.target[0])
+    if of_classes is None:
+        return None
+    with np.errstate(over="ignore", under="ignore"):  # the rounds refuse what float32 cannot hold
+        return of_classes.astype(np.float32).astype(np.float64)
 
 
 def _classes_of(target: Any) -> tuple[np.ndarray, ...]:

@@ -39,9 +39,9 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
 
     Parameters
     ----------
-    n_estimators : int >= 1, default 100
+    n_estimators : int >= 1, default 300
         Rounds: a tree for two classes, one per class for more.
-    learning_rate : float, above 0 up to 1, default 0.1
+    learning_rate : float, above 0 up to 1, default 0.05
         Share of each tree's answer that is added. With a smaller one more rounds are needed, and often less is lost.
     loss : "log_loss", callable or object, default "log_loss"
         What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
@@ -55,8 +55,8 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
     min_samples_leaf : int >= 1, default 20
         Rows a branch needs; a whole weight counts as so many rows.
     min_child_weight : float >= 0, default 0.001
-        Sum of hessians a branch needs.
-    l1, l2 : float >= 0, default 0
+        Sum of hessians a branch needs, in the unit of the weights.
+    l1, l2 : float >= 0, default 0 and 3
         What is taken from a leaf's gradient towards 0; what is added to its hessian. Both make leaves smaller.
     min_gain : float >= 0, default 0
         What a split must gain at least.
@@ -66,7 +66,7 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         ``"gradient"``: each round takes the rows of the largest gradients (``top_rate`` of all) and draws
         ``other_rate`` of all from the others, which count for more (Ke et al. 2017).
     top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
-    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1.0
+    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and 0.7
         Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
     max_bins : int from 2 to 255, default 255
         Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
@@ -77,7 +77,7 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         ``"auto"``: subsets for columns of few levels, ordered for many (see Notes). Ordered only for two classes.
     level_smoothing : float >= 0, default 10
         Of ``"subsets"``: added to the hessian of each level where levels are brought in an order.
-    level_l2 : float >= 0, default 10
+    level_l2 : float >= 0, default 1
         Added to ``l2`` where a subset of levels is asked for.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
@@ -85,7 +85,8 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         Columns that may be asked on one way from the root to a leaf: those of one group, of at most 64. Columns in no
         group are one group more.
     class_weight : dict, list of dict, "balanced", optional
-        Weight of each class. ``"balanced"`` counts all rows that are given.
+        Weight of each class. ``"balanced"`` counts all rows that are given. It makes gradients larger; for
+        ``min_samples_leaf`` a row counts as one whatever its class weighs.
     init : None, "zero", float or sequence of floats, default None
         Where scores begin: at the best constant, at 0, or at these numbers, one per score.
     early_stopping : bool, default False
@@ -151,8 +152,9 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
     Friedman 2001, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29; second order
     as in Chen and Guestrin 2016, "XGBoost". The columns are put into bins once. Gradients and hessians are whole
     numbers, so the model is the same for any number of threads, and a row of weight k (a whole number) is k rows. A
-    missing value goes to the side that gains more. ``level_encoding="auto"`` orders columns of
-    32 levels and more.
+    missing value goes to the side that gains more. ``level_encoding="auto"`` orders columns of more than 254 levels,
+    and those of 32 levels and more with fewer than 16 rows to a level. The defaults were chosen on data, by
+    ``benchmarks/defaults``: decision 0006 has the table.
 
     Examples
     --------
@@ -172,9 +174,9 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int = 300,
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.05,
         loss: Any = "log_loss",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
@@ -182,7 +184,7 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
-        l2: float = 0.0,
+        l2: float = 3.0,
         min_gain: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
@@ -190,11 +192,11 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         other_rate: float = 0.1,
         features_per_tree: float = 1.0,
         features_per_level: float = 1.0,
-        features_per_node: float = 1.0,
+        features_per_node: float = 0.7,
         max_bins: int = 255,
         level_encoding: str = "auto",
         level_smoothing: float = 10.0,
-        level_l2: float = 10.0,
+        level_l2: float = 1.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,

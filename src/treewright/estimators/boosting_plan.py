@@ -13,6 +13,7 @@ import numpy as np
 
 from treewright.boosting.settings import BoostSettings, BoostTable, Sampling
 from treewright.boosting.statistics import with_ordered_statistics
+from treewright.data.bin_edges import MAX_LEVEL_BINS
 from treewright.data.schema import Schema
 from treewright.estimators import resolve
 from treewright.estimators.binned import BinnedTable
@@ -20,11 +21,14 @@ from treewright.estimators.table import FitTable
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.settings import GradientSettings, Order
 
-# A level of fewer rows than a leaf needs can be told from others only in a set with them, and the set is chosen on the
-# very rows that it then explains. With this many levels in a column sets begin to follow chance.
+# A level of few rows can be told from others only in a set with them, and the set is chosen on the very rows that it
+# then explains: a statistic that leaves a row's own target out is safer. Where levels have rows enough, sets lose less
+# than the statistic's noise. A column of more levels than bins has no sets of single levels.
 ORDERED_FROM = 32
+FEW_ROWS_OF_LEVEL = 16
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
+_MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
 _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 
@@ -67,7 +71,7 @@ def tree_settings(parameters: Any, schema: Schema, n_outputs: int, n_classes: Se
         order=cast("Order", parameters.growth),
         max_leaf_nodes=None if max_leaf_nodes is None else int(max_leaf_nodes),
         max_depth=None if max_depth is None else min(int(max_depth), 2**31 - 1),
-        min_samples_leaf=int(parameters.min_samples_leaf),
+        min_samples_leaf=min(int(parameters.min_samples_leaf), _MORE_THAN_ALL_ROWS),
         min_child_weight=resolve.finite(parameters.min_child_weight),
         l1=resolve.finite(parameters.l1),
         l2=resolve.finite(parameters.l2),
@@ -182,7 +186,7 @@ def binned_with_statistics(
         ``level_encoding="ordered"`` of a target that has no statistic.
     """
     binned = BinnedTable.of(table, parameters.max_bins, n_threads)
-    columns = ordered_columns(table.schema, parameters.level_encoding, one_number=one_number)
+    columns = ordered_columns(table.schema, parameters.level_encoding, len(table.matrix), one_number=one_number)
     made = BoostTable(binned.bins, table.schema, np.zeros(len(table.schema), bool))
     if not len(columns):
         return binned, made
@@ -194,14 +198,16 @@ def binned_with_statistics(
     return replace(binned, bins=made.bins, codes=codes), made
 
 
-def ordered_columns(schema: Schema, encoding: str, *, one_number: bool) -> np.ndarray:
+def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:
     """int64[k]: nominal columns whose levels are put in the order of a target statistic.
 
     Parameters
     ----------
     schema : Schema
     encoding : {"auto", "subsets", "ordered"}
-        ``"auto"``: columns of ``ORDERED_FROM`` levels or more.
+        ``"auto"``: columns of more levels than bins, and those of ``ORDERED_FROM`` levels or more whose levels have
+        fewer than ``FEW_ROWS_OF_LEVEL`` rows each in the mean.
+    n_rows : int
     one_number : bool
         As in ``binned_with_statistics``.
 
@@ -217,8 +223,16 @@ def ordered_columns(schema: Schema, encoding: str, *, one_number: bool) -> np.nd
         )
     if encoding == "subsets" or not one_number:
         return np.empty(0, np.int64)
-    least = 1 if encoding == "ordered" else ORDERED_FROM
     return np.array(
-        [at for at, column in enumerate(schema.columns) if column.kind == "nominal" and len(column.levels) >= least],
+        [
+            at
+            for at, column in enumerate(schema.columns)
+            if column.kind == "nominal" and (encoding == "ordered" or _has_many_levels(len(column.levels), n_rows))
+        ],
         np.int64,
     )
+
+
+def _has_many_levels(n_levels: int, n_rows: int) -> bool:
+    """Whether a statistic of the target serves better than sets of levels."""
+    return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < FEW_ROWS_OF_LEVEL * n_levels)

@@ -32,7 +32,7 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
 
     Parameters
     ----------
-    n_estimators : int >= 1, default 100
+    n_estimators : int >= 1, default 300
         Rounds: a tree per output, or per level of several quantiles.
     learning_rate
         As in ``GradientBoostingClassifier``.
@@ -52,7 +52,8 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
     expectile : float, above 0 and below 1, default 0.5
         Of ``"expectile"``.
     max_leaf_nodes, max_depth, growth, min_samples_leaf, min_child_weight, l1, l2, min_gain
-        As in ``GradientBoostingClassifier``.
+        As in ``GradientBoostingClassifier``. Hessians of poisson and tweedie are in the unit of the target. Leaves of
+        absolute_error and quantile are quantiles of their rows, which ``l1`` and ``l2`` do not shrink.
     subsample, sampling, top_rate, other_rate, features_per_tree, features_per_level, features_per_node, max_bins
         As in ``GradientBoostingClassifier``.
     level_encoding : {"auto", "subsets", "ordered"}, default "auto"
@@ -107,9 +108,9 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
 
     def __init__(
         self,
-        n_estimators: int = 100,
+        n_estimators: int = 300,
         *,
-        learning_rate: float = 0.1,
+        learning_rate: float = 0.05,
         loss: Any = "squared_error",
         quantile: float | Sequence[float] = 0.5,
         huber_delta: float | None = None,
@@ -121,7 +122,7 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         min_samples_leaf: int = 20,
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
-        l2: float = 0.0,
+        l2: float = 3.0,
         min_gain: float = 0.0,
         subsample: float = 1.0,
         sampling: str = "uniform",
@@ -129,11 +130,11 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         other_rate: float = 0.1,
         features_per_tree: float = 1.0,
         features_per_level: float = 1.0,
-        features_per_node: float = 1.0,
+        features_per_node: float = 0.7,
         max_bins: int = 255,
         level_encoding: str = "auto",
         level_smoothing: float = 10.0,
-        level_l2: float = 10.0,
+        level_l2: float = 1.0,
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         init: float | Sequence[float] | str | None = None,

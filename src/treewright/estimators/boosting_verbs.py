@@ -38,6 +38,7 @@ class BoostingVerbs(TreeSequence):
     n_jobs: int | None
     unseen: str
     model_: Model
+    n_iter_: int
     _bound: tuple[Loss, ...]  # the losses of the fit, one per target
 
     # After the fit.
@@ -186,7 +187,7 @@ class BoostingVerbs(TreeSequence):
         Returns
         -------
         estimator
-            A fitted copy with fewer rounds.
+            A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these.
 
         Raises
         ------
@@ -206,6 +207,8 @@ class BoostingVerbs(TreeSequence):
             rows = Rows(others.matrix, others.target, others.weights)
         pruned = copy.copy(self)
         pruned.model_ = model.pruned(method, rows, **options)
+        if pruned.n_estimators_ < self.n_estimators_:
+            pruned.n_iter_ = max((len(curve) - 1 for curve in pruned.history_.values()), default=pruned.n_estimators_)
         return pruned
 
     def plot_history(self, ax: Any = None) -> Any:

@@ -18,6 +18,16 @@ from treewright.tree.growth import BOOSTED, FORESTS, SEARCHED, growth_of
 from treewright.tree.model import ModelData
 from treewright.tree.nodes import node_of
 
+# Parameters that the search of an algorithm cannot do without.
+_NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "cart": {"criterion": str, "nominal_splits": str, "min_weight_fraction_leaf": (int, float)},
+    "id3": {},
+    "c45": {"nominal_splits": str},
+    "chaid": {
+        "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
+    },
+}  # fmt: skip
+
 
 def audit_model(
     model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
@@ -38,10 +48,17 @@ def audit_model(
     Raises
     ------
     ParameterError
-        The trees did not choose among all tests; there is no such node or column.
+        The trees did not choose among all tests; the facts do not tell the parameters of the search; there is no such
+        node or column.
     """
     refuse_other_growth(model)
     growth = growth_of(model)
+    for name, kind in _NEEDED[growth.algorithm].items():
+        if not isinstance(growth.parameters.get(name), kind):
+            raise ParameterError(
+                f"the facts of the model do not tell {name!r} of {growth.algorithm}, so its search cannot be repeated: "
+                "audit the estimator that was fitted, or fit again"
+            )
     algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
     n_rows = int(facts.get("n_samples", len(matrix)))
     if growth.is_member:

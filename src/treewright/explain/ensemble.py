@@ -133,6 +133,9 @@ def show_ensemble(model: ModelData, **options: Any) -> str:
     for title, numbers in (("leaves", sizes.n_leaves), ("depth", sizes.depth)):
         median = f"{np.median(numbers):.1f}".removesuffix(".0")
         lines.append(f"{title:8}{numbers.min():>10}{median:>10}{numbers.max():>10}")
+    if (weights := model.tree_weights) is not None:
+        found = (weights.min(), np.median(weights), weights.max())
+        lines.append("weight  " + "".join(f"{weight:>10.4g}" for weight in found))
     lines += ["", *_importances(model, sizes), "", "show(tree=0) shows the first tree, tree(0) is it as a model"]
     return "\n".join(lines)
 
@@ -146,6 +149,8 @@ def _title(model: ModelData) -> list[str]:
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting)]
     said = COMBINED.get((model.task, model.combine))
+    if model.combine == "vote" and model.tree_weights is not None:
+        said = "the class that has most of their weight among the votes"
     return [*lines, f"the prediction is {said}"] if said else lines
 
 

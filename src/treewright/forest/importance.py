@@ -19,6 +19,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError
+from treewright.explain.ensemble import mean_importances
 from treewright.explain.importance import impurity_importances
 from treewright.forest.chance import COLUMNS, choose_columns
 from treewright.forest.draws import seeds_of
@@ -75,13 +76,18 @@ def impurity_decrease(model: ModelData) -> Importances:
     -------
     Importances
         The values are those of ``explain.ensemble.mean_importances``: each tree's sum to one, trees without a split do
-        not count. Of boosted trees they are shares of all gains.
+        not count. Of boosted trees they are shares of all gains; trees with weights count by these. Neither have a
+        standard error: the trees follow one another.
     """
     trees = model.trees
     if isinstance(trees, PackedTrees) and model.boosting is not None:
         gains = trees.feature_importances()
         nothing = np.full(len(gains), np.nan)
         return Importances("gain", model.task, model.schema.names, gains, nothing, len(trees), sample="")
+    if model.tree_weights is not None:
+        shares = mean_importances(model)
+        nothing = np.full(len(shares), np.nan)
+        return Importances("weighted", model.task, model.schema.names, shares, nothing, len(trees), sample="")
     if isinstance(trees, PackedTrees):
         by_tree = np.array(trees.importances)
     else:

@@ -25,6 +25,16 @@ _SHUFFLED = "rise of the loss when the column is shuffled"
 WHAT = {
     ("impurity", "classification"): "share of the impurity that splits removed, on the training rows",
     ("impurity", "regression"): "share of the impurity that splits removed, on the training rows",
+    (
+        "weighted",
+        "classification",
+    ): "share of the impurity that splits removed, trees by their weights, on the training rows",
+    (
+        "weighted",
+        "regression",
+    ): "share of the impurity that splits removed, trees by their weights, on the training rows",
+    ("error", "classification"): "rise of the share of wrong answers of all trees together when the column is shuffled",
+    ("error", "regression"): "rise of the squared error of all trees together when the column is shuffled",
     ("debiased", "classification"): "share of the Gini impurity of unseen rows that splits remove",
     ("debiased", "regression"): "share of the variance of unseen rows that splits remove",
     ("gain", "classification"): _GAIN,
@@ -44,7 +54,7 @@ class Importances:
 
     Attributes
     ----------
-    kind : {"impurity", "gain", "debiased", "permutation"}
+    kind : {"impurity", "weighted", "gain", "cover", "frequency", "debiased", "permutation", "error"}
     task : {"classification", "regression"}
     names : tuple
         Of the columns, in the order of the table.
@@ -105,6 +115,11 @@ class Importances:
             ax=ax,
         )
 
+    def _what(self) -> str:
+        """What the values are."""
+        is_of_loss = self.sample == "shuffle" and self.kind == "permutation"
+        return _SHUFFLED if is_of_loss else WHAT[self.kind, self.task]
+
     def __repr__(self) -> str:
         return str(self)
 
@@ -115,7 +130,7 @@ class Importances:
             TextColumn("column", [shorten(written_name(self.names[at]), NAME_WIDTH) for at in shown], "left"),
             TextColumn("importance", [_text(self.values[at], digits) for at in shown], "point"),
         ]
-        lines = [f"{_SHUFFLED if self.sample == 'shuffle' else WHAT[self.kind, self.task]} ({self.kind})"]
+        lines = [f"{self._what()} ({self.kind})"]
         if self.sample:
             errors = [_text(self.standard_errors[at], digits) for at in shown]
             columns.append(TextColumn("s.e.", errors, "point"))

@@ -104,7 +104,8 @@ class PredictingModel(ModelData):
         -------
         float64[n], or float64[n, n_scores] for several scores
             Of two classes the log odds of the second, of more one score per class; of numbers see
-            ``treewright.tree.boosting.Boosting``.
+            ``treewright.tree.boosting.Boosting``. Log odds so near to 0 that both shares round to 0.5 (about 1e-16)
+            are a tie for ``predict``, which takes the first class.
 
         Raises
         ------
@@ -131,7 +132,7 @@ class PredictingModel(ModelData):
         Parameters
         ----------
         X : table of n rows
-            Read at once; each answer is worked out when it is asked for.
+            Read at once; each answer is worked out when it is asked for, and a ``TooLargeError`` comes with the first.
         n_jobs : int or None
             Threads; the result does not depend on it.
         owner : str

@@ -16,6 +16,7 @@ from treewright.predict.ensemble_content import contents_of
 from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
 from treewright.predict.links import answers_of, boosted_parts
 from treewright.predict.route import leaf_of
+from treewright.predict.shares import class_shares, votes_for
 from treewright.tree.arrays import Tree
 from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
@@ -27,6 +28,8 @@ def said_by_tree(
     model: ModelData, tree: Tree, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None
 ) -> np.ndarray:
     """What the leaves of one tree say; under ``missing="fractional"`` a row with missing cells gets an average.
+
+    Where trees vote, such a row is voted for once: for the class with the largest average share, as it says alone.
 
     Parameters
     ----------
@@ -44,7 +47,11 @@ def said_by_tree(
     """
     said: np.ndarray = content.take(leaf_of(tree, matrix, n_jobs), axis=0)
     if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
-        said[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
+        if model.combine == "vote":
+            shares = average_of_leaves(tree, matrix, rows, class_shares(model, tree.value), n_jobs)
+            said[rows] = votes_for(model, shares)
+        else:
+            said[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
     return said
 
 
@@ -63,9 +70,9 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
     -------
     float64[n, n_values]
         ``"mean"``: class shares or numbers, averaged over the trees. ``"vote"``: the share of the trees that vote for
-        the class, each for the most frequent one of its leaf, the first of equals; trees with weights have a share of
-        the weight. ``"median"``: see ``weighted_median``. ``"sum"``: what the scores mean (``predict.links``).
-        A mean is finite, also where the sum is beyond float64.
+        the class, each for the one that it predicts alone; trees with weights have a share of the weight.
+        ``"median"``: see ``weighted_median``. ``"sum"``: what the scores mean (``predict.links``). A mean is finite,
+        also where the sum is beyond float64.
 
     Raises
     ------
@@ -78,8 +85,6 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
         return _median(model, matrix, n_jobs)
     contents = contents_of(model)
     sums = _added_up(model, contents, matrix, n_jobs)
-    if model.combine == "sum":
-        return sums
     if model.tree_weights is not None:
         sums /= np.cumsum(model.tree_weights)[-1]  # in the order of the trees, as the sums
         return sums

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treewright.predict.shares import class_shares, first_largest, output_columns
+from treewright.predict.shares import class_shares, votes_for
 from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
 
@@ -42,8 +42,4 @@ def _content(model: ModelData, value: np.ndarray) -> np.ndarray:
     if model.combine != "vote":
         return class_shares(model, value)
     # By counts, as a single tree chooses: the division could make neighbours equal.
-    codes = first_largest(model, value)
-    votes = np.zeros(value.shape)
-    for output, columns in enumerate(output_columns(model)):
-        votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
-    return votes
+    return votes_for(model, value)

@@ -1,4 +1,4 @@
-"""Class shares. In: class counts of nodes. Out: shares, most frequent classes. Callers: predict, model, prune."""
+"""Class shares. In: class counts of nodes. Out: shares, largest classes, votes. Callers: predict, model, prune."""
 
 from __future__ import annotations
 
@@ -51,3 +51,22 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
     for output, columns in enumerate(output_columns(model)):
         codes[:, output] = shares[:, columns].argmax(axis=1)
     return codes
+
+
+def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
+    """A 1 for the class that ``first_largest`` chooses, 0 for the others, output by output.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of classes.
+    shares : float[n, n_values]
+
+    Returns
+    -------
+    float64[n, n_values]
+    """
+    codes, votes = first_largest(model, shares), np.zeros(shares.shape)
+    for output, columns in enumerate(output_columns(model)):
+        votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
+    return votes

@@ -29,6 +29,7 @@ from treewright.tree.container import (
     PREFIX,
     TENSORS,
     Layout,
+    canonical,
     check_canonical,
     check_digest,
     compose,
@@ -274,8 +275,11 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
     try:
         schema = schema_from_json(metadata["schema"])
         classes = tuple(array_from_json(labels) for labels in metadata["classes"])
+        written = canonical(schema_to_json(schema))
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         raise ModelFileError(f"damaged model file: {error}") from None
+    if written != canonical(metadata["schema"]):  # one model, one file
+        raise ModelFileError("damaged model file: a column name or level is not in its canonical form")
     trees: tuple[Tree, ...] | PackedTrees
     boosting = boosting_from_json(metadata["boosting"]) if "boosting" in metadata else None
     if _is_packed(metadata):

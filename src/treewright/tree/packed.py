@@ -108,8 +108,8 @@ class PackedTrees(Sequence[Tree]):
 
     @property
     def n_trees(self) -> int:
-        """How many trees there are."""
-        return len(self.roots) - 1
+        """How many trees there are; 0 where ``roots`` is empty, as a file may have it."""
+        return max(len(self.roots) - 1, 0)
 
     @property
     def n_nodes(self) -> int:

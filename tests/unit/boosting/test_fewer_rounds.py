@@ -11,6 +11,7 @@ import pytest
 from boosted_models import boosted, naive_answer, naive_scores, table_of, weighted
 from random_forests import SCHEMA, random_rows
 
+import treewright as tw
 from treewright.boosting.fewer_rounds import RoundsLog
 from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
@@ -137,3 +138,29 @@ def test_what_cannot_be_done_is_refused() -> None:
     two, _, table, y, _ = rows_for("two numbers")
     with pytest.raises(DataError, match="1 outputs, the model has 2"):
         two.prune("rounds", table, y[:, 0])
+
+
+def test_what_is_told_of_dropped_rounds_goes_with_them() -> None:
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(120, 3)), rng.normal(size=(60, 3))
+    est = tw.GradientBoostingRegressor(12, max_leaf_nodes=4, min_samples_leaf=5)
+    est.fit(X, X[:, 0] + rng.normal(size=120), X_val=new, y_val=new[:, 0])
+    plain = tw.GradientBoostingRegressor(12, max_leaf_nodes=4, min_samples_leaf=5).fit(X, X[:, 0] ** 2)
+    curve = est.history_["validation"]
+
+    for kept in (1, 3, 11):
+        fewer = est.prune(n_rounds=kept)
+        best = min(range(1, kept + 1), key=lambda at: curve[at])  # type: ignore[arg-type,return-value]
+        assert (fewer.n_iter_, fewer.n_estimators_) == (kept, kept)
+        assert fewer.best_iteration_ == fewer.model_.facts["best_iteration"] == best
+        assert fewer.history_["validation"] == curve[: kept + 1]
+        small = plain.prune(n_rounds=kept)
+        assert (small.n_iter_, small.best_iteration_, small.history_) == (kept, kept, {})
+    assert (est.n_iter_, len(curve), plain.best_iteration_) == (12, 13, 12)
+
+
+@pytest.mark.parametrize("history", [None, 3, {}, {"train": 3}, {"train": ["a"] * 7}, {"validation": [None] * 2}])
+def test_facts_of_any_origin_are_cut(history: Any) -> None:
+    model = replace(rows_for("number")[0], facts={"history": history, "best_iteration": 6})
+
+    assert 1 <= model.prune("rounds", n_rounds=2).facts["best_iteration"] <= 2

@@ -67,7 +67,7 @@ def naive_rounds(case: GradientCase, loss: Loss, target: np.ndarray, plan: dict[
         for score in range(k):
             held = replace_gradients(case, g[score], NO_HESSIAN if is_unit else h[score])
             tree_seed = mixed(mixed(mixed(plan.get("seed", 0), number), 1), score)
-            tree = held.grow(chosen=chosen, seed=tree_seed, **plan["tree"])
+            tree = held.grow(chosen=chosen, seed=tree_seed, max_step=loss.max_step, **plan["tree"])
             scores[score] += plan["learning_rate"] * answers(packed_of(held, tree), case.cells)
     return scores
 
@@ -150,6 +150,45 @@ def test_rounds_learn_from_the_rows_drawn(case):
     # Of 240 rows 24, and 72 of the other 216, which count for 3 each; the first two rounds learn from all.
     assert rows_per_tree(found) == [240, 240, 96, 96, 96]
     assert weight_per_tree(found) == [240.0] * 5
+
+
+@pytest.mark.parametrize("name", ["absolute_error", "quantile", "three quantiles"])
+def test_rows_are_not_drawn_by_gradients_that_only_have_a_sign(case, name):
+    with pytest.raises(ParameterError, match=r"sampling='gradient' with loss '.*subsample"):
+        boost_case(case, target_of(case, name), loss_named(name), tree=TREE, sampling="gradient")
+
+
+@pytest.mark.parametrize("order", ["leaf", "level", "symmetric"])
+def test_no_leaf_of_classes_adds_more_than_the_largest_step(case, order):
+    target = (np.arange(N) == 7).astype(np.int32)  # one of many: Newton's step is 240
+    loss = loss_named("two classes")
+    tree = {**TREE, "order": order, "min_samples_leaf": 1, "min_child_weight": 0.0, "l2": 0.0}
+    found = boost_case(case, target, loss, tree=tree, n_rounds=1, learning_rate=1.0)
+    moved = scores_of(found, case.cells)[0] - found.boosting.base[0]
+    assert moved.max() == loss.max_step == 5.0
+    assert moved.min() >= -5.0
+    start = 2 * loss.values(target, np.full((1, N), found.boosting.base[0])).sum()
+    assert found.trees.importances.sum() <= start  # gains are of answers that are given
+
+
+def test_noise_gains_nothing_where_every_step_is_too_large(case):
+    target = np.random.default_rng(2).integers(0, 2, N).astype(np.int32)
+    found = boost_case(
+        case, target, loss_named("two classes"), base=[-12.0], n_rounds=1,
+        tree={**TREE, "min_gain": 1.0, "l2": 0.0, "min_child_weight": 0.0},
+    )  # fmt: skip
+    assert found.trees.n_nodes == 1
+
+
+def test_rows_that_count_as_several_have_gradients_so_much_larger(case):
+    target, weights = np.tile([1.0, -1.0], N // 2), np.where(np.arange(N) % 20 < 2, 50.0, 1.0)
+    found = boost_case(
+        case, target, loss_named("squared_error"), weights, tree={"min_samples_leaf": 10_000}, n_rounds=3,
+        learning_rate=1.0, sampling="gradient", top_rate=0.1, other_rate=0.3,
+    )  # fmt: skip
+    # The trees are leaves that say 0, so all errors are 1: the 24 rows that weigh 50 are taken, of the others a third.
+    assert rows_per_tree(found) == [240, 96, 96]
+    assert weight_per_tree(found) == [24 * 50.0 + 216] * 3
 
 
 def test_a_row_of_several_classes_is_drawn_for_all_of_them(case):

@@ -30,6 +30,21 @@ def test_other_weights_and_those_too_large_to_count_are_factors(weights):
     assert found.factors.dtype == np.float32
 
 
+def test_weights_of_classes_are_factors_beside_the_numbers_of_rows():
+    found = RowWeights.of(np.array([2.0, 1.0, 3.0]), np.array([10.0, 1.0, 10.0]))
+    assert found.repeats.tolist() == [2, 1, 3]
+    assert found.factors.tolist() == [10.0, 1.0, 10.0]
+    found = RowWeights.of(np.array([0.5, 1.0]), np.array([4.0, 1.0]))
+    assert found.repeats is None
+    assert found.factors.tolist() == [2.0, 1.0]
+
+
+def test_classes_that_weigh_one_each_need_nothing():
+    found = RowWeights.of(None, np.ones(3))
+    assert found.repeats is None
+    assert found.factors is None
+
+
 @pytest.mark.parametrize("weights", [[1e300, 1.0], [1.0, 1e-31], [1e31, 0.5]])
 def test_weights_that_gradients_cannot_hold_are_refused(weights):
     with pytest.raises(DataError, match="sample_weight"):

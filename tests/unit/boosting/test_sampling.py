@@ -59,16 +59,25 @@ def test_rows_of_large_gradients_are_taken_and_others_count_for_more(sizes, rate
     n, (top_rate, other_rate) = len(sizes), rates
     rows, factors = drawn_by_gradient(np.array(sizes, np.float64), top_rate, other_rate, seed)
     n_top = round(top_rate * n)
-    by_size = sorted(range(n), key=lambda row: (-sizes[row], row))
+    keys = keys_of(n, seed)
+    by_size = sorted(range(n), key=lambda row: (-sizes[row], keys[row]))
     top, rest = by_size[:n_top], sorted(by_size[n_top:])
     n_others = min(len(rest), max(1, round(other_rate * n)))
-    keys = keys_of(n, seed)
     others = sorted(rest, key=keys.__getitem__)[:n_others]
     assert rows.tolist() == sorted([*top, *others])
     assert rows.dtype == np.int32
     assert factors.dtype == np.float32
     expected = {**dict.fromkeys(top, 1.0), **dict.fromkeys(others, np.float32(len(rest) / max(n_others, 1)))}
     assert factors.tolist() == [expected[row] for row in rows.tolist()]
+
+
+def test_of_gradients_of_one_size_no_rows_are_favoured():
+    # Signs, or a table in the order of its targets: the first rows are no better than the last.
+    times = np.zeros(60)
+    for number in range(2_000):
+        rows, _ = drawn_by_gradient(np.ones(60), 0.2, 0.1, mixed(4, number))
+        times[rows] += 1
+    assert np.abs(times - 600).max() < 4.5 * np.sqrt(2_000 * 0.3 * 0.7)
 
 
 @pytest.mark.parametrize(("top", "other"), [(0.2, 0.1), (0.0, 0.3), (0.5, 0.5)])

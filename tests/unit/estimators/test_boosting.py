@@ -15,7 +15,8 @@ from sklearn.metrics import d2_pinball_score, log_loss, mean_squared_error, roc_
 
 import treewright as tw
 from treewright.core.progress import listen
-from treewright.estimators.boosting_plan import ORDERED_FROM, SYMMETRIC_DEPTH
+from treewright.data.schema import Column, Schema
+from treewright.estimators.boosting_plan import FEW_ROWS_OF_LEVEL, ORDERED_FROM, SYMMETRIC_DEPTH, ordered_columns
 from treewright.estimators.boosting_rows import held_out
 from treewright.exceptions import DataError, ParameterError, UnseenLevelError
 
@@ -303,8 +304,8 @@ def test_the_estimator_is_the_sequence_of_its_trees(of_three):
 
 def test_several_outputs_of_classes_are_predicted_side_by_side():
     target = np.column_stack([TWO, THREE])
-    boosted = tw.GradientBoostingClassifier(**FEW).fit(X, target)
-    alone = tw.GradientBoostingClassifier(**FEW).fit(X, THREE)
+    boosted = tw.GradientBoostingClassifier(**FEW, features_per_node=1.0).fit(X, target)  # trees draw no columns
+    alone = tw.GradientBoostingClassifier(**FEW, features_per_node=1.0).fit(X, THREE)
 
     assert boosted.predict(X).shape == (N, 2)
     assert boosted.predict_proba(X)[1].tobytes() == alone.predict_proba(X).tobytes()
@@ -422,15 +423,38 @@ def test_symmetric_trees_have_six_levels_at_most_and_ask_one_question_on_each():
     assert clone(boosted).set_params(max_depth=2).fit(rows, np.sin(rows[:, 0]))[0].trees[0].max_depth == 2
 
 
+@pytest.mark.parametrize(
+    ("n_levels", "n_rows", "is_ordered"),
+    [
+        (ORDERED_FROM - 1, ORDERED_FROM, False),
+        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_OF_LEVEL - 1, True),
+        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_OF_LEVEL, False),
+        (254, 100_000, False),
+        (255, 100_000, True),
+    ],
+)
+def test_many_levels_are_ordered_where_they_have_few_rows_or_no_bin_each(n_levels, n_rows, is_ordered):
+    levels = tuple(f"l{at:03}" for at in range(n_levels))
+    schema = Schema(
+        (Column("number", "numeric"), Column("few", "nominal", levels[:4]), Column("name", "nominal", levels))
+    )
+
+    assert ordered_columns(schema, "auto", n_rows, one_number=True).tolist() == [2] * is_ordered
+    assert ordered_columns(schema, "auto", n_rows, one_number=False).tolist() == []
+    assert ordered_columns(schema, "subsets", n_rows, one_number=True).tolist() == []
+    assert ordered_columns(schema, "ordered", n_rows, one_number=True).tolist() == [1, 2]
+
+
 def test_columns_of_many_levels_are_ordered_and_others_are_subsets():
     rng = np.random.default_rng(0)
     worth = rng.normal(size=ORDERED_FROM)
-    many, few = rng.integers(0, ORDERED_FROM, 2000), rng.integers(0, 4, 2000)
+    n_rows = ORDERED_FROM * (FEW_ROWS_OF_LEVEL - 1)
+    many, few = rng.permutation(np.arange(n_rows) % ORDERED_FROM), rng.integers(0, 4, n_rows)
     frame = pd.DataFrame({"many": [f"m{at:02}" for at in many], "few": [f"f{at}" for at in few]})
-    numbers = worth[many] + few + rng.normal(scale=0.1, size=2000)
+    numbers = worth[many] + few + rng.normal(scale=0.1, size=n_rows)
 
     fits = {
-        encoding: tw.GradientBoostingRegressor(20, level_encoding=encoding).fit(frame, numbers)
+        encoding: tw.GradientBoostingRegressor(20, learning_rate=0.3, level_encoding=encoding).fit(frame, numbers)
         for encoding in ("auto", "subsets", "ordered")
     }
     predictions = {name: fit.predict(frame).tobytes() for name, fit in fits.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -137,3 +138,21 @@ def test_a_test_is_called_exact_only_where_all_were_tried(column: str) -> None:
 )
 def test_the_facts_tell_how_cuts_were_searched(facts: Any, splitter: str) -> None:
     assert growth_of(model_with(**facts)).splitter == splitter
+
+
+@pytest.mark.parametrize(
+    ("facts", "lacking"),
+    [
+        ({}, "criterion"),
+        ({"algorithm": "cart", "parameters": {"criterion": ["gini"]}}, "criterion"),
+        ({"algorithm": "cart", "parameters": {"criterion": "gini"}}, "nominal_splits"),
+        ({"algorithm": "c45", "parameters": {"criterion": "gini"}}, "nominal_splits"),
+        ({"algorithm": "chaid", "parameters": {}}, "alpha"),
+        ({"algorithm": "chaid", "parameters": {"alpha": 0.05, "alpha_merge": "0.05"}}, "alpha_merge"),
+    ],
+)
+def test_hollow_facts_are_named(facts: Any, lacking: str) -> None:
+    model = replace(tw.DecisionTreeClassifier(max_depth=2).fit(X, Y).model_, facts=facts)
+
+    with pytest.raises(ParameterError, match=f"do not tell '{lacking}' of"):
+        model.audit(X, Y)

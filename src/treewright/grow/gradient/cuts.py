@@ -13,7 +13,6 @@ from treewright.grow.gradient.layout import MISSING_BIN, SUBSET
 
 NOTHING = -1.0  # no gain: no cut is allowed
 LOW = 0xFFFFFFFF  # the half of a word that holds the hessian
-_NOISE = 1e-13  # of the sums of squares: what rounding alone may gain
 
 
 @bare_inner_kernel
@@ -90,6 +89,33 @@ def bounded_gains(n_cuts, gradient, hessian, l2, least, sign, low, high, l1, des
 
 
 @bare_inner_kernel
+def clip_gains(n_cuts, gradient, hessian, l2, low, high, desk):
+    """What cuts are worth where a side would answer more than it may; what ``free_gains`` found for the others."""
+    for b in range(n_cuts):
+        g, h = desk.gradient[b], desk.hessian[b]
+        other_g, other_h = gradient - g, hessian - h
+        is_free = abs(g) <= high * (h + l2) and abs(other_g) <= high * (other_h + l2)
+        if desk.gains[b] != NOTHING and not is_free:
+            left = value_of(g, h, 0.0, l2, low, high)
+            right = value_of(other_g, other_h, 0.0, l2, low, high)
+            desk.gains[b] = worth(g, h, 0.0, l2, left) + worth(other_g, other_h, 0.0, l2, right)
+
+
+@bare_inner_kernel
+def fill_gains(n_cuts, gradient, hessian, l2, sign, low, high, limits, desk):
+    """What each cut is worth: the sums left of it stand in the desk.
+
+    Without monotone constraints the bounds are those of the largest step, as far down as up.
+    """
+    if limits.bounded or limits.l1 > 0.0:
+        bounded_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, sign, low, high, limits.l1, desk)
+        return
+    free_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, desk)
+    if high < np.inf:
+        clip_gains(n_cuts, gradient, hessian, l2, low, high, desk)
+
+
+@bare_inner_kernel
 def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2, sign, low, high, limits, desk):
     """The first of the best cuts between the bins of ``words``, with ``start`` already on the left.
 
@@ -113,10 +139,7 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
     """
     gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
     m = sum_up(words, n_cuts, start, desk)
-    if limits.bounded or limits.l1 > 0.0:
-        bounded_gains(m, gradient, hessian, l2, limits.min_hessian, sign, low, high, limits.l1, desk)
-    else:
-        free_gains(m, gradient, hessian, l2, limits.min_hessian, desk)
+    fill_gains(m, gradient, hessian, l2, sign, low, high, limits, desk)
     best, at = NOTHING, -1
     gains, cuts = desk.gains, desk.cuts
     if not by_counts:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import TooLargeError
 from treewright.grow.gradient import large
 from treewright.grow.gradient.bundles import bundle
+from treewright.grow.gradient.grown import GradientTree, leaf_values
 from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, Limits, Rows, Table
 from treewright.grow.gradient.scales import Scales, scales_of
 from treewright.grow.gradient.search import draw_for_tree
@@ -47,61 +47,6 @@ from treewright.grow.layout import MAX_ROWS
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
 _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
 _MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
-
-
-@dataclass(frozen=True, eq=False)
-class GradientTree:
-    """A grown tree, before it is packed.
-
-    Attributes
-    ----------
-    first_child, column, cut : int32[n_nodes]
-        The first child's number (-1 at a leaf); column of the test; last bin on the left.
-    missing_branch : int8[n_nodes]
-    is_set : bool[n_nodes]
-        Which tests ask for a set of bins.
-    sets, seen : uint64[n_nodes, 4], or a single row where no column is nominal
-    gain : float64[n_nodes]
-        What each test gains.
-    leaves : int32[n_leaves]
-        The leaves' numbers, ascending.
-    begins, ends : int32[n_leaves]
-        Where each leaf's rows stand in ``order``.
-    order : int32[m]
-        The tree's rows, leaf by leaf; a view that the next tree writes over.
-    values : float64[n_leaves]
-        Newton's step within the bounds of monotone constraints; not yet times the learning rate.
-    bounds : float64[2, n_leaves]
-        Those bounds.
-    node_begins, node_ends, depth : int32[n_nodes]
-        Where each node's rows stand in ``order``; edges from the root.
-    covers : float64[n_leaves]
-        Sums of hessians.
-    """
-
-    first_child: np.ndarray
-    column: np.ndarray
-    cut: np.ndarray
-    missing_branch: np.ndarray
-    is_set: np.ndarray
-    sets: np.ndarray
-    seen: np.ndarray
-    gain: np.ndarray
-    leaves: np.ndarray
-    begins: np.ndarray
-    ends: np.ndarray
-    order: np.ndarray
-    values: np.ndarray
-    bounds: np.ndarray
-    node_begins: np.ndarray
-    node_ends: np.ndarray
-    depth: np.ndarray
-    covers: np.ndarray
-
-    @property
-    def n_nodes(self) -> int:
-        """Nodes, leaves included."""
-        return len(self.first_child)
 
 
 class GradientGrower:
@@ -136,7 +81,6 @@ class GradientGrower:
         bundles = bundle(codes, columns, bins.n_bins)
         self.stride = bundles.codes.shape[1]
         self.table = table_of(bins, ordered, columns, bundles, settings)
-        self.every_row = np.arange(n, dtype=np.int32)
         self.codes = bundles.codes.reshape(-1)
         self.repeats = np.empty(0, np.int32) if repeats is None else repeats
         self.every_row = np.arange(n, dtype=np.int32)
@@ -212,8 +156,8 @@ class GradientGrower:
         self.table = self._table_of_tree(seed)  # its own pool of columns
         order = self.every_row if chosen is None else chosen
         self.rows.order[: len(order)] = order
-        unit = scales.hessian / scales.gradient
-        self.nodes.low[0], self.nodes.high[0] = -max_step / unit, max_step / unit
+        most = max_step * scales.gradient / scales.hessian
+        self.nodes.low[0], self.nodes.high[0] = -most, most
         self._open_root(len(order), limits, is_every_row=chosen is None)
         self._split_all(limits)
         if limits.symmetric:
@@ -397,22 +341,3 @@ class GradientGrower:
 
         with self.stage("update"):
             threads.run_each(add, len(bounds) - 1, self.n_threads)
-
-
-def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:
-    """Newton's step of each leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature.
-
-    Parameters
-    ----------
-    g, h : float64[k]
-    settings : GradientSettings
-    bounds : float64[2, k]
-
-    Returns
-    -------
-    float64[k]
-    """
-    shrunk = np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
-    below = h + settings.l2
-    values = np.divide(-shrunk, below, out=np.zeros(len(g)), where=below > 0)
-    return np.clip(values, bounds[0], bounds[1]) + 0.0

@@ -62,8 +62,8 @@ def scales_of(sizes: np.ndarray, n_rows: int, *, unit_hessian: bool) -> Scales:
     hessian = math.fsum(sizes[:, 1].tolist())
     if not math.isfinite(gradient + hessian):
         raise DataError(
-            "gradients are not finite: the scores have grown beyond float32; lower learning_rate, or scale the target "
-            "down"
+            "gradients are not finite: scores times weights have grown beyond float32; lower learning_rate, or scale "
+            "the target or sample_weight down"
         )
     largest = float(sizes[:, 2].max())
     scale = 1.0

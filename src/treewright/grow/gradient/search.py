@@ -9,7 +9,7 @@ from treewright.core.random import mix
 from treewright.grow.gradient.cuts import LOW, NOTHING, search_column, sort_levels, value_of, worth
 from treewright.grow.gradient.layout import MISSING_BIN, NO_COLUMN, NUMERIC, SUBSET
 
-_NOISE = 1e-13  # of what is compared: what rounding alone may gain
+NOISE = 1e-13  # of what is compared: what rounding alone may gain
 
 
 @bare_inner_kernel
@@ -183,6 +183,6 @@ def search(node, histogram, table, rows, nodes, limits, desk):
         return
     whole = worth_of_node(node, nodes, limits)
     gain = (best - whole) * limits.gain_unit
-    if best - whole > _NOISE * (abs(best) + abs(whole)) and gain > limits.min_gain:
+    if best - whole > NOISE * (abs(best) + abs(whole)) and gain > limits.min_gain:
         nodes.gain[node] = gain
         note_test(column, node, histogram, table, nodes, limits, desk)

@@ -11,19 +11,25 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
-from treewright.grow.gradient.cuts import LOW, NOTHING, bounded_gains, free_gains, sort_levels
+from treewright.grow.gradient.cuts import LOW, NOTHING, bounded_gains, fill_gains, sort_levels
 from treewright.grow.gradient.layout import MISSING_BIN, NO_COLUMN, NUMERIC, SUBSET
-from treewright.grow.gradient.search import columns_of_node, count_rows, load_bins, worth_of_node
+from treewright.grow.gradient.search import NOISE, columns_of_node, count_rows, load_bins, worth_of_node
 from treewright.grow.gradient.step import give_back, put
 
 
 @bare_inner_kernel
-def total_bins(column, first, last, table, nodes, growth, total, desk):
+def may_be_split(node, nodes, limits):
+    """Whether a node of the level is to be asked at all."""
+    return nodes.slot[node] >= 0 and nodes.n_rows[node] >= 2 * limits.min_rows
+
+
+@bare_inner_kernel
+def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
     """A column's words by bin, of all nodes that may still be split: into ``total``."""
     for b in range(256):
         total[b] = 0
     for node in range(first, last):
-        if nodes.slot[node] >= 0:
+        if may_be_split(node, nodes, limits):
             load_bins(column, table, growth.slots[nodes.slot[node]], nodes.total[node], desk.bins)
             for b in range(table.n_bins[column]):
                 total[b] += desk.bins[b]
@@ -60,7 +66,7 @@ def add_gains(
     for b in range(n_cuts):
         gains[b] = 0.0
     for node in range(first, last):
-        if nodes.slot[node] < 0:
+        if not may_be_split(node, nodes, limits):
             continue
         total = nodes.total[node]
         load_bins(column, table, growth.slots[nodes.slot[node]], total, desk.bins)
@@ -71,13 +77,9 @@ def add_gains(
         else:
             add_up_to(desk.bins, n_cuts, start, desk)
         gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
-        if limits.bounded or limits.l1 > 0.0:
-            bounded_gains(
-                n_cuts, gradient, hessian, l2, limits.min_hessian, table.monotone[column], nodes.low[node],
-                nodes.high[node], limits.l1, desk,
-            )  # fmt: skip
-        else:
-            free_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, desk)
+        fill_gains(
+            n_cuts, gradient, hessian, l2, table.monotone[column], nodes.low[node], nodes.high[node], limits, desk
+        )
         n_left = np.int64(0)
         if by_counts:
             count_rows(column, node, table, rows, nodes, desk.counts)
@@ -95,7 +97,7 @@ def add_gains(
 @bare_inner_kernel
 def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total):
     """Note in the desk what a column offers to the level: gain, cut, side of the missing cells."""
-    total_bins(column, first, last, table, nodes, growth, total, desk)
+    total_bins(column, first, last, table, nodes, limits, growth, total, desk)
     best, cut, missing_left = 0.0, -1, 0
     if table.kind[column] == SUBSET:
         n_cuts = sort_levels(total, table.n_bins[column], limits.smoothing, desk) - 1
@@ -223,9 +225,9 @@ def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, t
     whole = 0.0
     for node in range(first, last):
         whole += abs(worth_of_node(node, nodes, limits))
-    is_worth_it = column >= 0 and best > 1e-13 * whole and best * limits.gain_unit > limits.min_gain
+    is_worth_it = column >= 0 and best > NOISE * whole and best * limits.gain_unit > limits.min_gain
     if is_worth_it and table.kind[column] != NUMERIC:
-        total_bins(column, first, last, table, nodes, growth, total, desk)
+        total_bins(column, first, last, table, nodes, limits, growth, total, desk)
         sort_levels(total, table.n_bins[column], limits.smoothing, desk)
         missing_left = fill_set(column, cut, missing_left, table, desk, left)
     n_waiting = 0

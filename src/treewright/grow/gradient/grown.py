@@ -1,0 +1,83 @@
+"""A tree grown on gradients, and what its leaves say. In: arrays. Out: ``GradientTree``. Callers: .grower, boosting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from treewright.grow.gradient.settings import GradientSettings
+
+
+@dataclass(frozen=True, eq=False)
+class GradientTree:
+    """A grown tree, before it is packed.
+
+    Attributes
+    ----------
+    first_child, column, cut : int32[n_nodes]
+        The first child's number (-1 at a leaf); column of the test; last bin on the left.
+    missing_branch : int8[n_nodes]
+    is_set : bool[n_nodes]
+        Which tests ask for a set of bins.
+    sets, seen : uint64[n_nodes, 4], or a single row where no column is nominal
+    gain : float64[n_nodes]
+        What each test gains.
+    leaves : int32[n_leaves]
+        The leaves' numbers, ascending.
+    begins, ends : int32[n_leaves]
+        Where each leaf's rows stand in ``order``.
+    order : int32[m]
+        The tree's rows, leaf by leaf; a view that the next tree writes over.
+    values : float64[n_leaves]
+        Newton's step within the bounds of monotone constraints; not yet times the learning rate.
+    bounds : float64[2, n_leaves]
+        Those bounds.
+    node_begins, node_ends, depth : int32[n_nodes]
+        Where each node's rows stand in ``order``; edges from the root.
+    covers : float64[n_leaves]
+        Sums of hessians.
+    """
+
+    first_child: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+    missing_branch: np.ndarray
+    is_set: np.ndarray
+    sets: np.ndarray
+    seen: np.ndarray
+    gain: np.ndarray
+    leaves: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    order: np.ndarray
+    values: np.ndarray
+    bounds: np.ndarray
+    node_begins: np.ndarray
+    node_ends: np.ndarray
+    depth: np.ndarray
+    covers: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes, leaves included."""
+        return len(self.first_child)
+
+
+def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:
+    """Newton's step of each leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature.
+
+    Parameters
+    ----------
+    g, h : float64[k]
+    settings : GradientSettings
+    bounds : float64[2, k]
+
+    Returns
+    -------
+    float64[k]
+    """
+    shrunk = np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
+    below = h + settings.l2
+    values = np.divide(-shrunk, below, out=np.zeros(len(g)), where=below > 0)
+    return np.clip(values, bounds[0], bounds[1]) + 0.0

@@ -105,6 +105,8 @@ def fit_ours(growth: str) -> Callable[[Plan, Any, np.ndarray], Any]:
             n_estimators=plan.n_trees,
             learning_rate=plan.rate,
             max_bins=BINS,
+            l2=1.0,  # XGBoost's default; LightGBM and scikit-learn have 0, CatBoost 3
+            features_per_node=1.0,
             n_jobs=plan.n_threads,
             random_state=0,
             **GROWTHS[growth],

@@ -379,3 +379,10 @@ def test_a_loss_beyond_float64_is_told_as_none_and_saved():
     boosted.fit(X, Y + 1.0, X_val=X, y_val=Y + 1.0)
 
     assert loads(dumps(boosted.model_)).facts["history"] == boosted.history_
+
+
+def test_several_levels_for_several_targets_are_refused():
+    X = np.arange(40.0).reshape(-1, 1)
+    model = tw.GradientBoostingRegressor(3, loss="quantile", quantile=[0.1, 0.9])
+    with pytest.raises(ParameterError, match="several levels are answers for one target"):
+        model.fit(X, np.column_stack([X, -X]))

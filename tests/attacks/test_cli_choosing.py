@@ -487,7 +487,8 @@ def test_classes_with_fewer_rows_than_folds_are_compared_on_folds_without_heed_o
 
     assert done.code == 0, done.err
     assert f"{3 * repeats} folds" + " (2 repeats)" * (repeats == 2) in done.out
-    assert done.err.strip() == "treewright: a class has fewer than 3 rows: the folds take no heed of classes"
+    told = [line for line in done.err.splitlines() if line and "compiling kernels" not in line]
+    assert told == ["treewright: a class has fewer than 3 rows: the folds take no heed of classes"]
 
 
 @pytest.mark.parametrize(

@@ -54,5 +54,5 @@ def naive_answers(model: Model, matrix: np.ndarray) -> list[list[float]]:
                 for at in range(width):
                     sums[begin + at] += part[at]
                 begin += width
-        answers.append([each if model.combine == "sum" else each / len(trees) for each in sums])
+        answers.append([each / len(trees) for each in sums])
     return answers

@@ -24,7 +24,6 @@ CASES = [
     (SCHEMA, (2, 4), 6, "vote"),
     (SCHEMA, (), 1, "mean"),
     (NUMBERS, (), 3, "mean"),
-    (SCHEMA, (), 1, "sum"),
 ]
 
 

@@ -71,3 +71,19 @@ class History:
     validation: list[float] = field(default_factory=list)
     best: int = 0
     stages: dict[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        """In a few words, as the last line of a progress bar.
+
+        Examples
+        --------
+        >>> print(History([0.7, 0.5, 0.4], [0.7, 0.6, 0.65], 1))
+        boosting, loss 0.4, of other rows 0.65; best in round 1: 0.6
+        """
+        parts = ["boosting"]
+        if self.train:
+            parts.append(f"loss {self.train[-1]:.4g}")
+        if self.validation:
+            least = min(self.validation)
+            parts.append(f"of other rows {self.validation[-1]:.4g}; best in round {self.best}: {least:.4g}")
+        return ", ".join(parts)

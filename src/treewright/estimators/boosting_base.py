@@ -204,7 +204,7 @@ class BoostingEstimator(BoostingVerbs, Estimator):
             stages = {"bins": perf_counter() - began}
             rows = BoostRows(binned.codes, table.target[0], given.sample_weight, _weights_of_classes(given))
             boosted = boost(of_all, rows, settings, start, base)
-            progress.report(1.0, "boosting")  # early stopping comes before the last round
+            progress.report(1.0, str(boosted.history))  # early stopping comes before the last round
         self._keep(given, boosted, losses, before)
         self._past = now
         self.fit_seconds_ = {**stages, **boosted.history.stages}

@@ -45,7 +45,9 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         Share of each tree's answer that is added. With a smaller one more rounds are needed, and often less is lost.
     loss : "log_loss", callable or object, default "log_loss"
         What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
-        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``.
+        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``. ``y`` are codes,
+        int32[n], in the order of ``classes_``; ``raw`` and the answers float64[n] for two classes, [n, n_classes] for
+        more.
     max_leaf_nodes : int >= 2 or None, default 31
         Leaves of a tree; of symmetric trees ``max_depth`` says how many.
     max_depth : int >= 1, optional

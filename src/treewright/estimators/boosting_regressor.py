@@ -43,7 +43,7 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         are. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or an object
         with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``; it may have a ``link``.
     quantile : float or ascending sequence of floats, above 0 and below 1, default 0.5
-        Of ``"quantile"``. Several levels are one model, whose predictions are in their order in each row; one output.
+        Of ``"quantile"``. Several levels are one model with an answer for each, ascending in every row; one target.
     huber_delta : float > 0, optional
         Of ``"huber"``: residuals beyond it count as in absolute error. None: nine tenths of the distances to the
         median are smaller.
@@ -263,7 +263,13 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         return levels if isinstance(levels, list) else []
 
     def _losses(self, n_outputs: int, n_classes: Sequence[int]) -> tuple[Loss, ...]:  # noqa: ARG002 - of labels
-        return (self._loss(),) * n_outputs
+        loss = self._loss()
+        if n_outputs > 1 and loss.link == "sorted":
+            raise ParameterError(
+                f"quantile={self.quantile!r} with {n_outputs} targets: several levels are answers for one target; fit "
+                "a model for each target"
+            )
+        return (loss,) * n_outputs
 
     def _loss(self) -> Loss:
         """The loss of an output.

@@ -94,7 +94,7 @@ def progress() -> Iterator[None]:
     def tell_of_compiling(what: str) -> None:
         if what == COMPILING and what not in told:
             told.add(what)
-            note("compiling kernels for this kind of fit on this machine (once, about 20 s) ...")
+            note("compiling kernels for this kind of fit on this machine (once for this kind, up to a minute) ...")
 
     if not sys.stderr.isatty():
         with listen(lambda _, what: tell_of_compiling(what)):

@@ -71,4 +71,4 @@ def test_defaults_are_ranked_and_scores_of_others_are_kept(tmp_path, data):
     assert cache.read_text(encoding="utf-8") == kept
     losses = {each["parameters"]["n_estimators"]: each["scores"]["penguins"] for each in candidates["candidates"]}
     assert losses[60] < losses[1]
-    assert tried.count('"learning_rate": 0.1') == 2
+    assert sum(line.endswith('"learning_rate": 0.1}') for line in tried.splitlines()) == 2

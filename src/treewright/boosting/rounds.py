@@ -163,14 +163,13 @@ class _Rounds:
     def _base(self, base: Sequence[float] | None) -> np.ndarray:
         """Where scores begin."""
         rows = self.rows
-        best = np.concatenate(
-            [loss.base(rows.target[:, output], rows.weights) for output, loss in enumerate(self.losses)]
-        )
         if base is None:
-            return best
-        given = np.array(base, np.float64).reshape(-1)
-        if len(given) != len(best) or not np.isfinite(given).all():
-            raise ParameterError(f"init gives {given.tolist()}: give {len(best)} finite numbers, one per score")
+            return np.concatenate(
+                [loss.base(rows.target[:, output], rows.weights) for output, loss in enumerate(self.losses)]
+            )
+        given, n_scores = np.array(base, np.float64).reshape(-1), sum(loss.n_scores for loss in self.losses)
+        if len(given) != n_scores or not np.isfinite(given).all():
+            raise ParameterError(f"init gives {given.tolist()}: give {n_scores} finite numbers, one per score")
         return given
 
     def grow(self, number: int) -> None:

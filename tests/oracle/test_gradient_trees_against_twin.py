@@ -78,7 +78,7 @@ def leaf_difference(tree: GradientTree, twin: GradientTwin, nodes: list[TwinNode
         return f"leaves {tree.leaves.tolist()}, the twin has {leaves}"
     for at, number in enumerate(leaves):
         node = nodes[number]
-        rows = tree.order[tree.begins[at] : tree.ends[at]].tolist()
+        rows = sorted(tree.order[tree.begins[at] : tree.ends[at]].tolist())
         mine = (rows, tree.values[at], tree.covers[at], *tree.bounds[:, at])
         its = (node.rows, twin.value(node), twin.sums(node.rows)[1], node.low, node.high)
         if mine != its:

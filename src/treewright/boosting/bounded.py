@@ -32,12 +32,10 @@ def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) ->
         Below a test of a column that has to rise, no leaf on the left says more than the middle between what the two
         branches would say as leaves, and none on the right less.
     """
-    said = np.zeros(tree.n_nodes)
+    said, below = np.zeros(tree.n_nodes), tree.leaves_below()
     for depth in range(int(tree.depth.max()) + 1):
         nodes = np.flatnonzero(tree.depth == depth)
-        parts = [tree.order[tree.node_begins[node] : tree.node_ends[node]] for node in nodes]
-        starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])]).astype(np.int64)
-        said[nodes] = renew(np.concatenate(parts), starts)
+        said[nodes] = renew(*tree.groups([below[node] for node in nodes]))
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents stand before children
         first = int(tree.first_child[node])

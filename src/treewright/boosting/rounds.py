@@ -191,7 +191,7 @@ class _Rounds:
         step = self.losses[self.train.output_of[score]].max_step
         tree = grower.grow(self.gradient[score], hessian, chosen, self._seed(number, _TREE, score), step)
         kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
-        grower.add_to_scores(tree, kept.adds, self.train.scores[score])
+        grower.add_to_scores(kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
             packed = packed_trees(self.table.bins, [kept])
             if chosen is not None:
@@ -272,11 +272,7 @@ class _Rounds:
         monotone = self.settings.tree.monotone
         if monotone is not None and any(monotone):
             return bounded_values(tree, monotone, renew)
-        by_place = np.argsort(tree.begins, kind="stable")
-        starts = np.append(tree.begins[by_place], tree.ends[by_place[-1]]).astype(np.int64)
-        values = np.empty(len(by_place))
-        values[by_place] = renew(tree.order, starts)
-        return values
+        return renew(*tree.groups([[leaf] for leaf in range(len(tree.leaves))]))
 
     def note(self, number: int) -> None:
         """Evaluate after a round, if asked to."""

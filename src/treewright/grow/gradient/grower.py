@@ -41,7 +41,7 @@ from treewright.grow.gradient.tables import (
     nodes_for,
     table_of,
 )
-from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, to_words
+from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, note_leaves, to_words
 from treewright.grow.layout import MAX_ROWS
 
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
@@ -95,9 +95,9 @@ class GradientGrower:
             codes=self.codes,
             words=np.empty(n, np.int64),
             repeats=self.repeats,
-            order=np.empty(n, np.int32),
-            spare=np.empty(n, np.int32),
+            order=np.empty(2 * n, np.int32),
         )
+        self.leaf_of = np.empty(n, np.uint8 if self.n_leaves < 256 else np.int32)
         self.nodes = nodes_for(
             self.n_leaves, is_nominal=bool(self.table.kind.any()), has_groups=settings.interactions is not None
         )
@@ -274,18 +274,8 @@ class GradientGrower:
         first_child, column = nodes.first_child[:n].copy(), nodes.column[:n].copy()
         leaves = np.flatnonzero(first_child < 0).astype(np.int32)
         begins, ends = nodes.begin[leaves], nodes.end[leaves]
-        sums = np.empty((len(leaves), 2), np.int64)
-        rows = self.rows
-
-        def add(task: int, _thread: int) -> None:
-            first, last = bounds[task], bounds[task + 1]
-            leaf_sums(
-                rows.order, begins, ends, gradient, hessian, rows.repeats, scales.fine_gradient, scales.fine_hessian,
-                first, last, sums,
-            )  # fmt: skip
-
-        bounds = self.leaf_blocks(begins, ends)
-        threads.run_each(add, len(bounds) - 1, self.n_threads)
+        self._note_leaves(begins, ends)
+        sums = self._leaf_sums(len(leaves), gradient, hessian, scales)
         g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
         unit = scales.hessian / scales.gradient
         value_bounds = np.stack([nodes.low[leaves], nodes.high[leaves]]) * unit
@@ -304,18 +294,28 @@ class GradientGrower:
             leaves=leaves,
             begins=begins,
             ends=ends,
-            order=rows.order[: nodes.end[0]],
+            order=self.rows.order,
             values=leaf_values(g, h, self.settings, value_bounds),
             bounds=value_bounds,
-            node_begins=nodes.begin[:n].copy(),
-            node_ends=nodes.end[:n].copy(),
             depth=nodes.depth[:n].copy(),
             covers=h,
         )
 
-    def leaf_blocks(self, begins: np.ndarray, ends: np.ndarray) -> list[int]:
+    def _note_leaves(self, begins: np.ndarray, ends: np.ndarray) -> None:
+        """Fill ``leaf_of``: the place of each row's leaf; of rows that are not the tree's one behind the last."""
+        order, leaf_of = self.rows.order, self.leaf_of
+        if self.nodes.end[0] < len(leaf_of):
+            leaf_of[:] = len(begins)
+        bounds = self._runs_of_leaves(begins, ends)
+
+        def note(task: int, _thread: int) -> None:
+            note_leaves(order, begins, ends, bounds[task], bounds[task + 1], leaf_of)
+
+        threads.run_each(note, len(bounds) - 1, self.n_threads)
+
+    def _runs_of_leaves(self, begins: np.ndarray, ends: np.ndarray) -> list[int]:
         """Runs of leaves with about as many rows each, one a thread where that pays."""
-        if self.n_threads == 1 or len(self.every_row) < 2 * _BLOCK_ROWS:
+        if self.n_threads == 1 or len(self.leaf_of) < 2 * _BLOCK_ROWS:
             return [0, len(begins)]
         sizes = (ends - begins).astype(np.int64)
         total = int(sizes.sum())
@@ -324,20 +324,33 @@ class GradientGrower:
         inner = np.searchsorted(np.cumsum(sizes), wanted).tolist()
         return sorted({0, *inner, len(sizes)})
 
-    def add_to_scores(self, tree: GradientTree, values: np.ndarray, scores: np.ndarray) -> None:
-        """Add what each leaf says to the scores of its rows.
+    def _leaf_sums(self, n_leaves: int, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> np.ndarray:
+        """int64[n_leaves, 2]: exact sums of gradients and hessians."""
+        bounds = large.blocks_of(0, len(self.leaf_of), self.n_threads).tolist()
+        sums = np.zeros((len(bounds) - 1, n_leaves + 1, 2), np.int64)
+
+        def add(task: int, _thread: int) -> None:
+            leaf_sums(
+                self.leaf_of, gradient, hessian, self.repeats, scales.fine_gradient, scales.fine_hessian,
+                bounds[task], bounds[task + 1], sums[task],
+            )  # fmt: skip
+
+        threads.run_each(add, len(sums), self.n_threads)
+        return sums.sum(axis=0)[:n_leaves]
+
+    def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
+        """Add what each leaf of the last tree grown says to the scores of its rows.
 
         Parameters
         ----------
-        tree : GradientTree
-            The last one grown.
         values : float64[n_leaves]
         scores : float64[n], IN and OUT
         """
-        bounds = self.leaf_blocks(tree.begins, tree.ends)
+        bounds = large.blocks_of(0, len(self.leaf_of), self.n_threads).tolist()
+        values = np.append(values, 0.0)  # for rows that are not the tree's
 
         def add(task: int, _thread: int) -> None:
-            add_to_scores(tree.order, tree.begins, tree.ends, values, bounds[task], bounds[task + 1], scores)
+            add_to_scores(self.leaf_of, values, bounds[task], bounds[task + 1], scores)
 
         with self.stage("update"):
             threads.run_each(add, len(bounds) - 1, self.n_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,14 +28,14 @@ class GradientTree:
         The leaves' numbers, ascending.
     begins, ends : int32[n_leaves]
         Where each leaf's rows stand in ``order``.
-    order : int32[m]
-        The tree's rows, leaf by leaf; a view that the next tree writes over.
+    order : int32[2 n]
+        Where the tree's rows stand; the next tree writes over it.
     values : float64[n_leaves]
         Newton's step within the bounds of monotone constraints; not yet times the learning rate.
     bounds : float64[2, n_leaves]
         Those bounds.
-    node_begins, node_ends, depth : int32[n_nodes]
-        Where each node's rows stand in ``order``; edges from the root.
+    depth : int32[n_nodes]
+        Edges from the root.
     covers : float64[n_leaves]
         Sums of hessians.
     """
@@ -53,8 +54,6 @@ class GradientTree:
     order: np.ndarray
     values: np.ndarray
     bounds: np.ndarray
-    node_begins: np.ndarray
-    node_ends: np.ndarray
     depth: np.ndarray
     covers: np.ndarray
 
@@ -62,6 +61,35 @@ class GradientTree:
     def n_nodes(self) -> int:
         """Nodes, leaves included."""
         return len(self.first_child)
+
+    def groups(self, leaves: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of some groups of leaves, group by group.
+
+        Parameters
+        ----------
+        leaves : sequence of sequences of int
+            Of each group places in ``leaves``.
+
+        Returns
+        -------
+        rows : int32[m]
+        starts : int64[k + 1]
+            Where each group begins.
+        """
+        sizes = [int((self.ends[group] - self.begins[group]).sum()) for group in map(list, leaves)]
+        rows = [self.order[self.begins[leaf] : self.ends[leaf]] for group in leaves for leaf in group]
+        return np.concatenate(rows), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def leaves_below(self) -> list[list[int]]:
+        """Of each node the places of the leaves below it; of a leaf its own."""
+        below: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        for place, leaf in enumerate(self.leaves.tolist()):
+            below[leaf] = [place]
+        for node in range(self.n_nodes - 1, -1, -1):  # children stand behind their parents
+            first = int(self.first_child[node])
+            if first >= 0:
+                below[node] = below[first] + below[first + 1]
+        return below
 
 
 def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:

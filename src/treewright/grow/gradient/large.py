@@ -1,7 +1,7 @@
 """A node of many rows, on several threads. In: a node that waits. Out: its children. Caller: grow.gradient.grower.
 
-The same steps as in ``step``; rows are parted and summed up in blocks. Sums are whole numbers and the parts keep their
-order, so the number of blocks changes nothing.
+The same steps as in ``step``; rows are parted and summed up in blocks. Sums are whole numbers, and each block's rows are
+put where they would stand otherwise, so the number of blocks changes nothing.
 """
 
 from __future__ import annotations
@@ -11,40 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import bare_kernel
 from treewright.grow.gradient.histograms import add_all, add_some, add_up
-from treewright.grow.gradient.partition import part
+from treewright.grow.gradient.partition import count_left, other_half, part
 
 if TYPE_CHECKING:
     from treewright.grow.gradient.layout import Rows
 
 _BLOCK_ROWS = 1 << 15  # the least a thread is called for
-
-
-@bare_kernel
-def join_parts(begins: np.ndarray, n_lefts: np.ndarray, end: int, order: np.ndarray, spare: np.ndarray) -> None:
-    """Put the parts of blocks one after another: those of the left, then the others.
-
-    Parameters
-    ----------
-    begins : int64[k], IN
-        Where each block begins; ``end`` is the end of the last.
-    n_lefts : int64[k], IN
-        Rows on the left of each block; they stand at its beginning in ``order``, the others in ``spare``.
-    end : int
-    order : int32, IN and OUT
-    spare : int32, IN
-    """
-    at = begins[0] + n_lefts[0]
-    for k in range(1, len(begins)):
-        for i in range(begins[k], begins[k] + n_lefts[k]):
-            order[at] = order[i]
-            at += 1
-    for k in range(len(begins)):
-        stop = begins[k + 1] if k + 1 < len(begins) else end
-        for i in range(begins[k], stop - n_lefts[k]):
-            order[at] = spare[i]
-            at += 1
+_FEWEST_THREADS = 4  # that part rows: counting first is as long again
 
 
 def blocks_of(begin: int, end: int, n_threads: int) -> np.ndarray:
@@ -56,7 +30,9 @@ def blocks_of(begin: int, end: int, n_threads: int) -> np.ndarray:
 
 
 def part_rows(column: np.ndarray, goes_left: np.ndarray, rows: Rows, begin: int, end: int, n_threads: int) -> int:
-    """Part a node's rows; how many went left.
+    """Part a node's rows, into the other half of the order; how many went left.
+
+    Blocks have to know where their rows go: so these are counted first, which takes as long as parting them.
 
     Parameters
     ----------
@@ -66,14 +42,25 @@ def part_rows(column: np.ndarray, goes_left: np.ndarray, rows: Rows, begin: int,
         ``order[begin:end]`` is parted.
     begin, end, n_threads : int
     """
-    bounds = blocks_of(begin, end, n_threads)
-    n_lefts = np.zeros(len(bounds) - 1, np.int64)
+    order, to = rows.order, other_half(begin, rows.order)
+    bounds = blocks_of(begin, end, n_threads if n_threads >= _FEWEST_THREADS else 1)
+    n_blocks = len(bounds) - 1
+    if n_blocks == 1:
+        return int(part(column, goes_left, begin, end, to, to + end - begin - 1, order))
+    n_lefts = np.zeros(n_blocks, np.int64)
+
+    def count(task: int, _thread: int) -> None:
+        n_lefts[task] = count_left(column, goes_left, order, int(bounds[task]), int(bounds[task + 1]))
 
     def work(task: int, _thread: int) -> None:
-        n_lefts[task] = part(column, goes_left, rows.order, int(bounds[task]), int(bounds[task + 1]), rows.spare)
+        left = int(n_lefts[:task].sum())
+        right = int(bounds[task]) - begin - left
+        part(
+            column, goes_left, int(bounds[task]), int(bounds[task + 1]), to + left, to + end - begin - 1 - right, order
+        )
 
-    threads.run_each(work, len(n_lefts), n_threads)
-    join_parts(bounds[:-1], n_lefts, end, rows.order, rows.spare)
+    threads.run_each(count, n_blocks, n_threads)
+    threads.run_each(work, n_blocks, n_threads)
     return int(n_lefts.sum())
 
 

@@ -44,15 +44,15 @@ class Rows(NamedTuple):
     """The rows of one tree.
 
     ``codes`` uint8[n * stride]: bins, or bundles of them, row by row. ``words`` int64[n]: gradient and hessian.
-    ``repeats`` int32[n]: how many rows each counts as; empty where each is one. ``order`` int32[m]: the tree's rows,
-    node by node, ascending within a node; ``spare`` int32[m].
+    ``repeats`` int32[n]: how many rows each counts as; empty where each is one. ``order`` int32[2 n]: two halves with
+    room for all rows; a node's rows stand together in one of them, ascending or descending, its children's in the other
+    (so those of a node that is split are spoilt in time).
     """
 
     codes: np.ndarray
     words: np.ndarray
     repeats: np.ndarray
     order: np.ndarray
-    spare: np.ndarray
 
 
 class Limits(NamedTuple):

@@ -24,7 +24,7 @@ from treewright.grow.gradient.layout import (
     ORDERED,
     SCRATCH,
 )
-from treewright.grow.gradient.partition import part
+from treewright.grow.gradient.partition import other_half, part
 from treewright.grow.gradient.search import search
 
 
@@ -152,9 +152,10 @@ def open_children(node, n_left, table, rows, nodes, limits, growth):
     growth.state[N_NODES] += 2
     growth.state[N_LEAVES] += 1
     nodes.first_child[node] = first
-    begin, end = nodes.begin[node], nodes.end[node]
+    n = np.int64(nodes.end[node]) - nodes.begin[node]
+    begin = other_half(np.int64(nodes.begin[node]), rows.order)
     nodes.begin[first], nodes.end[first] = begin, begin + n_left
-    nodes.begin[first + 1], nodes.end[first + 1] = begin + n_left, end
+    nodes.begin[first + 1], nodes.end[first + 1] = begin + n_left, begin + n
     for child in (first, first + 1):
         nodes.first_child[child], nodes.column[child], nodes.slot[child] = -1, NO_COLUMN, -1
         nodes.depth[child] = nodes.depth[node] + 1
@@ -166,7 +167,7 @@ def open_children(node, n_left, table, rows, nodes, limits, growth):
     nodes.n_rows[first] = rows_of(nodes.begin[first], nodes.end[first], rows)
     nodes.n_rows[first + 1] = nodes.n_rows[node] - nodes.n_rows[first]
     bound_children(node, first, table, nodes, limits)
-    return first, first if 2 * n_left <= end - begin else first + 1
+    return first, first if 2 * n_left <= n else first + 1
 
 
 @bare_inner_kernel
@@ -256,9 +257,10 @@ def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
         if (end - begin) * width > most_cells:
             return node
         fill_goes_left(node, table, nodes, desk.goes_left)
-        n_left = part(table.columns[nodes.column[node]], desk.goes_left, rows.order, begin, end, rows.spare)
-        for at in range(begin, end - n_left):
-            rows.order[at + n_left] = rows.spare[at]
+        to = other_half(begin, rows.order)
+        n_left = part(
+            table.columns[nodes.column[node]], desk.goes_left, begin, end, to, to + end - begin - 1, rows.order
+        )
         first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
         if not are_wanted(first, nodes, limits, growth):
             give_back(node, nodes, growth)

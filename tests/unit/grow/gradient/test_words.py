@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from treewright.exceptions import DataError
 from treewright.grow.gradient.scales import scales_of
-from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, to_words
+from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, note_leaves, to_words
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 NONE = np.empty(0, np.float32)
@@ -69,14 +69,12 @@ def test_sums_of_leaves_are_exact_to_62_bits(gradient, unit, seed):
     times = NO_TIMES if rng.random() < 0.5 else rng.integers(1, 9, n).astype(np.int32)
     count = np.ones(n, np.int32) if not len(times) else times
     scales, sizes = scales_for(g, h, times, n_rows=int(count.sum()))
-    order = rng.permutation(n).astype(np.int32)
-    ends = np.array(sorted(rng.integers(0, n + 1, 3).tolist()), np.int32)
-    begins = np.append(np.int32(0), ends[:-1]).astype(np.int32)
-    out = np.full((3, 2), 7, np.int64)
-    leaf_sums(order, begins, ends, g, h, times, scales.fine_gradient, scales.fine_hessian, 1, 3, out)
-    assert (out[0] == 7).all()
-    for leaf in (1, 2):
-        rows = order[begins[leaf] : ends[leaf]]
+    leaf_of = rng.integers(0, 3, n).astype(rng.choice([np.uint8, np.int32]))
+    begin, end = sorted(rng.integers(0, n + 1, 2).tolist())
+    out = np.zeros((3, 2), np.int64)
+    leaf_sums(leaf_of, g, h, times, scales.fine_gradient, scales.fine_hessian, begin, end, out)
+    for leaf in (0, 1, 2):
+        rows = begin + np.flatnonzero(leaf_of[begin:end] == leaf)
         exact = sum((Fraction(float(g[row])) * int(count[row]) for row in rows), Fraction(0))
         weight = sum((Fraction(1.0 if unit else float(h[row])) * int(count[row]) for row in rows), Fraction(0))
         room = 1 + Fraction(int(count.sum())) / 2
@@ -108,9 +106,9 @@ def test_sizes_that_are_no_numbers_are_refused(at):
 
 
 def test_each_row_gets_what_its_leaf_adds():
-    scores = np.zeros(6)
-    order = np.array([5, 0, 2, 1], np.int32)
-    add_to_scores(
-        order, np.array([0, 2, 3], np.int32), np.array([2, 3, 4], np.int32), np.array([1.0, 2, 4]), 0, 2, scores
-    )
-    assert scores.tolist() == [1.0, 0.0, 2.0, 0.0, 0.0, 1.0]
+    scores, leaf_of = np.zeros(6), np.full(6, 3, np.uint8)
+    order = np.array([9, 5, 0, 2, 1], np.int32)
+    note_leaves(order, np.array([1, 3, 4], np.int32), np.array([3, 4, 5], np.int32), 0, 2, leaf_of)
+    assert leaf_of.tolist() == [0, 3, 1, 3, 3, 0]
+    add_to_scores(leaf_of, np.array([1.0, 2, 4, 0]), 0, 5, scores)
+    assert scores.tolist() == [1.0, 0.0, 2.0, 0.0, 0.0, 0.0]

@@ -32,10 +32,10 @@ def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) ->
         Below a test of a column that has to rise, no leaf on the left says more than the middle between what the two
         branches would say as leaves, and none on the right less.
     """
-    said, below = np.zeros(tree.n_nodes), tree.leaves_below()
+    said, leaves_below = np.zeros(tree.n_nodes), tree.leaves_below()
     for depth in range(int(tree.depth.max()) + 1):
         nodes = np.flatnonzero(tree.depth == depth)
-        said[nodes] = renew(*tree.groups([below[node] for node in nodes]))
+        said[nodes] = renew(*tree.groups([leaves_below[node] for node in nodes]))
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents stand before children
         first = int(tree.first_child[node])

@@ -10,6 +10,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.bin_edges import bin_begins, level_bins
 from treewright.data.column_summary import BLOCK_ROWS, ColumnSummary, merge, summary_of, whole_weights
+from treewright.data.memory import give_back
 from treewright.data.middles import middle_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
@@ -17,7 +18,8 @@ from treewright.exceptions import ParameterError
 MISSING_BIN = 255
 MAX_BINS = 255
 
-_COPIED_COLUMNS = 4  # copied at a time, by each thread: more would be most of the memory that a fit takes
+_COPIED_COLUMNS = 2  # copied at a time, by each thread; one takes longer, four more memory and no less time
+_MANY_CELLS = 4_000_000  # from here on the memory that sorting took is given back
 _COPIED_ROWS = 2048
 _INLINE_CELLS = 30_000  # below, starting a thread costs more than it saves
 
@@ -112,6 +114,8 @@ def bins_of(
         progress.report(first / p, "binning columns")
 
     threads.run_each(bin_some, -(-p // width), threads_used)
+    if n * p >= _MANY_CELLS:
+        give_back()
     is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
     lowest, highest, level_bin = (
         np.concatenate([np.empty(0, kind), *(part[at] for part in parts)])

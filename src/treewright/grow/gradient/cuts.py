@@ -46,31 +46,77 @@ def sum_up(words, n_cuts, start, desk):
     int
         How many cuts there are; ``desk.cuts`` says where.
     """
-    gradient, hessian, cuts = desk.gradient, desk.hessian, desk.cuts
+    sums, cuts = desk.sums, desk.cuts
     word, m = start, np.uintp(0)
     for b in range(n_cuts):
         added = words[b]
         word += added
-        gradient[m] = np.float64(word >> 32)
-        hessian[m] = np.float64(word & LOW)
+        sums[m] = word
         cuts[m] = b
         m += np.uintp((added != 0) | ((b == 0) & (start != 0)))
     return np.int64(m)
 
 
 @bare_inner_kernel
-def free_gains(n_cuts, gradient, hessian, l2, least, desk):
+def unpack(n_cuts, desk):
+    """Gradients and hessians left of each cut (as part of ``sum_up`` 250 ns a column; apart 150 and 20)."""
+    sums, gradient, hessian = desk.sums, desk.gradient, desk.hessian
+    for b in range(n_cuts):
+        gradient[b] = np.float64(np.int32(sums[b] >> 32))
+        hessian[b] = np.float64(np.uint32(sums[b] & LOW))
+
+
+@bare_inner_kernel
+def refuse_few(n_cuts, counts, n_start, n_rows, least, desk):
+    """Allow no cut that leaves fewer than ``least`` rows on a side."""
+    gains, cuts, rows_left = desk.gains, desk.cuts, desk.rows_left
+    rows = n_start
+    for b in range(cuts[n_cuts - 1] + 1 if n_cuts > 0 else 0):
+        rows += counts[b]
+        rows_left[b] = rows
+    for k in range(n_cuts):
+        rows = rows_left[cuts[k]]
+        gains[k] = gains[k] if (rows >= least) & (n_rows - rows >= least) else NOTHING
+
+
+@bare_inner_kernel
+def first_best(n_cuts, desk):
+    """The first of the largest gains' places; -1 where no cut is allowed.
+
+    Numbers that are not negative are in the order of their bits, and whole numbers are compared several at a time.
+    """
+    bits, best = desk.gain_bits, np.int64(-1)
+    for k in range(n_cuts):
+        best = max(best, bits[k])
+    if best < 0:
+        return -1
+    k = 0
+    while bits[k] != best:
+        k += 1
+    return k
+
+
+@bare_inner_kernel
+def free_gains(n_cuts, gradient, hessian, l2, least, high, desk):
     """What each cut is worth, without bounds and ``l1``: each side's squared gradient over its hessian.
 
     A loop of its own, without a branch, and with one division for both sides: so it is done several cuts at a time.
+
+    Returns
+    -------
+    int
+        How many cuts have a side that would answer more than ``high``, up or down.
     """
     left_gradient, left_hessian, gains = desk.gradient, desk.hessian, desk.gains
+    n_clipped = 0
     for b in range(n_cuts):
         g, h = left_gradient[b], left_hessian[b]
         other_g, other_h = gradient - g, hessian - h
         below, other_below = h + l2, other_h + l2
         gain = (g * g * other_below + other_g * other_g * below) / (below * other_below)
         gains[b] = gain if (h >= least) & (other_h >= least) else NOTHING
+        n_clipped += np.int64((abs(g) > high * below) | (abs(other_g) > high * other_below))
+    return n_clipped
 
 
 @bare_inner_kernel
@@ -110,8 +156,8 @@ def fill_gains(n_cuts, gradient, hessian, l2, sign, low, high, limits, desk):
     if limits.bounded or limits.l1 > 0.0:
         bounded_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, sign, low, high, limits.l1, desk)
         return
-    free_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, desk)
-    if high < np.inf:
+    # Few nodes clip anything, and that loop is slow: always done, searches of 1,000 x 10 took 45 ms a fit and not 39.
+    if free_gains(n_cuts, gradient, hessian, l2, limits.min_hessian, high, desk) > 0:
         clip_gains(n_cuts, gradient, hessian, l2, low, high, desk)
 
 
@@ -139,22 +185,12 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
     """
     gradient, hessian = np.float64(total >> 32), np.float64(total & LOW)
     m = sum_up(words, n_cuts, start, desk)
+    unpack(m, desk)
     fill_gains(m, gradient, hessian, l2, sign, low, high, limits, desk)
-    best, at = NOTHING, -1
-    gains, cuts = desk.gains, desk.cuts
-    if not by_counts:
-        for k in range(m):
-            if gains[k] > best:
-                best, at = gains[k], np.int64(cuts[k])
-        return best, at
-    rows, b = n_start, 0
-    for k in range(m):
-        while b <= cuts[k]:
-            rows += counts[b]
-            b += 1
-        if gains[k] > best and rows >= limits.min_rows and n_rows - rows >= limits.min_rows:
-            best, at = gains[k], np.int64(cuts[k])
-    return best, at
+    if by_counts:
+        refuse_few(m, counts, n_start, n_rows, limits.min_rows, desk)
+    k = first_best(m, desk)
+    return (desk.gains[k], np.int64(desk.cuts[k])) if k >= 0 else (NOTHING, -1)
 
 
 @bare_inner_kernel

@@ -6,8 +6,6 @@ gradients -> words -> [take the best node -> part its rows -> histograms -> sear
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
 
 import numpy as np
@@ -49,6 +47,21 @@ _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
 _MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
 
 
+class _Stage:
+    """Adds the time of a block to a stage's (a generator's takes four times as long: there are fourteen a tree)."""
+
+    __slots__ = ("begun", "name", "stages")
+
+    def __init__(self, stages: dict[str, float], name: str) -> None:
+        self.stages, self.name = stages, name
+
+    def __enter__(self) -> None:
+        self.begun = time.perf_counter()
+
+    def __exit__(self, *error: object) -> None:
+        self.stages[self.name] += time.perf_counter() - self.begun
+
+
 class GradientGrower:
     """Grows one tree after another on the same rows; what they need is made once.
 
@@ -84,6 +97,8 @@ class GradientGrower:
         self.codes = bundles.codes.reshape(-1)
         self.repeats = np.empty(0, np.int32) if repeats is None else repeats
         self.every_row = np.arange(n, dtype=np.int32)
+        self.blocks = [(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
+        self.shares = large.blocks_of(0, n, self.n_threads).tolist()  # of the threads
         self.n_rows = n if repeats is None else int(repeats.sum(dtype=np.int64))
         self.n_leaves, self.width = most_leaves(settings, n, self.n_rows), bundles.width
         self._make_room()
@@ -112,12 +127,9 @@ class GradientGrower:
         other._make_room()
         return other
 
-    @contextmanager
-    def stage(self, name: str) -> Iterator[None]:
+    def stage(self, name: str) -> _Stage:
         """Add the time that the block takes to a stage's."""
-        begun = time.perf_counter()
-        yield
-        self.stages[name] += time.perf_counter() - begun
+        return _Stage(self.stages, name)
 
     def grow(
         self,
@@ -200,14 +212,9 @@ class GradientGrower:
         n_drawn = draw_for_tree(np.arange(p, dtype=np.int32), share, np.uint64(seed), drawn)
         return self.table._replace(pool=drawn[:n_drawn])
 
-    def _blocks(self) -> list[tuple[int, int]]:
-        """Blocks of all rows."""
-        n = len(self.every_row)
-        return [(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
-
     def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
         """Fill the rows' words; by what gradients were multiplied."""
-        blocks, rows = self._blocks(), self.rows
+        blocks, rows = self.blocks, self.rows
         sizes = np.empty((len(blocks), 3))
 
         def measure(task: int, _thread: int) -> None:
@@ -278,7 +285,7 @@ class GradientGrower:
         sums = self._leaf_sums(len(leaves), gradient, hessian, scales)
         g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
         unit = scales.hessian / scales.gradient
-        value_bounds = np.stack([nodes.low[leaves], nodes.high[leaves]]) * unit
+        value_bounds = np.array([nodes.low[leaves], nodes.high[leaves]]) * unit
         is_inner = first_child >= 0
         kind = self.table.kind
         n_sets = n if len(nodes.sets) > 1 else 1
@@ -326,17 +333,17 @@ class GradientGrower:
 
     def _leaf_sums(self, n_leaves: int, gradient: np.ndarray, hessian: np.ndarray, scales: Scales) -> np.ndarray:
         """int64[n_leaves, 2]: exact sums of gradients and hessians."""
-        bounds = large.blocks_of(0, len(self.leaf_of), self.n_threads).tolist()
-        sums = np.zeros((len(bounds) - 1, n_leaves + 1, 2), np.int64)
+        shares = self.shares
+        sums = np.zeros((len(shares) - 1, n_leaves + 1, 2), np.int64)
 
         def add(task: int, _thread: int) -> None:
             leaf_sums(
                 self.leaf_of, gradient, hessian, self.repeats, scales.fine_gradient, scales.fine_hessian,
-                bounds[task], bounds[task + 1], sums[task],
+                shares[task], shares[task + 1], sums[task],
             )  # fmt: skip
 
         threads.run_each(add, len(sums), self.n_threads)
-        return sums.sum(axis=0)[:n_leaves]
+        return (sums[0] if len(sums) == 1 else sums.sum(axis=0))[:n_leaves]
 
     def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
         """Add what each leaf of the last tree grown says to the scores of its rows.
@@ -346,11 +353,12 @@ class GradientGrower:
         values : float64[n_leaves]
         scores : float64[n], IN and OUT
         """
-        bounds = large.blocks_of(0, len(self.leaf_of), self.n_threads).tolist()
-        values = np.append(values, 0.0)  # for rows that are not the tree's
+        shares = self.shares
+        adds = np.zeros(len(values) + 1)  # the last for rows that are not the tree's
+        adds[:-1] = values
 
         def add(task: int, _thread: int) -> None:
-            add_to_scores(self.leaf_of, values, bounds[task], bounds[task + 1], scores)
+            add_to_scores(self.leaf_of, adds, shares[task], shares[task + 1], scores)
 
         with self.stage("update"):
-            threads.run_each(add, len(bounds) - 1, self.n_threads)
+            threads.run_each(add, len(shares) - 1, self.n_threads)

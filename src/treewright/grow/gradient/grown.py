@@ -105,7 +105,8 @@ def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds
     -------
     float64[k]
     """
-    shrunk = np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
+    shrunk = g if settings.l1 == 0.0 else np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
     below = h + settings.l2
-    values = np.divide(-shrunk, below, out=np.zeros(len(g)), where=below > 0)
-    return np.clip(values, bounds[0], bounds[1]) + 0.0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(below > 0, -shrunk / below, 0.0)
+    return np.minimum(np.maximum(values, bounds[0]), bounds[1]) + 0.0

@@ -65,6 +65,7 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
             for i in range(top, stop):
                 ahead = np.int64(rows[min(i + _AHEAD, last)])
                 prefetch(codes, ahead * stride + first)
+                prefetch(codes, ahead * stride + first + m - 1)  # of 28 bytes 4 of 10 stand in two lines: 6 to 12 %
                 prefetch(words, ahead)
                 row = np.uintp(rows[i])
                 word = words[row]

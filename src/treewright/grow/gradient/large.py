@@ -1,7 +1,7 @@
 """A node of many rows, on several threads. In: a node that waits. Out: its children. Caller: grow.gradient.grower.
 
-The same steps as in ``step``; rows are parted and summed up in blocks. Sums are whole numbers, and each block's rows are
-put where they would stand otherwise, so the number of blocks changes nothing.
+The same steps as in ``step``; rows are parted and summed up in blocks. Sums are whole numbers, and each block's rows
+are put where they would stand otherwise, so the number of blocks changes nothing.
 """
 
 from __future__ import annotations

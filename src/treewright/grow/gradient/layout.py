@@ -132,22 +132,26 @@ class Growth(NamedTuple):
 class Desk(NamedTuple):
     """Scratch memory of one thread.
 
-    ``gradient``, ``hessian``, ``gains`` float64[256]: sums left of each cut, what it gains; ``cuts`` int64[256]: its
-    bin. ``bins`` int64[256]: the column looked at; ``sorted`` int64[256]: by gradient, of a nominal column. ``counts``,
-    ``sorted_counts`` int64[256]: rows in each bin. ``levels`` int64[256], ``keys`` float64[256]: bins in the order of
-    their gradients. ``goes_left`` uint8[256]. ``best_gain`` float64[p], ``best`` int32[p, 3]: what each column offers:
-    cut, whether missing cells go left, whether its rows were counted. ``drawn``, ``level`` int32[p]: the columns of a
-    node and of its depth.
+    ``sums`` int64[256]: the word left of each cut; ``gradient``, ``hessian``, ``gains`` float64[256]: its halves, and
+    what the cut gains; ``gain_bits`` int64[256]: the same memory as ``gains``; ``cuts`` int64[256]: its bin. ``bins``
+    int64[256]: the column looked at; ``sorted`` int64[256]: by gradient, of a nominal column. ``counts``,
+    ``sorted_counts``, ``rows_left`` int64[256]: rows in each bin, and up to it. ``levels`` int64[256], ``keys``
+    float64[256]: bins in the order of their gradients. ``goes_left`` uint8[256]. ``best_gain`` float64[p], ``best``
+    int32[p, 3]: what each column offers: cut, whether missing cells go left, whether its rows were counted. ``drawn``,
+    ``level`` int32[p]: the columns of a node and of its depth.
     """
 
+    sums: np.ndarray
     gradient: np.ndarray
     hessian: np.ndarray
     gains: np.ndarray
+    gain_bits: np.ndarray
     cuts: np.ndarray
     bins: np.ndarray
     sorted: np.ndarray
     counts: np.ndarray
     sorted_counts: np.ndarray
+    rows_left: np.ndarray
     levels: np.ndarray
     keys: np.ndarray
     goes_left: np.ndarray

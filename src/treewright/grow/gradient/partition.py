@@ -10,7 +10,9 @@ import numpy as np
 from treewright.core.bits import prefetch
 from treewright.core.jit import bare_kernel
 
-_SPARSE = 20  # of fewer rows than one in so many the bins are asked for ahead: 3.9 ns a row against 4.3; of more 1.9, 1.6
+_SPARSE = (
+    20  # of fewer rows than one in so many the bins are asked for ahead: 3.9 ns a row against 4.3; of more 1.9, 1.6
+)
 _AHEAD = 24
 
 

@@ -105,6 +105,15 @@ def left_of(column, cut, missing_left, table, limits, desk):
 
 
 @bare_inner_kernel
+def rows_left_of(column, cut, missing_left, table, desk):
+    """The rows that go left, of the column in ``desk.counts``; after ``left_of``, which sorts levels."""
+    n, counts = np.int64(0), desk.counts
+    for at in range(cut + 1):
+        n += counts[desk.levels[at] if table.kind[column] == SUBSET else at]
+    return n + counts[MISSING_BIN] if missing_left else n
+
+
+@bare_inner_kernel
 def try_column(column, node, by_counts, histogram, table, nodes, limits, desk):
     """Search a column, and note in the desk what it offers."""
     total = nodes.total[node]
@@ -141,6 +150,9 @@ def keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk):
         if min(np.float64(left & LOW), np.float64((total - left) & LOW)) >= limits.sure_hessian:
             return column, best
         count_rows(column, node, table, rows, nodes, desk.counts)
+        n_left = rows_left_of(column, desk.best[column, 0], desk.best[column, 1], table, desk)
+        if min(n_left, nodes.n_rows[node] - n_left) >= limits.min_rows:
+            return column, best
         try_column(column, node, True, histogram, table, nodes, limits, desk)
 
 

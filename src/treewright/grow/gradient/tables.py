@@ -122,15 +122,19 @@ def growth_for(n_leaves: int, width: int, *, needs_all: bool) -> Growth:
 
 def desk_for(p: int) -> Desk:
     """Scratch memory."""
+    gains = np.empty(256)
     return Desk(
+        sums=np.zeros(256, np.int64),
         gradient=np.empty(256),
         hessian=np.empty(256),
-        gains=np.empty(256),
+        gains=gains,
+        gain_bits=gains.view(np.int64),
         cuts=np.zeros(256, np.int64),
         bins=np.zeros(256, np.int64),
         sorted=np.zeros(256, np.int64),
         counts=np.zeros(256, np.int64),
         sorted_counts=np.zeros(256, np.int64),
+        rows_left=np.zeros(256, np.int64),
         levels=np.zeros(256, np.int64),
         keys=np.empty(256),
         goes_left=np.zeros(256, np.uint8),

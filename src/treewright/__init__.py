@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from treewright.estimators.forest_regressor import ExtraTreesRegressor, RandomForestRegressor
     from treewright.estimators.id3 import ID3Classifier
     from treewright.estimators.isolation import IsolationForest
+    from treewright.estimators.neighbors_classifier import KNeighborsClassifier
+    from treewright.estimators.neighbors_regressor import KNeighborsRegressor
     from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from treewright.model import Model, load
 
@@ -43,6 +45,8 @@ _HOMES = {
     "GradientBoostingRegressor": "treewright.estimators.boosting_regressor",
     "ID3Classifier": "treewright.estimators.id3",
     "IsolationForest": "treewright.estimators.isolation",
+    "KNeighborsClassifier": "treewright.estimators.neighbors_classifier",
+    "KNeighborsRegressor": "treewright.estimators.neighbors_regressor",
     "Model": "treewright.model",
     "RandomForestClassifier": "treewright.estimators.forest_classifier",
     "RandomForestRegressor": "treewright.estimators.forest_regressor",
@@ -67,6 +71,8 @@ __all__ = [
     "GradientBoostingRegressor",
     "ID3Classifier",
     "IsolationForest",
+    "KNeighborsClassifier",
+    "KNeighborsRegressor",
     "Model",
     "__version__",
     "RandomForestClassifier",

@@ -16,7 +16,7 @@ from file_damage import accepted_flips, accepted_lengths, edited, signed
 from treewright.exceptions import ModelFileError
 from treewright.model import Model
 from treewright.predict.ensemble import combined
-from treewright.tree import codec, container
+from treewright.tree import codec, container, model_file
 from treewright.tree.boosting import Boosting
 from treewright.tree.check import check_model, check_tree, value_width
 from treewright.tree.codec import dumps, load, loads
@@ -44,7 +44,7 @@ def _data(model: Model) -> bytes:
 def opened(data: bytes) -> tuple[dict[str, Any], container.Layout, dict[str, np.ndarray]]:
     """Metadata, layout and arrays of a file; the arrays can be written to."""
     length = int.from_bytes(data[:8], "little")
-    metadata, places = container.read_header(data[8 : 8 + length], codec.FILE_FORMAT)
+    metadata, places = container.read_header(data[8 : 8 + length], model_file.FILE_FORMAT)
     layout = codec._layout(metadata, places)
     shapes = container.read_places(places, len(data) - 8 - length, layout)
     arrays = container.read_arrays(data[8 + length :], shapes, layout)

@@ -229,10 +229,10 @@ def test_a_missing_metadata_entry_is_refused(data: bytes) -> None:
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_holds(data: bytes) -> None:
-    message = "written by a newer Treewright (format 4; this one reads up to 3): upgrade"
+    message = "written by a newer Treewright (format 5; this one reads up to 4): upgrade"
 
-    assert message in refused(with_metadata(data, lambda inner: inner.update(format=4)))
-    newer = b'{"__metadata__":{"treewright":"{\\"format\\":4}"},"forest":{"kind":"new"}}'
+    assert message in refused(with_metadata(data, lambda inner: inner.update(format=5)))
+    newer = b'{"__metadata__":{"treewright":"{\\"format\\":5}"},"forest":{"kind":"new"}}'
     assert message in refused(len(newer).to_bytes(8, "little") + newer)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -41,26 +42,26 @@ def edited(data: bytes, rng: np.random.Generator) -> bytes:
     return signed(bytes(changed))
 
 
-def is_accepted(data: bytes | bytearray) -> bool:
+def is_accepted(data: bytes | bytearray, read: Callable[[bytes], object] = loads) -> bool:
     """Whether the bytes are read as a model; anything else than a model or its error is raised."""
     try:
-        loads(data)
+        read(bytes(data))
     except ModelFileError:
         return False
     return True
 
 
-def accepted_flips(data: bytes, every: int) -> list[int]:
+def accepted_flips(data: bytes, every: int, read: Callable[[bytes], object] = loads) -> list[int]:
     """Bits, of every so many, whose flip alone goes unnoticed."""
     accepted = []
     for position in range(0, len(data) * 8, every):
         flipped = bytearray(data)
         flipped[position // 8] ^= 1 << position % 8
-        if is_accepted(flipped):
+        if is_accepted(flipped, read):
             accepted.append(position)
     return accepted
 
 
-def accepted_lengths(data: bytes, every: int) -> list[int]:
+def accepted_lengths(data: bytes, every: int, read: Callable[[bytes], object] = loads) -> list[int]:
     """Lengths, of every so many, at which the bytes can be cut off unnoticed."""
-    return [length for length in range(0, len(data), every) if is_accepted(data[:length])]
+    return [length for length in range(0, len(data), every) if is_accepted(data[:length], read)]

@@ -20,10 +20,12 @@ __all__ = [
     "BOOSTING",
     "ENSEMBLES",
     "ISOLATION",
+    "NEIGHBORS",
     "check_is_one_model",
     "known_parameters",
     "made",
     "own_settings",
+    "words_of",
 ]
 
 # Algorithm -> estimator for classes, estimator for numbers (None where it has none).
@@ -37,15 +39,27 @@ ALGORITHMS: dict[str, tuple[str, str | None]] = {
     "bagging": ("BaggingClassifier", "BaggingRegressor"),
     "boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
     "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "knn": ("KNeighborsClassifier", "KNeighborsRegressor"),
 }
 ENSEMBLES = ("forest", "extra-trees", "bagging", "boosting", "adaboost")
 BOOSTING = "boosting"
+NEIGHBORS = "knn"
 OF_MEMBERS = ("bagging", "adaboost")  # ensembles of another algorithm's trees
 ISOLATION = "isolation"  # it has no target
+
+# What is fitted, with its verb: the one of these words that fits stands in every line about it.
+_ONE_TREE, _TREES, _ROWS = ("tree", "is"), ("trees", "are"), ("model", "is")
 
 _BASE = "estimator"  # what ensembles call the algorithm of their members, and how the parameters of that begin
 _OF_BASE = f"{_BASE}__"
 _OF_COLUMNS = ("nominal", "ordinal", "numeric", "unseen")
+
+
+def words_of(algorithm: str) -> tuple[str, str]:
+    """What an algorithm fits, in a word, and the verb that goes with it: ``("tree", "is")``."""
+    if algorithm == NEIGHBORS:
+        return _ROWS
+    return _TREES if algorithm in ENSEMBLES else _ONE_TREE
 
 
 def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Any]:
@@ -170,7 +184,7 @@ def _algorithm_of_members(words: Sequence[str]) -> str | None:
     for word in words:
         name, equals, value = (part.strip() for part in word.partition("="))
         if name == _BASE and equals:
-            trees = [algorithm for algorithm in ALGORITHMS if algorithm not in ENSEMBLES]
+            trees = [algorithm for algorithm in ALGORITHMS if algorithm not in (*ENSEMBLES, NEIGHBORS)]
             if value not in trees:
                 raise UsageRefusal(f"--set {word!r}: members can be trees of {', '.join(trees)}")
             return value

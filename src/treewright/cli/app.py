@@ -35,7 +35,6 @@ from treewright.cli.options import (
     TaskName,
     Types,
     Unseen,
-    UnseenName,
     Weight,
 )  # fmt: skip
 from treewright.cli.terminal import UsageRefusal, note, refusals
@@ -85,8 +84,8 @@ def fit(
         typer.Option(
             "--algorithm",
             metavar="NAME",
-            help="A tree: cart, id3, c45 or chaid; many: boosting, forest, extra-trees, bagging or adaboost; outliers: "
-            "isolation.",
+            help="A tree: cart, id3, c45 or chaid; many: boosting, forest, extra-trees, bagging or adaboost; nearest "
+            "neighbours: knn; outliers: isolation.",
         ),
     ] = "cart",
     task: TaskChoice = TaskName.auto,
@@ -107,7 +106,7 @@ def fit(
     drop: Drop = None,
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
-    unseen: Unseen = UnseenName.missing,
+    unseen: Unseen = None,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -154,7 +153,7 @@ def fit(
             weight=weight,
             skip_missing_target=skip_missing_target,
             reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
-            unseen=unseen.value,
+            unseen=None if unseen is None else unseen.value,
             test_size=test_size,
             n_folds=cv,
             seed=seed,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_ensemble
 from treewright.cli.labelled import labelled_rows, target_name
+from treewright.cli.neighbors import of_trees
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.terminal import UsageRefusal, note, progress
 
@@ -63,7 +64,7 @@ def run_audit(
     import treewright
 
     check_output(out, force)
-    model = treewright.load(model_path)
+    model = of_trees(treewright.load(model_path), model_path, "--audit")
     if is_ensemble(model):
         raise UsageRefusal(
             f"--audit compares all that a node could ask, and the trees of {model_path} drew their rows and columns by "

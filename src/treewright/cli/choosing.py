@@ -31,7 +31,6 @@ from treewright.cli.options import (
     TaskName,
     Types,
     Unseen,
-    UnseenName,
     Weight,
 )  # fmt: skip
 from treewright.cli.terminal import refusals
@@ -151,7 +150,7 @@ def compare(
     drop: Drop = None,
     weight: Weight = None,
     skip_missing_target: SkipMissingTarget = False,
-    unseen: Unseen = UnseenName.missing,
+    unseen: Unseen = None,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -178,7 +177,7 @@ def compare(
             weight=weight,
             skip_missing_target=skip_missing_target,
             reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
-            unseen=unseen.value,
+            unseen=None if unseen is None else unseen.value,
             seed=seed,
             force=force,
             jobs=jobs,

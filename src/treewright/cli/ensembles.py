@@ -6,20 +6,22 @@ Callers: cli.show, cli.audit, cli.isolate, cli.prune, cli.evaluate, cli.fit, cli
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
+from treewright.cli.neighbors import columns_of
 from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
+    from treewright.cli.neighbors import AnyModel
     from treewright.model import Model
 
 __all__ = ["columns_in_words", "is_ensemble", "is_isolation", "one_tree", "refuse_isolation", "summary"]
 
 
-def columns_in_words(model: Model) -> str:
+def columns_in_words(model: AnyModel) -> str:
     """How many columns a model knows, and of what kinds."""
-    kinds = [column.kind for column in model.schema.columns]
+    kinds = [column.kind for column in columns_of(model).columns]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("numeric", "ordinal", "nominal") if kind in kinds)
     return f"{len(kinds)} column{'s' * (len(kinds) != 1)} ({counted})"
 
@@ -29,12 +31,12 @@ def is_ensemble(model: Model) -> bool:
     return model.combine != "single"
 
 
-def is_isolation(model: Model) -> bool:
+def is_isolation(model: AnyModel) -> TypeGuard[Model]:
     """Whether it is an isolation forest, which predicts no target."""
     return model.facts.get("algorithm") == "isolation_forest"
 
 
-def refuse_isolation(model: Model, path: Path, what: str) -> None:
+def refuse_isolation(model: AnyModel, path: Path, what: str) -> None:
     """Refuse what needs a target.
 
     Raises

@@ -14,13 +14,14 @@ import polars as pl
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import refuse_isolation
 from treewright.cli.matching import rows_for
+from treewright.cli.neighbors import of_trees
 from treewright.cli.scores import LabelScore, NumberScore
 from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
     from treewright.cli.columns import CellType
-    from treewright.model import Model
+    from treewright.cli.neighbors import AnyModel
 
 __all__ = ["run_evaluate"]
 
@@ -61,7 +62,7 @@ def run_evaluate(
     if name is None:
         raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
     if importances:
-        check_can_be_judged(model, model_path)
+        check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
     score: LabelScore | NumberScore = LabelScore() if model.task == "classification" else NumberScore()
     n_missing = 0
     with progress():
@@ -85,14 +86,15 @@ def run_evaluate(
         from treewright.cli.labelled import labelled_rows
 
         with progress():
-            matter = permutation_importances(model, *labelled_rows(model, data, options, name, skip=False))
+            judged = of_trees(model, model_path, "--importances")
+            matter = permutation_importances(judged, *labelled_rows(judged, data, options, name, skip=False))
     _say(score)
     if matter:
         say()
         say(matter)
 
 
-def target_type(model: Model) -> CellType:
+def target_type(model: AnyModel) -> CellType:
     """How the cells of the target are to be parsed."""
     kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import BOOSTING, ENSEMBLES, check_is_one_model
+from treewright.cli.algorithms import BOOSTING, ENSEMBLES, NEIGHBORS, check_is_one_model, words_of
 from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
+from treewright.cli.neighbors import written_in_words
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.scores import LabelScore, NumberScore, label_counts
 from treewright.cli.terminal import note, printable, progress, results_after, say
@@ -57,7 +58,7 @@ def run_fit(request: FitRequest) -> None:
             say(str(held_out.estimator.trace_).rstrip("\n"))
             say()
         if folds is not None:
-            _say_cross_validated(*folds, "trees above are" if request.algorithm in ENSEMBLES else "tree above is")
+            _say_cross_validated(*folds, "{} above {}".format(*words_of(request.algorithm)))
         elif held_out.score is not None and held_out.baseline is not None:
             _say_score("held-out", held_out.score, held_out.baseline)
     if request.out is None:
@@ -117,7 +118,7 @@ def _tree_words(estimator: Any) -> str:
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
-    below = "the trees below are" if request.algorithm in ENSEMBLES else "the tree below is"
+    below = "the {} below {}".format(*words_of(request.algorithm))
     if held_out.score is None:
         say(f"{below} fitted on all {held_out.n_fitted} rows")
         return
@@ -154,7 +155,9 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
     if request.out is not None:
         check_output(request.out, request.force)
         estimator.save(request.out)
-        written.append(f"wrote {printable(request.out)} (model)")
+        of_rows = request.algorithm == NEIGHBORS
+        what = written_in_words(request.out, estimator.n_samples_fit_) if of_rows else "model"
+        written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
         write_text(request.svg, estimator.plot().text, request.force)
         written.append(f"wrote {printable(request.svg)} (picture)")

@@ -48,10 +48,11 @@ class Task:
 
     def fit(self, rows: np.ndarray | None) -> Any:
         """A fresh estimator fitted on some rows (None: on all)."""
-        if rows is None:
-            return self.make().fit(self.features, self.target, sample_weight=self.weights)
-        weights = None if self.weights is None else self.weights[rows]
-        return self.make().fit(self.features[rows], self.target[rows], sample_weight=weights)
+        features = self.features if rows is None else self.features[rows]
+        target = self.target if rows is None else self.target[rows]
+        if self.weights is None:  # nearest neighbours take none
+            return self.make().fit(features, target)
+        return self.make().fit(features, target, sample_weight=self.weights if rows is None else self.weights[rows])
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def run_isolation(request: FitRequest) -> None:
     if not features.width:
         raise DataError(f"{request.data}: no column is left to look at")
     forest = treewright.IsolationForest(
-        **settings, **declared_columns(request, table), unseen=request.unseen, n_jobs=request.jobs,
+        **settings, **declared_columns(request, table), unseen=request.unseen or "missing", n_jobs=request.jobs,
         random_state=request.seed,
     )  # fmt: skip
     with progress(), remedies_as_options():

@@ -15,12 +15,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import ALGORITHMS, BOOSTING, ENSEMBLES, ISOLATION, known_parameters, made, own_settings
+from treewright.cli.algorithms import (
+    ALGORITHMS,
+    BOOSTING,
+    ENSEMBLES,
+    ISOLATION,
+    NEIGHBORS,
+    known_parameters,
+    made,
+    own_settings,
+)
 from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
 from treewright.cli.holdout import Task
 from treewright.cli.labelled import checked_weights
+from treewright.cli.neighbors import check_neighbors
 from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
 from treewright.cli.structured import with_typed_labels
 from treewright.cli.targets import rows_with_target
@@ -69,7 +79,7 @@ class FitRequest:
     skip_missing_target: bool = False
     weight: str | None = None
     reading: ReadOptions = field(default_factory=ReadOptions)
-    unseen: str = "missing"
+    unseen: str | None = None
     test_size: float = 0.25
     n_folds: int | None = None
     seed: int = 0
@@ -164,6 +174,8 @@ def check_request(request: FitRequest) -> None:
     _target_of(request)
     if request.algorithm in ENSEMBLES:
         _check_ensemble(request)
+    if request.algorithm == NEIGHBORS:
+        check_neighbors(request)
     if not 0 <= request.test_size < 1:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
     if request.n_folds is not None and request.n_folds < 2:
@@ -278,7 +290,7 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
         lambda words: _levels(target, words),
     )
     own = {
-        "unseen": request.unseen,
+        **({} if request.unseen is None else {"unseen": request.unseen}),
         "n_jobs": request.jobs,
         "random_state": request.seed,
         "grow_trace": settings.pop("grow_trace", False) or request.trace,

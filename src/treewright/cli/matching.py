@@ -16,6 +16,7 @@ import polars as pl
 from treewright.cli.columns import CellType, TextColumns, parse_booleans, parse_numbers
 from treewright.cli.delimited import ReadOptions, empty_frame, open_delimited, without_missing_tokens
 from treewright.cli.files import is_parquet, pick, require_columns
+from treewright.cli.neighbors import columns_of
 from treewright.cli.parquet import parquet_blocks, parquet_columns
 from treewright.cli.text_source import check_regular
 from treewright.exceptions import InputFileError
@@ -23,8 +24,8 @@ from treewright.exceptions import InputFileError
 if TYPE_CHECKING:
     import numpy as np
 
-    from treewright.data.schema import Column
-    from treewright.model import Model
+    from treewright.cli.neighbors import AnyModel
+    from treewright.data.schema import Column, Schema
 
 __all__ = ["ModelRows", "cell_type", "rows_for"]
 
@@ -51,7 +52,7 @@ class ModelRows:
 
 
 def rows_for(
-    model: Model, path: Path, options: ReadOptions, target: tuple[str, CellType] | None = None
+    model: AnyModel, path: Path, options: ReadOptions, target: tuple[str, CellType] | None = None
 ) -> Iterator[ModelRows]:
     """Blocks of rows, matched to the model's columns; at least one block (it may be empty).
 
@@ -70,16 +71,19 @@ def rows_for(
         The file is not a sound table, or a cell is not what it was at fit.
     ColumnError
         A column of the model, or the target, is not in the file.
+    UsageRefusal
+        The model knows no columns.
     """
+    schema = columns_of(model)
     check_regular(path)
-    wanted = {str(column.name): cell_type(column) for column in model.schema.columns}
+    wanted = {str(column.name): cell_type(column) for column in schema.columns}
     if target is not None and target[0] in wanted:
         raise InputFileError(f"column {target[0]!r} is one that the model asks about: name another with --target")
     if target is not None:
         wanted[target[0]] = target[1]
     for frame, lines in _typed_blocks(path, options, wanted):
         truth = frame[target[0]] if target is not None else None
-        yield ModelRows(_as_at_fit(model, frame), truth, frame.height, lines)
+        yield ModelRows(_as_at_fit(schema, frame), truth, frame.height, lines)
 
 
 def cell_type(column: Column) -> CellType:
@@ -125,10 +129,10 @@ def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
     return pl.DataFrame(typed)
 
 
-def _as_at_fit(model: Model, frame: pl.DataFrame) -> Any:
+def _as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
     """The model's columns under the names they had at fit, or none where they had none."""
-    names = model.schema.names
-    if not model.schema.named:
+    names = schema.names
+    if not schema.named:
         return pick(frame, [str(name) for name in names]).to_numpy()
     if all(isinstance(name, str) for name in names):
         return pick(frame, [str(name) for name in names])

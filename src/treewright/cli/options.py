@@ -23,6 +23,7 @@ class UnseenName(StrEnum):
     missing = "missing"
     error = "error"
     majority = "majority"
+    other = "other"
 
 
 class FormatName(StrEnum):
@@ -115,7 +116,11 @@ SkipMissingTarget = Annotated[
     bool, typer.Option("--skip-missing-target", help="Leave out rows without a target.", rich_help_panel="Columns")
 ]
 Unseen = Annotated[
-    UnseenName,
-    typer.Option("--unseen", help="What a level never seen means at predict.", rich_help_panel="Columns"),
+    UnseenName | None,
+    typer.Option(
+        "--unseen",
+        help="What a level never seen means at predict; by default missing, and for knn other: another than all.",
+        rich_help_panel="Columns",
+    ),
 ]
 Target = Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)]

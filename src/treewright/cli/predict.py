@@ -17,11 +17,13 @@ import polars as pl
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_isolation, refuse_isolation
 from treewright.cli.matching import rows_for
+from treewright.cli.neighbors import is_neighbors, of_trees
 from treewright.cli.outputs import check_output, guarded_labels, open_output
 from treewright.cli.scores import label_series
 from treewright.cli.terminal import UsageRefusal, progress
 
 if TYPE_CHECKING:
+    from treewright.cli.neighbors import AnyModel
     from treewright.model import Model
 
 __all__ = ["Answers", "run_predict"]
@@ -80,7 +82,8 @@ def run_predict(
         if model.task != "classification":
             raise UsageRefusal(f"--proba: {model_path} predicts numbers, which have no class probabilities")
     if quantiles:
-        _check_quantiles(model, model_path, "--quantiles" if answers.quantiles else "--interval")
+        option = "--quantiles" if answers.quantiles else "--interval"
+        _check_quantiles(of_trees(model, model_path, option), model_path, option)
     with progress(), open_output(out, force) as file:
         is_first = True
         for rows in rows_for(model, data, options):
@@ -140,7 +143,9 @@ def _check_quantiles(model: Model, path: Path, option: str) -> None:
         )
 
 
-def _columns(model: Model, features: Any, proba: bool, quantiles: Mapping[str, float], guard: bool) -> list[pl.Series]:
+def _columns(
+    model: AnyModel, features: Any, proba: bool, quantiles: Mapping[str, float], guard: bool
+) -> list[pl.Series]:
     """What is written for some rows: a prediction per output, and what else was asked for."""
     if is_isolation(model):
         return _oddness(model, features)
@@ -159,7 +164,7 @@ def _columns(model: Model, features: Any, proba: bool, quantiles: Mapping[str, f
             labels = label_series("class", classes).cast(pl.String).to_list()
             stem = name.replace("prediction", "probability", 1)
             written += [pl.Series(f"{stem}_{label}", share[:, code]) for code, label in enumerate(labels)]
-    if quantiles:
+    if quantiles and not is_neighbors(model):
         found = model.predict_quantile(features, list(quantiles.values()))
         for output, name in enumerate(names):
             of_output = found if found.ndim == 2 else found[:, :, output]
@@ -177,7 +182,7 @@ def _oddness(model: Model, features: Any) -> list[pl.Series]:
     return [pl.Series("prediction", np.where(is_odd, -1, 1)), pl.Series("score", scores)]
 
 
-def _output_names(model: Model, n_outputs: int) -> list[str]:
+def _output_names(model: AnyModel, n_outputs: int) -> list[str]:
     """``prediction``, or one such name per output."""
     if n_outputs == 1:
         return ["prediction"]

@@ -14,6 +14,7 @@ import numpy as np
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_ensemble
 from treewright.cli.labelled import target_name, weighted_rows
+from treewright.cli.neighbors import of_trees
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
 from treewright.cli.scores import LabelScore, NumberScore, label_series
@@ -86,7 +87,7 @@ def run_prune(request: PruneRequest) -> None:
     check_output(request.log, request.force)
     if request.out is not None and request.log is not None and request.out.resolve() == request.log.resolve():
         raise UsageRefusal(f"--out and --log name the same file {request.out}")
-    model = treewright.load(request.model)
+    model = of_trees(treewright.load(request.model), request.model, "prune")
     if method is None:
         _check_rounds(request, model, options)
     else:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from treewright.cli.ensembles import is_ensemble, one_tree, summary
 from treewright.cli.importances import impurity_importances
+from treewright.cli.neighbors import is_neighbors, of_trees
 from treewright.cli.outputs import check_output, guarded_labels, write_text
 from treewright.cli.terminal import UsageRefusal
 
@@ -115,6 +116,11 @@ def run_show(
         )
         if is_given
     ]
+    for_trees = [*given, *(["--importances"] if importances else []), *([] if tree is None else ["--tree"])]
+    if is_neighbors(model) and not for_trees:
+        write_text(out, model.show(), force)
+        return
+    model = of_trees(model, model_path, ", ".join(for_trees))
     if importances and given:
         raise UsageRefusal(f"{', '.join(given)}: not with --importances, which is a table of the columns")
     if importances:

@@ -119,8 +119,8 @@ def encode(
         As at fit. 0 rows are legal. It is never modified.
     unseen : {"missing", "error", "majority"}
         What a level that fit never saw becomes: nan; an error; the code ``len(levels)`` (nominal) or nan (ordinal).
-    missing : {"direction", "branch", "surrogate", "fractional", "error"}
-        Under ``"error"`` a cell that would become nan is refused.
+    missing : {"direction", "branch", "surrogate", "fractional", "distance", "error"}
+        Under ``"error"`` a cell that would become nan is refused; the others are what a warning says of it.
     owner : str
         Who is asking, for messages about the number and names of columns.
 
@@ -300,6 +300,7 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
 _WAYS = {
     "surrogate": "another column answers for them, or they follow the heavier branch",
     "fractional": "they follow every branch in part",
+    "distance": "the metric says how far they are from other cells",
 }
 _ONE_WAY = "they follow each test's branch for missing values"
 

@@ -1,32 +1,20 @@
-"""What all estimators share: check, call, store. In: parameters, a table, a target. Out: ``model_``.
+"""What all estimators of trees share: check, call, store. In: parameters, a table, a target. Out: ``model_``.
 
 Callers: estimators.single, estimators.forest_base, estimators.classifier, estimators.regressor.
-
-An estimator only holds parameters. ``fit`` checks them, hands table and target down the layers and keeps the result as
-``model_``; every other method hands on to that model.
+What they share with nearest neighbours stands in ``table_estimator``.
 """
 
 from __future__ import annotations
 
-import os
-import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.exceptions import DataConversionWarning
-from sklearn.utils._param_validation import (
-    Interval,
-    InvalidParameterError,
-    RealNotInt,
-    validate_parameter_constraints,
-)
+from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
-from treewright.core.notices import levels_to_the_caller
 from treewright.core.threads import resolve_jobs
 from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.encoder import encode_fit
@@ -35,25 +23,16 @@ from treewright.data.weights import Factors, weighed
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
 from treewright.estimators.table import FitInput, FitTable
-from treewright.exceptions import ParameterError
+from treewright.estimators.table_estimator import TableEstimator
 from treewright.model import Model
 from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
     from treewright.tree.model import Combine, Missing
 
 
-class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
-    """A parameter is outside its range: both families' error, under the name that a user knows."""
-
-
-_BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
-
-
-class Estimator(BaseEstimator, ABC):
-    """A scikit-learn estimator around a model."""
+class Estimator(TableEstimator):
+    """A scikit-learn estimator around a model of trees."""
 
     # Every algorithm's; each adds its own.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -76,23 +55,6 @@ class Estimator(BaseEstimator, ABC):
     _draws_rows: ClassVar[bool] = False  # then classes are weighed after the draw
 
     model_: Model
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
-        return tags
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range."""
-        try:
-            # As BaseEstimator._validate_params, which takes 120 us to find the names of the parameters.
-            validate_parameter_constraints(self._parameter_constraints, self._parameters(), type(self).__name__)
-        except InvalidParameterError as error:
-            raise _BothParameterErrors(str(error)) from None
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check, encode, learn, keep. Nothing of the estimator changes before the last step."""
@@ -120,10 +82,6 @@ class Estimator(BaseEstimator, ABC):
             own = None if own is None else own[kept]
         return FitInput(FitTable(schema, matrix, target, own if self._draws_rows else weights), kept, factors, own)
 
-    def _parameters(self) -> dict[str, Any]:
-        """As ``get_params``, without looking at the signature of ``__init__``."""
-        return {name: getattr(self, name) for name in self._parameter_constraints}
-
     def _store(self, given: FitInput, trees: Any, **more_facts: Any) -> None:
         """Keep the model and what scikit-learn expects beside it."""
         schema = given.table.schema
@@ -141,20 +99,7 @@ class Estimator(BaseEstimator, ABC):
         self.model_ = self._make_model(given.table, trees, facts)
         self.n_features_in_ = len(schema)
         self.n_outputs_ = self.model_.n_outputs
-        if schema.named and all(isinstance(name, str) for name in schema.names):
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
-
-    def _warn_column_vector(self, target: Any) -> None:
-        """As scikit-learn: a target of shape (n, 1) is taken as (n,)."""
-        if not target.flat and self._n_outputs(target) == 1:
-            warnings.warn(
-                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
-                "(n_samples,), for example using ravel().",
-                DataConversionWarning,
-                stacklevel=levels_to_the_caller(),
-            )
+        self._keep_names(schema)
 
     @property
     def feature_importances_(self) -> np.ndarray:
@@ -162,38 +107,9 @@ class Estimator(BaseEstimator, ABC):
         check_is_fitted(self, "model_")
         return self.model_.feature_importances
 
-    def _fitted(self) -> Model:
-        """The model, or scikit-learn's error."""
-        model = self.__dict__.get("model_")
-        if model is None:
-            check_is_fitted(self, "model_")
-        return model  # type: ignore[return-value]
+    if TYPE_CHECKING:
 
-    def predict(self, X: Any) -> np.ndarray:
-        """Predict each row.
-
-        Parameters
-        ----------
-        X : table of n rows
-            Columns are matched by name where fit knew names.
-
-        Returns
-        -------
-        ndarray[n] or ndarray[n, n_outputs]
-            Labels in the dtype of the target, or float64.
-
-        Raises
-        ------
-        ColumnError
-            Columns are missing, doubled or of another kind than at fit.
-        UnseenLevelError
-            A level that fit never saw, under ``unseen="error"``.
-        """
-        return self._fitted().predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
-        self._fitted().save(path)
+        def _fitted(self) -> Model: ...
 
     # What estimators differ in.
 
@@ -223,10 +139,6 @@ class Estimator(BaseEstimator, ABC):
     @abstractmethod
     def _rows_of(self, target: Any, kept: np.ndarray) -> Any:
         """Some rows of the encoded target."""
-
-    @abstractmethod
-    def _n_outputs(self, target: Any) -> int:
-        """How many targets there are."""
 
     def _class_factors(self, target: Any, weights: np.ndarray | None) -> Factors | None:  # noqa: ARG002 - of classes
         """Weight of each class; None where no class weighs more than another."""

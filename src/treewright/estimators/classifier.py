@@ -18,6 +18,7 @@ from treewright.estimators.base import Estimator
 from treewright.estimators.constraints import Words
 from treewright.estimators.single import TreeEstimator
 from treewright.estimators.table import FitTable
+from treewright.estimators.table_estimator import TableEstimator
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 
@@ -27,18 +28,52 @@ if TYPE_CHECKING:
     from treewright.tree.model import Unseen
 
 
-class Classifier(ClassifierMixin, Estimator):
-    """A classifier around a model."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "class_weight": [dict, list, Words({"balanced"}), None],
-    }
-    class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
+class ClassifierVerbs(ClassifierMixin, TableEstimator):
+    """What a classifier says beside its labels, around a model of whatever kind."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Share of each class where the row ends.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes_``; rows sum to one.
+        """
+        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
+
+    def _encode_target(self, y: Any) -> Labels:
+        labels = encode_labels(y)
+        self._warn_column_vector(labels)
+        return labels
+
+    def _n_outputs(self, target: Labels) -> int:
+        return target.codes.shape[1]
+
+    def _keep_classes(self, classes: tuple[np.ndarray, ...]) -> None:
+        """Keep ``classes_`` and ``n_classes_`` as scikit-learn has them."""
+        several, counts = len(classes) > 1, [len(labels) for labels in classes]
+        self.classes_ = list(classes) if several else classes[0]
+        self.n_classes_ = counts if several else counts[0]
+
+
+class Classifier(ClassifierVerbs, Estimator):
+    """A classifier around a model of trees."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "class_weight": [dict, list, Words({"balanced"}), None],
+    }
+    class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table.
@@ -65,32 +100,8 @@ class Classifier(ClassifierMixin, Estimator):
         """
         return self._fit(X, y, sample_weight)
 
-    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Share of each class where the row ends.
-
-        Returns
-        -------
-        float64[n, n_classes], or a list of them for several outputs
-            In the order of ``classes_``; rows sum to one.
-        """
-        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-
-    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
-
-    def _encode_target(self, y: Any) -> Labels:
-        labels = encode_labels(y)
-        self._warn_column_vector(labels)
-        return labels
-
     def _rows_of(self, target: Labels, kept: np.ndarray) -> Labels:
         return target._replace(codes=target.codes[kept])
-
-    def _n_outputs(self, target: Labels) -> int:
-        return target.codes.shape[1]
 
     def _class_factors(self, target: Labels, weights: np.ndarray | None) -> Factors | None:
         if self.class_weight is None:
@@ -124,10 +135,7 @@ class Classifier(ClassifierMixin, Estimator):
 
     def _make_model(self, table: FitTable, trees: Any, facts: Mapping[str, Any]) -> Model:
         target = cast("Labels", table.target)
-        several = len(target.classes) > 1
-        self.classes_ = list(target.classes) if several else target.classes[0]
-        counts = [len(labels) for labels in target.classes]
-        self.n_classes_ = counts if several else counts[0]
+        self._keep_classes(target.classes)
         return Model(
             task="classification",
             schema=table.schema,

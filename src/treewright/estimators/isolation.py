@@ -17,10 +17,10 @@ from treewright.data.encoder import encode, encode_fit
 from treewright.data.target import check_weights
 from treewright.estimators import resolve
 from treewright.estimators.bagging_rows import columns_of_each
-from treewright.estimators.base import _BothParameterErrors
 from treewright.estimators.constraints import Number, Words
 from treewright.estimators.isolation_plan import EncodedTable, IsolationPlan
 from treewright.estimators.isolation_verbs import IsolationVerbs
+from treewright.estimators.table_estimator import _BothParameterErrors
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
 from treewright.forest.isolation_scores import (
     ALGORITHM,

@@ -21,6 +21,7 @@ from treewright.prune.decision import Rows
 from treewright.prune.methods import ROUNDS
 from treewright.tree import codec
 from treewright.tree.model import ModelData
+from treewright.tree.model_file import NEIGHBORS_FORMAT, Reader, read_file
 from treewright.tree.rows import rows_with_target
 from treewright.tree.single import single_tree
 from treewright.tree.summary import counted
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.rule_table import LeafRules
+    from treewright.model.neighbors import NeighborsModel
     from treewright.plot.svg import SvgPicture
     from treewright.prune.log import PruneLog
     from treewright.tree.nodes import Node
@@ -346,7 +348,7 @@ class Model(PredictingModel):
         return f"<treewright.Model: {self.task}, {size}>"
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
     """Read a model file.
 
     Parameters
@@ -355,7 +357,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    Model
+    Model or NeighborsModel
+        As the file holds trees or the rows of nearest neighbours.
 
     Raises
     ------
@@ -372,4 +375,18 @@ def load(path: str | os.PathLike[str]) -> Model:
     ...     tw.load(path).predict([[1.2]])
     array([10.])
     """
-    return Model.of(codec.load(path))
+    found = read_file(path, _reader_of)
+    if isinstance(found, ModelData):
+        return Model.of(found)
+    from treewright.model.neighbors import NeighborsModel
+
+    return NeighborsModel(**found)
+
+
+def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:
+    """The reader of what a file of this format holds."""
+    if file_format != NEIGHBORS_FORMAT:
+        return codec.READER
+    from treewright.neighbors.codec import READER  # not at the top: trees need no neighbours
+
+    return READER

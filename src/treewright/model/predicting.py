@@ -10,6 +10,7 @@ import numpy as np
 
 from treewright.data.encoder import encode, encode_row
 from treewright.data.rows import encode_plain_row
+from treewright.model.answers import labels_of
 from treewright.predict import staged, values
 from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.fractional import average_of_leaves
@@ -62,18 +63,11 @@ class PredictingModel(ModelData):
         matrix = self._encoded(X, owner)
         if self.task == "regression":
             return self._numbers(values.predict_numbers(self, matrix, n_jobs))
-        return self._labels(values.predict_codes(self, matrix, n_jobs))
+        return labels_of(self.classes, values.predict_codes(self, matrix, n_jobs))
 
     def _numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers as ``predict`` gives them."""
         return numbers[:, 0] if self.n_outputs == 1 else numbers
-
-    def _labels(self, codes: np.ndarray) -> np.ndarray:
-        """Class codes as the labels that ``predict`` gives."""
-        if self.n_outputs == 1:
-            return self.classes[0].take(codes[:, 0])
-        columns = [labels.take(codes[:, output]) for output, labels in enumerate(self.classes)]
-        return np.stack(columns, axis=1)
 
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
@@ -146,7 +140,7 @@ class PredictingModel(ModelData):
         answers = self._staged(X, n_jobs, owner)
         if self.task == "regression":
             return map(self._numbers, answers)
-        return (self._labels(first_largest(self, shares)) for shares in answers)
+        return (labels_of(self.classes, first_largest(self, shares)) for shares in answers)
 
     def staged_predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"

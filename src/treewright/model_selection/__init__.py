@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from treewright.model_selection.decompose import bias_variance, bias_variance_curve
     from treewright.model_selection.evaluate import cross_validate, holdout, leave_one_out
     from treewright.model_selection.information import aic, bic, log_likelihood
+    from treewright.model_selection.neighbors import neighbor_curve
     from treewright.model_selection.path import pruning_path
     from treewright.model_selection.pruned import PrunedTree
     from treewright.model_selection.pruners import compare_pruning
@@ -34,6 +35,7 @@ _HOMES = {
     "learning_curve": "treewright.model_selection.curves",
     "leave_one_out": "treewright.model_selection.evaluate",
     "log_likelihood": "treewright.model_selection.information",
+    "neighbor_curve": "treewright.model_selection.neighbors",
     "pruning_path": "treewright.model_selection.path",
     "tune": "treewright.model_selection.tuning",
 }
@@ -52,6 +54,7 @@ __all__ = [
     "learning_curve",
     "leave_one_out",
     "log_likelihood",
+    "neighbor_curve",
     "pruning_path",
     "tune",
 ]

@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.whole import is_whole
+from treewright.estimators.neighbors_base import NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.folds import Split, splits_of, two_parts
 from treewright.model_selection.parallel import answers
@@ -164,7 +165,7 @@ def leave_one_out(
     n_jobs: int | None = None,
     keep_estimators: bool = False,
 ) -> Scores:
-    """Predict every row by a fit on all the others: n fits.
+    """Predict every row by a fit on all the others: n fits, or for nearest neighbours one search.
 
     Parameters
     ----------
@@ -201,9 +202,14 @@ def leave_one_out(
     counting = np.arange(task.n) if task.weights is None else np.flatnonzero(task.weights > 0)
     if len(counting) < 2:
         raise DataError(f"{len(counting)} row(s) with weight: at least 2 are needed to leave one out")
-    found = evaluate_folds(
-        est, task, _EachLeftOut(task.n, counting), scorers, n_jobs=n_jobs, keep=keep_estimators, on_training_rows=False
-    )
+    found = None
+    if not keep_estimators and isinstance(est, NeighborsEstimator):
+        from treewright.model_selection.neighbors import folds_of_one_search
+
+        found = folds_of_one_search(est, task, scoring, n_jobs)
+    if found is None:
+        splits = _EachLeftOut(task.n, counting)
+        found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators, on_training_rows=False)
     return scores_of(est, "leave_one_out", task, found)
 
 

@@ -6,6 +6,8 @@ passes can be walked without bounds checks: every walk ends at a leaf, every off
 
 from __future__ import annotations
 
+import numpy as np
+
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
@@ -83,7 +85,7 @@ def check_model(model: ModelData) -> None:
         weights of its trees, or facts that answers depend on.
     """
     _check_parts(model)
-    _check_columns(model.schema)
+    check_columns(model.schema)
     columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.counted_classes
     if isinstance(model.trees, PackedTrees):
         check_packed(model.trees, columns, n_values, n_classes)
@@ -116,8 +118,7 @@ def value_width(model: ModelData) -> int:
 
 def _check_parts(model: ModelData) -> None:
     """Task, combine rule, outputs, classes and names."""
-    if model.task not in ("classification", "regression"):
-        raise ModelFileError(f"task is {model.task!r}: expected 'classification' or 'regression'")
+    check_target(model.task, model.n_outputs, model.classes, model.target_names)
     if model.combine not in COMBINE:
         raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
     if model.combine == "vote" and model.task != "classification":
@@ -132,28 +133,51 @@ def _check_parts(model: ModelData) -> None:
         raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
     if model.missing not in MISSING:
         raise ModelFileError(f"missing is {model.missing!r}: expected one of {', '.join(map(repr, MISSING))}")
-    if type(model.n_outputs) is not int or model.n_outputs < 1:
-        raise ModelFileError(f"n_outputs is {model.n_outputs!r}: expected a whole number, at least 1")
-    expected = model.n_outputs if model.task == "classification" else 0
-    if len(model.classes) != expected:
-        raise ModelFileError(
-            f"{len(model.classes)} class lists for {model.n_outputs} outputs of a {model.task}: expected {expected}"
-        )
-    for output, labels in enumerate(model.classes):
-        if labels.ndim != 1 or not len(labels):
-            raise ModelFileError(f"classes of output {output} have shape {labels.shape}: expected one axis, not empty")
-        if len(set(labels.tolist())) != len(labels):
-            raise ModelFileError(f"classes of output {output} hold one label twice")
-    if model.target_names and len(model.target_names) != model.n_outputs:
-        raise ModelFileError(f"{len(model.target_names)} target names for {model.n_outputs} outputs")
     if isinstance(model.trees, PackedTrees) and model.missing in ("surrogate", "fractional"):
         raise ModelFileError(f"missing is {model.missing!r}: packed trees send a missing value one way")
     if not len(model.trees) or (model.combine == "single" and len(model.trees) != 1):
         raise ModelFileError(f"{len(model.trees)} trees do not fit combine={model.combine!r}")
 
 
-def _check_columns(schema: Schema) -> None:
-    """Kinds and levels of the columns."""
+def check_target(task: str, n_outputs: int, classes: tuple[np.ndarray, ...], target_names: tuple[str, ...]) -> None:
+    """Refuse outputs, classes and names that contradict each other.
+
+    Parameters
+    ----------
+    task : {"classification", "regression"}
+    n_outputs : int >= 1
+    classes : tuple of ndarray
+        As ``ModelData.classes``.
+    target_names : tuple of str
+
+    Raises
+    ------
+    ModelFileError
+    """
+    if task not in ("classification", "regression"):
+        raise ModelFileError(f"task is {task!r}: expected 'classification' or 'regression'")
+    if type(n_outputs) is not int or n_outputs < 1:
+        raise ModelFileError(f"n_outputs is {n_outputs!r}: expected a whole number, at least 1")
+    expected = n_outputs if task == "classification" else 0
+    if len(classes) != expected:
+        raise ModelFileError(f"{len(classes)} class lists for {n_outputs} outputs of a {task}: expected {expected}")
+    for output, labels in enumerate(classes):
+        if labels.ndim != 1 or not len(labels):
+            raise ModelFileError(f"classes of output {output} have shape {labels.shape}: expected one axis, not empty")
+        if len(set(labels.tolist())) != len(labels):
+            raise ModelFileError(f"classes of output {output} hold one label twice")
+    if target_names and len(target_names) != n_outputs:
+        raise ModelFileError(f"{len(target_names)} target names for {n_outputs} outputs")
+
+
+def check_columns(schema: Schema) -> None:
+    """Refuse kinds and levels of columns that there cannot be.
+
+    Raises
+    ------
+    ModelFileError
+        No columns, an unknown kind, levels of numbers, or a name or level twice.
+    """
     if not len(schema):
         raise ModelFileError("the schema has no columns")
     if len(set(schema.names)) != len(schema):

@@ -7,47 +7,39 @@ forest of 1,000 trees has no longer a header than one tree.
 
 from __future__ import annotations
 
-import math
 import os
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from treewright.core.files import NotRegularError, open_regular, write_whole
-from treewright.data.categories import array_from_json, array_to_json, schema_from_json, schema_to_json
-from treewright.data.memory import check_fits
-from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
+from treewright.core.files import write_whole
+from treewright.data.categories import array_to_json, schema_to_json
+from treewright.exceptions import ModelFileError
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_model
 from treewright.tree.codec_boosting import WEIGHTS, boosting_from_json, boosting_to_json, with_weights
 from treewright.tree.codec_packed import arrays_of, packed_layout, packed_of
 from treewright.tree.codec_targets import arrays_of_targets, targets_of, with_targets
-from treewright.tree.container import (
-    NESTING_CAP,
-    PREFIX,
-    TENSORS,
-    Layout,
-    canonical,
-    check_canonical,
-    check_digest,
-    compose,
-    header_length,
-    read_arrays,
-    read_header,
-    read_places,
-)
+from treewright.tree.container import TENSORS, Layout, compose
 from treewright.tree.fields import TABLES
 from treewright.tree.model import ModelData
+from treewright.tree.model_file import (
+    BOOSTED_FORMAT,
+    NEIGHBORS_FORMAT,
+    PACKED_FORMAT,
+    TREE_FORMAT,
+    Reader,
+    check_plain,
+    classes_of,
+    read_bytes,
+    read_file,
+    schema_of,
+    target_names_of,
+)
 from treewright.tree.packed import PackedTrees
 from treewright.version import __version__
 
-# The third holds packed trees of boosting, or other trees with weights.
-TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT = 1, 2, 3
-FILE_FORMAT = BOOSTED_FORMAT  # the newest that can be read
-FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
-LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
 _METADATA = {
     "classes": list,
     "combine": str,
@@ -110,25 +102,7 @@ def load(path: str | os.PathLike[str]) -> ModelData:
     TooLargeError
         The file does not fit in memory.
     """
-    name = os.fsdecode(os.fspath(path))
-    try:
-        with open_regular(path) as (file, size):
-            beginning = file.read(PREFIX.size + 1)
-            header = beginning[PREFIX.size :] + file.read(header_length(beginning, size) - 1)
-            body_size = size - PREFIX.size - len(header)
-            # The header is judged before memory is asked for.
-            metadata, places = read_header(header, FILE_FORMAT)
-            layout = _layout(metadata, places)
-            shapes = read_places(places, body_size, layout)
-            check_fits(body_size, f"the model file {name!r}", "load it on a machine with more memory")
-            body = file.read(body_size)
-            if len(body) != body_size or file.read(1):
-                raise ModelFileError("not a whole model file: it changed while it was read; try again")
-        return _decode(header, body, metadata, shapes, layout)
-    except (NotRegularError, ModelFileError) as error:
-        raise ModelFileError(f"{name!r}: {error}") from None
-    except MemoryError:
-        raise TooLargeError(f"{name!r} does not fit in memory: {Path(name).stat().st_size:,} bytes") from None
+    return read_file(path, _reader_of)
 
 
 def dumps(model: ModelData) -> bytes:
@@ -152,7 +126,7 @@ def dumps(model: ModelData) -> bytes:
         Names, levels and labels take more than 64 MB.
     """
     check_model(model)
-    _check_facts(model.facts)
+    check_plain(model.facts)
     metadata = {
         "classes": [array_to_json(labels) for labels in model.classes],
         "combine": model.combine,
@@ -201,12 +175,7 @@ def loads(data: bytes | bytearray | memoryview) -> ModelData:
     ModelFileError
         Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself.
     """
-    data = bytes(data)
-    begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
-    header, body = data[PREFIX.size : begin], memoryview(data)[begin:]
-    metadata, places = read_header(header, FILE_FORMAT)
-    layout = _layout(metadata, places)
-    return _decode(header, body, metadata, read_places(places, len(body), layout), layout)
+    return read_bytes(data, _reader_of)
 
 
 def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
@@ -223,27 +192,11 @@ def _is_packed(metadata: dict[str, Any]) -> bool:
     return metadata["format"] == PACKED_FORMAT or (metadata["format"] == BOOSTED_FORMAT and "boosting" in metadata)
 
 
-def _decode(
-    header: bytes,
-    body: bytes | memoryview,
-    metadata: dict[str, Any],
-    shapes: dict[str, tuple[int, ...]],
-    layout: Layout,
-) -> ModelData:
-    """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
-    digest = check_digest(header, body)
-    expected = _PACKED_METADATA if _is_packed(metadata) else _METADATA
-    if metadata["format"] == BOOSTED_FORMAT and _is_packed(metadata):
-        expected = _BOOSTED_METADATA
-    if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
-        raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
-    if metadata["digest"] != digest:
-        raise ModelFileError("damaged model file: the metadata state another digest than the header")
-    check_canonical(header, metadata, shapes, layout)
-    arrays = read_arrays(body, shapes, layout)
-    model = _assemble(metadata, arrays)
-    check_model(model)
-    return model
+def _expected(metadata: dict[str, Any]) -> dict[str, type]:
+    """The metadata that a file of this format must hold."""
+    if not _is_packed(metadata):
+        return _METADATA
+    return _BOOSTED_METADATA if metadata["format"] == BOOSTED_FORMAT else _PACKED_METADATA
 
 
 def _split(arrays: dict[str, np.ndarray]) -> tuple[Tree, ...]:
@@ -268,18 +221,8 @@ def _split(arrays: dict[str, np.ndarray]) -> tuple[Tree, ...]:
 
 
 def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelData:
-    """The model, from parts that ``check_model`` has still to look at."""
-    names = metadata["target_names"]
-    if not all(isinstance(name, str) for name in names):
-        raise ModelFileError("damaged model file: a target name is not text")
-    try:
-        schema = schema_from_json(metadata["schema"])
-        classes = tuple(array_from_json(labels) for labels in metadata["classes"])
-        written = canonical(schema_to_json(schema))
-    except (ValueError, TypeError, KeyError, OverflowError) as error:
-        raise ModelFileError(f"damaged model file: {error}") from None
-    if written != canonical(metadata["schema"]):  # one model, one file
-        raise ModelFileError("damaged model file: a column name or level is not in its canonical form")
+    """The model, checked."""
+    names, schema, classes = target_names_of(metadata), schema_of(metadata), classes_of(metadata)
     trees: tuple[Tree, ...] | PackedTrees
     boosting = boosting_from_json(metadata["boosting"]) if "boosting" in metadata else None
     if _is_packed(metadata):
@@ -287,7 +230,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         trees = packed_of(arrays, metadata["criterion"], counted)
     else:
         trees = _split(arrays)
-    return ModelData(
+    model = ModelData(
         task=metadata["task"],
         schema=schema,
         trees=trees,
@@ -296,33 +239,27 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         combine=metadata["combine"],
         unseen=metadata["unseen"],
         missing=metadata["missing"],
-        target_names=tuple(names),
+        target_names=names,
         facts=metadata["facts"],
         leaf_targets=targets_of(arrays),
         boosting=boosting,
         tree_weights=arrays.get(WEIGHTS),
     )
+    check_model(model)
+    return model
 
 
-def _check_facts(facts: dict[str, Any]) -> None:
-    """Facts must come back as they went in: plain JSON, so that a tuple does not return as a list."""
-    waiting: list[tuple[str, Any]] = [("facts", facts)]
-    seen = 0
-    while waiting:
-        place, value = waiting.pop()
-        seen += 1
-        if place.count("[") > NESTING_CAP or seen > FACTS_CAP:
-            raise ParameterError(f"{place[:80]} is nested too deep, too long, or contains itself")
-        if isinstance(value, dict):
-            odd = next((key for key in value if not isinstance(key, str)), None)
-            if odd is not None:
-                raise ParameterError(f"{place}: key {odd!r} is not text; a model file can keep only text keys")
-            waiting.extend((f"{place}[{key!r}]", item) for key, item in value.items())
-        elif isinstance(value, list):
-            waiting.extend((f"{place}[{position}]", item) for position, item in enumerate(value))
-        elif isinstance(value, int) and value.bit_length() > LARGEST_BITS:
-            raise ParameterError(f"{place} is a whole number of more than {LARGEST_BITS} bits; write it as text")
-        elif isinstance(value, float) and not math.isfinite(value):
-            raise ParameterError(f"{place} is {value}; write it as text or None: JSON has no such number")
-        elif not isinstance(value, str | int | float | bool | None):
-            raise ParameterError(f"{place} is a {type(value).__name__}; facts must be plain JSON")
+READER = Reader(_layout, _expected, _assemble)
+
+
+def _reader_of(file_format: int) -> Reader[ModelData]:
+    """The reader of trees.
+
+    Raises
+    ------
+    ModelFileError
+        Files of that format hold none.
+    """
+    if file_format == NEIGHBORS_FORMAT:
+        raise ModelFileError("it holds nearest neighbours, no trees: treewright.load reads it")
+    return READER

@@ -10,7 +10,7 @@ from boosted_models import naive_answer, naive_leaf, naive_median, naive_scores
 
 from treewright.model import Model
 from treewright.predict.ensemble import combined
-from treewright.tree import codec, container
+from treewright.tree import codec, container, model_file
 from treewright.tree.codec import dumps, loads
 
 STORED = Path(__file__).parent / "stored"
@@ -20,7 +20,7 @@ ROWS = np.array([[0.5, -3.25, 1, 2, 5], [np.nan] * 5, [-20, 10, 3, 4, 69], [3.0,
 
 def metadata_of(data: bytes) -> dict[str, object]:
     length = int.from_bytes(data[:8], "little")
-    return container.read_header(data[8 : 8 + length], codec.FILE_FORMAT)[0]
+    return container.read_header(data[8 : 8 + length], model_file.FILE_FORMAT)[0]
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,0 +1,121 @@
+"""Nearest neighbours at the terminal, where they differ from trees. In: requests, models. Out: words, or a refusal.
+
+Callers: cli.learn, cli.fit, cli.predict, cli.evaluate, cli.show, cli.audit, cli.prune, cli.matching.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treewright.cli.algorithms import NEIGHBORS
+from treewright.cli.terminal import UsageRefusal, printable
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from treewright.cli.learn import FitRequest
+    from treewright.data.schema import Schema
+    from treewright.model import Model
+    from treewright.model.neighbors import NeighborsModel
+
+    AnyModel = Model | NeighborsModel
+
+__all__ = ["check_neighbors", "columns_of", "is_neighbors", "of_trees", "written_in_words"]
+
+
+def is_neighbors(model: AnyModel) -> TypeIs[NeighborsModel]:
+    """Whether a model holds rows and looks for the nearest, instead of trees."""
+    from treewright.model.neighbors import NeighborsModel
+
+    return isinstance(model, NeighborsModel)
+
+
+def of_trees(model: AnyModel, path: Path, what: str) -> Model:
+    """The same model, which holds trees.
+
+    Parameters
+    ----------
+    model : Model or NeighborsModel
+    path : Path
+        Its file, for messages.
+    what : str
+        The option or command that is for trees only, such as ``"--tree"``.
+
+    Raises
+    ------
+    UsageRefusal
+        It holds nearest neighbours.
+    """
+    if is_neighbors(model):
+        raise UsageRefusal(
+            f"{what}: for trees only, and {printable(path)} holds nearest neighbours; show as text, predict and "
+            "evaluate are for both"
+        )
+    return model
+
+
+def columns_of(model: AnyModel) -> Schema:
+    """The columns that a model knows.
+
+    Raises
+    ------
+    UsageRefusal
+        It was fitted on sparse rows.
+    """
+    if model.schema is None:
+        raise UsageRefusal(
+            "the model was fitted on sparse rows, which no table of a file can be matched with: use it in Python, by "
+            "treewright.load(path).predict(rows)"
+        )
+    return model.schema
+
+
+def check_neighbors(request: FitRequest) -> None:
+    """Refuse options that nearest neighbours have no use for.
+
+    Raises
+    ------
+    UsageRefusal
+    """
+    why = f"and --algorithm {NEIGHBORS} grows no tree"
+    if request.prune is not None:
+        raise UsageRefusal(f"{request.prune.named} cuts a tree back, {why}: choose --set n_neighbors=N instead")
+    if request.trace:
+        raise UsageRefusal(f"--trace tells how a tree grew, {why}: leave it out")
+    if request.svg is not None:
+        raise UsageRefusal(f"--svg draws a tree, {why}: leave it out")
+    if request.weight is not None:
+        raise UsageRefusal(
+            f"--weight {printable(request.weight)}: --algorithm {NEIGHBORS} counts every row alike; leave it out, with "
+            f"--drop {printable(request.weight)} if the column is not to be looked at"
+        )
+
+
+def written_in_words(path: Path, n_rows: int) -> str:
+    """What is said of a model file that holds rows: how large they make it.
+
+    Parameters
+    ----------
+    path : Path
+        A file that was written.
+    n_rows : int
+        How many rows it holds.
+    """
+    return f"model, {in_bytes(path.stat().st_size)}: it holds the {n_rows:,} rows of the fit"
+
+
+def in_bytes(size: int) -> str:
+    """A size with three digits and a unit, as files are shown everywhere.
+
+    Examples
+    --------
+    >>> [in_bytes(size) for size in (999, 20_480, 1_250_000, 3_400_000_000)]
+    ['999 bytes', '20.5 kB', '1.25 MB', '3.4 GB']
+    """
+    if size < 1000:
+        return f"{size} bytes"
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if size >= unit:
+            return f"{size / unit:.3g} {name}"
+    return f"{size / 1e3:.3g} kB"

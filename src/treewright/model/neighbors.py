@@ -1,0 +1,337 @@
+"""A fitted model of nearest neighbours with its verbs. In: stored rows, or a file. Out: predictions, neighbours, files.
+
+Callers: users, estimators, cli. It needs no estimator and does not import scikit-learn.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from treewright.core.threads import resolve_jobs
+from treewright.core.whole import is_whole
+from treewright.data.cells import shown
+from treewright.data.memory import check_fits
+from treewright.data.schema import Schema
+from treewright.exceptions import ParameterError
+from treewright.model.answers import labels_of
+from treewright.model.neighbors_rows import encoded_queries, encoded_row
+from treewright.neighbors.stored import Stored
+from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
+
+# Of what is made of the rows that are predicted at a time, beside what is returned.
+_BLOCK_BYTES = 2**25
+
+
+@dataclass(frozen=True, eq=False)
+class NeighborsModel:
+    """A fitted model of nearest neighbours: it predicts, shows itself and is saved; it never changes.
+
+    Made by fitting ``KNeighborsClassifier`` or ``KNeighborsRegressor`` (``est.model_``) or by ``treewright.load``.
+    Neighbours are ordered by distance, and of equal distances the lower row comes first, also at the k-th place.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    schema : Schema or None
+        The columns; None for sparse rows.
+    n_columns : int
+    stored : Stored
+        The rows of the fit.
+    classes : tuple of ndarray
+        Per output the sorted labels; empty for regression.
+    n_outputs : int
+    n_neighbors : int, 1 to the number of rows
+    weights : str or callable
+        See ``treewright.neighbors.votes.weights_of``.
+    unseen : {"other", "missing", "error"}
+        What a level that fit never saw is: another one than all, a missing cell, an error.
+    target_names : tuple of str
+    facts : mapping
+        Plain JSON: parameters, version.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> table = {"sky": ["sun", "rain", "sun"], "wind": [3, 5, 9]}
+    >>> model = tw.KNeighborsClassifier(n_neighbors=1).fit(table, ["out", "in", "in"]).model_
+    >>> model.predict({"wind": [4], "sky": ["sun"]})
+    array(['out'], dtype='<U3')
+    """
+
+    task: Literal["classification", "regression"]
+    schema: Schema | None
+    n_columns: int
+    stored: Stored
+    classes: tuple[np.ndarray, ...] = ()
+    n_outputs: int = 1
+    n_neighbors: int = 5
+    weights: Weights = "uniform"
+    unseen: str = "other"
+    target_names: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows are stored."""
+        return self.stored.n_rows
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the stored rows and targets."""
+        return self.stored.nbytes
+
+    def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel") -> np.ndarray:
+        """Predict a class label or a number for each row.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where the model knows names.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Returns
+        -------
+        ndarray[n] or ndarray[n, n_outputs]
+            Labels in the dtype of the target, of equal shares the first; float64 for regression.
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        UnseenLevelError
+            A level that fit never saw, under ``unseen="error"``.
+        MissingValueError
+            A missing cell, where the metric takes none.
+        DataError
+            An infinite cell, or a distance beyond float64.
+        """
+        return self._predicted(encoded_queries(self, X, owner), resolve_jobs(n_jobs))
+
+    def _predicted(self, matrix: Any, n_threads: int) -> np.ndarray:
+        """What ``predict`` says of encoded rows."""
+        if self.task == "regression":
+            return self._numbers(matrix, n_threads)
+        largest = [found.argmax(axis=1) for found in self._shares(matrix, n_threads)]
+        return labels_of(self.classes, np.stack(largest, axis=1))
+
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
+    ) -> np.ndarray | list[np.ndarray]:
+        """Predict the share of each class among the neighbours, by their weights.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes``; rows sum to one.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers.
+        """
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use predict")
+        found = self._shares(encoded_queries(self, X, owner), resolve_jobs(n_jobs))
+        return found[0] if self.n_outputs == 1 else found
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row.
+
+        Parameters
+        ----------
+        row : sequence of p cells, or mapping from column name to cell
+
+        Returns
+        -------
+        scalar, or ndarray[n_outputs] for several outputs
+            A label or a float, as an element of what ``predict`` returns.
+        """
+        said = self._predicted(encoded_row(self, row), 1)[0]
+        return said.item() if self.task == "regression" and self.n_outputs == 1 else said
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The nearest rows of the fit.
+
+        Parameters
+        ----------
+        X : table of n rows, or None
+            None: the rows of the fit, each without itself (a duplicate of it may be among its neighbours).
+        n_neighbors : int, optional
+            By default that of the model.
+        n_jobs, owner
+            As in ``predict``.
+
+        Returns
+        -------
+        distances : float64[n, n_neighbors]
+            Ascending.
+        rows : int64[n, n_neighbors]
+            Positions in the table of the fit; of equal distances the lower one first.
+
+        Raises
+        ------
+        ParameterError
+            There are fewer rows than neighbours asked for.
+        """
+        n_threads = resolve_jobs(n_jobs)
+        k = self._checked_k(n_neighbors, without_itself=X is None)
+        matrix = None if X is None else encoded_queries(self, X, owner)
+        m = self.n_rows if matrix is None else matrix.shape[0]
+        check_fits(16 * m * k, f"{k} neighbours of each of {m} rows", "ask for fewer at a time")
+        distances, rows = np.empty((m, k)), np.empty((m, k), np.int64)
+        for first, last in _blocks(m, 32 * k + self._point_bytes):
+            if matrix is None:
+                found = self.stored.others(first, last, k, n_threads)
+            else:
+                points = self.stored.points_of(matrix[first:last])
+                found = self.stored.nearest(points, k, n_threads, first)
+            rows[first:last], distances[first:last] = found
+        return distances, rows
+
+    def radius_neighbors(
+        self, X: Any, radius: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The rows of the fit that are at most so far away.
+
+        Parameters
+        ----------
+        X : table of n rows, or None
+            As in ``kneighbors``.
+        radius : float >= 0
+        n_jobs, owner
+            As in ``predict``.
+
+        Returns
+        -------
+        offsets : int64[n + 1]
+            Those of row i stand from ``offsets[i]`` to before ``offsets[i + 1]``.
+        distances : float64
+            Ascending for each row.
+        rows : int64
+
+        Raises
+        ------
+        ParameterError
+            The radius is no number >= 0.
+        """
+        if isinstance(radius, bool) or not isinstance(radius, int | float | np.integer | np.floating) or not radius >= 0:
+            raise ParameterError(f"radius={shown(radius)}: give a distance >= 0")
+        n_threads = resolve_jobs(n_jobs)
+        matrix = None if X is None else encoded_queries(self, X, owner)
+        m = self.n_rows if matrix is None else matrix.shape[0]
+        counts, distances, rows = [np.zeros(1, np.int64)], [], []
+        for first, last in _blocks(m, self._point_bytes + 1024):
+            points = self.stored.points[first:last] if matrix is None else self.stored.points_of(matrix[first:last])
+            offsets, near, far = self.stored.within(points, float(radius), n_threads)
+            if matrix is None:
+                asking = np.repeat(np.arange(first, last), np.diff(offsets))
+                others = near != asking
+                near, far = near[others], far[others]
+                offsets = np.concatenate([[0], np.cumsum(np.bincount(asking[others] - first, minlength=last - first))])
+            counts.append(np.diff(offsets))
+            rows.append(near)
+            distances.append(far)
+        if not rows:
+            return np.cumsum(np.concatenate(counts)), np.empty(0), np.empty(0, np.int64)
+        return np.cumsum(np.concatenate(counts)), np.concatenate(distances), np.concatenate(rows)
+
+    def show(self) -> str:
+        """What is stored, what near means and what a prediction costs, as text."""
+        from treewright.model.neighbors_text import show
+
+        return show(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; it holds the stored rows. An old file stays whole until the new one is.
+
+        Raises
+        ------
+        InputFileError
+            The file cannot be written there.
+        ParameterError
+            The metric or the weights are a callable, which no file can hold.
+        """
+        from treewright.neighbors import codec
+
+        codec.save(self, path)
+
+    def _checked_k(self, n_neighbors: Any, *, without_itself: bool) -> int:
+        """The number of neighbours to look for."""
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
+        if not is_whole(k) or k < 1:
+            raise ParameterError(f"n_neighbors={shown(k)}: give a whole number >= 1")
+        most = self.n_rows - int(without_itself)
+        if k > most:
+            beside = " beside the row itself" if without_itself else ""
+            raise ParameterError(f"n_neighbors={k} > {most} stored row(s){beside}: ask for fewer neighbours")
+        return int(k)
+
+    def _shares(self, matrix: Any, n_threads: int) -> list[np.ndarray]:
+        """float64[m, n_classes] per output."""
+        codes = self.stored.codes
+        assert codes is not None  # noqa: S101 - classifiers store codes
+        sizes = [len(labels) for labels in self.classes]
+
+        def vote(rows: np.ndarray, weights: np.ndarray | None) -> list[np.ndarray]:
+            return [shares(codes[rows, at], weights, size) for at, size in enumerate(sizes)]
+
+        return self._said(matrix, n_threads, sizes, vote)
+
+    def _numbers(self, matrix: Any, n_threads: int) -> np.ndarray:
+        """float64[m], or float64[m, n_outputs] for several outputs."""
+        values = self.stored.values
+        assert values is not None  # noqa: S101 - regressors store values
+        found = self._said(matrix, n_threads, [self.n_outputs], lambda rows, weights: [means(values, rows, weights)])[0]
+        return found[:, 0] if self.n_outputs == 1 else found
+
+    def _said(
+        self,
+        matrix: Any,
+        n_threads: int,
+        widths: list[int],
+        vote: Callable[[np.ndarray, np.ndarray | None], list[np.ndarray]],
+    ) -> list[np.ndarray]:
+        """What ``vote`` makes of each row's neighbours, block by block: float64[m, width] for each width."""
+        m, k = matrix.shape[0], self.n_neighbors
+        check_fits(8 * m * sum(widths), f"the answers for {m} rows", "predict fewer rows at a time")
+        answers = [np.empty((m, width)) for width in widths]
+        more = int(wants_next(self.weights) and k < self.n_rows)
+        for first, last in _blocks(m, 64 * (k + more) + self._point_bytes):
+            points = self.stored.points_of(matrix[first:last])
+            rows, distances = self.stored.nearest(points, k + more, n_threads, first)
+            following = distances[:, k] if more else None
+            weights = weights_of(distances[:, :k], following, self.weights)
+            for answer, said in zip(answers, vote(rows[:, :k], weights), strict=True):
+                answer[first:last] = said
+        return answers
+
+    @property
+    def _point_bytes(self) -> int:
+        """What a row takes in the coordinates of the metric, and to get there."""
+        points: Any = self.stored.points
+        return 12 * points.nnz // self.n_rows if self.stored.is_sparse else 16 * points.shape[1]
+
+    def __repr__(self) -> str:
+        size = f"{self.n_columns} columns, {self.n_rows} rows, {self.n_neighbors} neighbours"
+        return f"<treewright.NeighborsModel: {self.task}, {size}>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.show())}</pre>"
+
+
+def _blocks(m: int, row_bytes: int) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of blocks of rows, of which each takes so many bytes."""
+    size = max(256, _BLOCK_BYTES // row_bytes)
+    for first in range(0, m, size):
+        yield first, min(first + size, m)

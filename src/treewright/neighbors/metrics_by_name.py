@@ -1,0 +1,291 @@
+"""Which metric an estimator's parameters mean. In: a name, the rows of a fit. Out: ``Metric``. Callers: estimators."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from treewright.data.cells import shown
+from treewright.data.matching import did_you_mean
+from treewright.data.schema import Schema
+from treewright.data.table import column_label
+from treewright.exceptions import DataError, ParameterError
+from treewright.neighbors import covariance
+from treewright.neighbors.metrics import DIRECTIONS, Metric
+from treewright.neighbors.mixed_columns import RULES, mixed_columns
+from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
+from treewright.neighbors.refused_cells import refuse_cells, refuse_nominal
+from treewright.neighbors.scaling import center_and_scales, given_scales, refuse_overflow
+
+__all__ = ["METRICS", "metric_of"]
+
+_KINDS = {
+    "euclidean": SQUARES,
+    "manhattan": MANHATTAN,
+    "chebyshev": CHEBYSHEV,
+    "minkowski": POWERS,
+    "mahalanobis": SQUARES,
+    "correlation": SQUARES,
+    "cosine": SQUARES,
+    "angle": SQUARES,
+    "hamming": HAMMING,
+    "jaccard": JACCARD,
+    "canberra": CANBERRA,
+    "gower": MIXED,
+    "heom": MIXED,
+    "hvdm": MIXED,
+}
+_OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
+METRICS = ("auto", *_KINDS)
+# Names of other libraries, and what to write here.
+_HINTS = {
+    "sqeuclidean": "metric='euclidean' (it has the same neighbours)",
+    "seuclidean": "metric='euclidean' with scale='standard'",
+    "wminkowski": "metric='minkowski' with metric_params={'w': ...}",
+    "nan_euclidean": "metric='gower' or 'heom', which take missing cells",
+    "matching": "metric='hamming'",
+    "precomputed": "a callable, or the rows themselves",
+}
+_WEIGHTED = ("euclidean", "manhattan", "minkowski")
+_PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
+# Metrics that numbers times a constant would not change, or that know their own scales.
+_UNSCALED = {
+    "mahalanobis": "it has the scales of its covariance",
+    "hamming": "it asks only which cells are equal",
+    "jaccard": "it asks only which cells are 0",
+    **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
+}
+
+
+def metric_of(
+    name: Any,
+    matrix: np.ndarray,
+    schema: Schema,
+    *,
+    p: Any = 2.0,
+    scale: Any = None,
+    metric_params: Mapping[str, Any] | None = None,
+    target: np.ndarray | None = None,
+) -> Metric:
+    """The metric of a fit.
+
+    Parameters
+    ----------
+    name : str or callable
+        One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is euclidean where every column
+        is numeric, else gower. A callable takes two float64[p] (scaled cells) and ``metric_params`` as keywords; it
+        returns a number >= 0.
+    matrix : float64[n, p] or float32[n, p]
+        The encoded rows of the fit, n >= 1; nan is missing.
+    schema : Schema
+    p : float >= 1
+        Of minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev.
+    scale : None, "standard", "range", "robust" or p numbers
+        Cells less their center times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
+        1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column out.
+    metric_params : mapping, optional
+        ``{"w": p numbers >= 0}`` of euclidean, manhattan, minkowski: weights of |a - b|^p, as in SciPy.
+        ``{"V": ...}`` of mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
+    target : int[n], float64[n], or with a second axis of 1; optional
+        Of hvdm: codes of classes, or numbers.
+
+    Returns
+    -------
+    Metric
+
+    Raises
+    ------
+    ParameterError
+        An unknown metric or parameter; p, scale or a weight out of range; scale for a metric that has no use for it; a
+        singular covariance; hvdm without a target.
+    DataError
+        A nominal column where the metric takes none, an infinite cell, a cell beyond float64 once it is scaled.
+    MissingValueError
+        A missing cell where the metric takes none.
+
+    Examples
+    --------
+    >>> from treewright.data.encoder import encode_fit
+    >>> schema, matrix = encode_fit({"height": [1.5, 2.0, 1.75], "weight": [50, 90, 60]})
+    >>> metric = metric_of("euclidean", matrix, schema, scale="range")
+    >>> metric.points(matrix).tolist()
+    [[0.0, 0.0], [1.0, 1.0], [0.5, 0.25]]
+    >>> metric_of("auto", matrix, schema).name
+    'euclidean'
+    """
+    given = _params(metric_params)
+    if not isinstance(name, str):
+        return _called(name, matrix, schema, scale, given)
+    name = _known(name, schema)
+    kind = _KINDS[name]
+    refuse_unknown = [key for key in given if key not in _PARAMS.get(name, ())]
+    if refuse_unknown:
+        raise ParameterError(_unknown_params(name, refuse_unknown))
+    if name in _UNSCALED and scale is not None:
+        raise ParameterError(f"scale={shown(scale)}: metric={name!r} has no use for it, {_UNSCALED[name]}: scale=None")
+    mixed = kind == MIXED
+    if not mixed:
+        refuse_nominal(schema, name)
+    refuse_cells(matrix, schema.names, name, takes_missing=mixed)
+    if mixed:
+        return Metric(name, MIXED, mixed=mixed_columns(RULES[name], schema, matrix, target), names=schema.names)
+    if name == "mahalanobis":
+        center, scales, transform = _covariance(given, matrix, schema)
+        return Metric(name, kind, center=center, scales=scales, transform=transform, names=schema.names)
+    power = 2.0
+    if name == "minkowski":
+        power = _power(p)
+        kind = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}.get(power, POWERS)
+    elif name == "manhattan":
+        power = 1.0
+    made = _scaled(name, kind, power, matrix, schema, scale, given)
+    if kind == POWERS:
+        _refuse_extreme(made, matrix)
+    return made
+
+
+def _params(metric_params: Any) -> dict[str, Any]:
+    """The parameters of a metric as a dict."""
+    if metric_params is None:
+        return {}
+    if not isinstance(metric_params, Mapping):
+        raise ParameterError(f"metric_params={shown(metric_params)}: give a dict, such as {{'w': [1, 2]}}, or None")
+    return dict(metric_params)
+
+
+def _known(name: str, schema: Schema) -> str:
+    """The metric's own name."""
+    if name == "auto":
+        return "euclidean" if all(column.kind == "numeric" for column in schema.columns) else "gower"
+    name = _OTHER_NAMES.get(name, name)
+    if name not in _KINDS:
+        hint = f": write {_HINTS[name]}" if name in _HINTS else did_you_mean(name, METRICS)
+        raise ParameterError(
+            f"metric={shown(name)} is not known{hint}; the metrics are {', '.join(map(repr, METRICS))}, or a callable"
+        )
+    return name
+
+
+def _unknown_params(name: str, unknown: list[Any]) -> str:
+    """The message about parameters that a metric does not have."""
+    takes = _PARAMS.get(name, ())
+    knows = f"it takes {' or '.join(map(repr, takes))}" if takes else "it takes none"
+    hint = "; p is a parameter of its own" if "p" in unknown else ""
+    hint += "; weights of columns are given as scale" if "w" in unknown and name not in _UNSCALED else ""
+    return f"metric_params: metric={name!r} has no {', '.join(shown(key) for key in unknown)}: {knows}{hint}"
+
+
+def _power(p: Any) -> float:
+    """The exponent of minkowski."""
+    if isinstance(p, bool | np.bool_) or not isinstance(p, int | float | np.integer | np.floating) or not p >= 1:
+        raise ParameterError(
+            f"p={shown(p)}: minkowski takes a number >= 1 (below 1 the way by a third point may be shorter), "
+            "or infinity, which is chebyshev"
+        )
+    return float(p)
+
+
+def _called(function: Any, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]) -> Metric:
+    """The metric of a callable."""
+    if not callable(function):
+        raise ParameterError(f"metric={shown(function)}: give one of {', '.join(map(repr, METRICS))}, or a callable")
+    if isinstance(function, type):
+        raise ParameterError(f"metric={function.__name__} is a class: give a function of two rows")
+    name = str(getattr(function, "__name__", type(function).__name__))
+    refuse_nominal(schema, name)
+    refuse_cells(matrix, schema.names, name, takes_missing=False)
+    center, scales = _center_and_scales(scale, matrix, schema, moves=True)
+    own: Callable[..., float] = functools.partial(function, **given) if given else function
+    return Metric(name, CALLED, center=center, scales=scales, function=own, names=schema.names)
+
+
+def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> covariance.Coordinates:
+    """Center, scales and matrix of mahalanobis."""
+    if len(given) > 1:
+        raise ParameterError("metric_params: give V, the covariance, or VI, its inverse, not both")
+    if not given:
+        return covariance.of_rows(matrix, schema.names)
+    center = center_and_scales("standard", matrix)[0]
+    if "V" in given:
+        return covariance.of_covariance(given["V"], center, schema.names)
+    return covariance.of_inverse(given["VI"], center, schema.names)
+
+
+def _scaled(
+    name: str, kind: int, power: float, matrix: np.ndarray, schema: Schema, scale: Any, given: dict[str, Any]
+) -> Metric:
+    """A metric of numbers with its scales and weights."""
+    moves = name not in DIRECTIONS and name != "canberra"
+    weights = None
+    if given:
+        if kind == CHEBYSHEV:
+            raise ParameterError("metric_params w: the largest difference (p=inf) has no weights; give scale")
+        weights = given_scales(given["w"], matrix, "metric_params w") ** (1.0 / power)
+    center, scales = _center_and_scales(scale, matrix, schema, moves=moves, weights=weights)
+    return Metric(name, kind, power, center, scales, names=schema.names)
+
+
+def _center_and_scales(
+    scale: Any, matrix: np.ndarray, schema: Schema, *, moves: bool, weights: np.ndarray | None = None
+) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Center and scales that ``scale`` means; None where cells stay as they are.
+
+    Parameters
+    ----------
+    moves : bool
+        Distances stay the same where all rows move by the same: then numbers that lie far from 0 are moved near it
+        before they are multiplied, or else rounding would move rows that are close to each other.
+    weights : float64[p], optional
+        More scales.
+    """
+    center, scales = None, weights
+    if isinstance(scale, str):
+        center, scales = center_and_scales(scale, matrix)
+        scales = scales if weights is None else scales * weights
+    elif scale is not None:
+        scales = given_scales(scale, matrix)
+        scales = scales if weights is None else scales * weights
+    if scales is None:
+        return None, None
+    if center is None and moves:
+        center = _short_center(matrix)
+    refuse_overflow(matrix, center, scales, lambda at: column_label(schema.names, at))
+    return center, scales
+
+
+def _short_center(matrix: np.ndarray) -> np.ndarray | None:
+    """A number near the cells of each column that lie far from 0, so short that subtracting it rounds nothing.
+
+    0 for columns whose range reaches farther than the way to 0: integers and other short numbers stay as they are.
+    """
+    center = np.zeros(matrix.shape[1])
+    low, high = matrix.min(axis=0).astype(np.float64), matrix.max(axis=0).astype(np.float64)
+    for at in np.flatnonzero(np.minimum(np.abs(low), np.abs(high)) > high * 0.5 - low * 0.5):
+        # The multiple of the last power of two within the range; where all are equal the cell itself.
+        spread = high[at] - low[at]
+        step = np.ldexp(0.5, int(np.frexp(spread)[1])) if 0 < spread < np.inf else 0.0
+        center[at] = np.floor(low[at] / step) * step if step > 0 else low[at]
+    return center if center.any() else None
+
+
+def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
+    """Refuse an exponent that carries the range of the columns beyond float64.
+
+    Raises
+    ------
+    DataError
+    """
+    low, high = metric.points(matrix.min(axis=0, keepdims=True)), metric.points(matrix.max(axis=0, keepdims=True))
+    widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0
+    if widest == 0:
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        reached = np.float64(widest) ** metric.p * len(metric.names)
+    if not 1e-280 < reached < 1e300:
+        raise DataError(
+            f"p={metric.p!r}: differences of up to {widest:.3g} to this power leave float64. "
+            "Use a smaller p, a scale, or metric='chebyshev', the limit of large p"
+        )

@@ -59,9 +59,7 @@ def twin_shares(cells, classes) -> dict[int, list[float]]:
     by_level: dict[int, list[int]] = {}
     for row, level in cells:
         by_level.setdefault(int(level), []).append(classes[row])
-    return {
-        level: [found.count(each) / len(found) for each in range(n_classes)] for level, found in by_level.items()
-    }
+    return {level: [found.count(each) / len(found) for each in range(n_classes)] for level, found in by_level.items()}
 
 
 def twin_rank(rule, a, b, columns) -> float:

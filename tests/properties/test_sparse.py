@@ -80,7 +80,9 @@ def test_rows_within_any_rank_of_a_neighbour_are_all_up_to_it(search, kind):
     for at, query in enumerate(queries.tolist()):
         order = sorted((rank(kind, query, row), number) for number, row in enumerate(rows.tolist()))
         own = slice(offsets[at], offsets[at + 1])
-        assert list(zip(ranks[own].tolist(), found[own].tolist(), strict=True)) == [one for one in order if one[0] <= limit]
+        assert list(zip(ranks[own].tolist(), found[own].tolist(), strict=True)) == [
+            one for one in order if one[0] <= limit
+        ]
 
 
 @given(searches(), st.sampled_from([0.0, 2.0, 3.5]), st.randoms(use_true_random=False))

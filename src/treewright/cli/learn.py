@@ -56,6 +56,8 @@ _REMEDIES = (
     (re.compile(r"nominal=\[(.*?)\]"), r"--nominal \1"),
     (re.compile(r"C4\.5 \(C45Classifier\)"), "--algorithm c45"),
     (re.compile(r"scoring='(\w+)'"), r"--scoring \1"),
+    (re.compile(r"\b(metric|scale|algorithm)='(\w+)'"), r"--set \1=\2"),
+    (re.compile(r"\bscale=None\b"), "leave scale out"),
     (
         re.compile(r"sklearn\.metrics\.get_scorer_names\(\) lists them"),
         "they are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2",

@@ -102,20 +102,4 @@ def written_in_words(path: Path, n_rows: int) -> str:
     n_rows : int
         How many rows it holds.
     """
-    return f"model, {in_bytes(path.stat().st_size)}: it holds the {n_rows:,} rows of the fit"
-
-
-def in_bytes(size: int) -> str:
-    """A size with three digits and a unit, as files are shown everywhere.
-
-    Examples
-    --------
-    >>> [in_bytes(size) for size in (999, 20_480, 1_250_000, 3_400_000_000)]
-    ['999 bytes', '20.5 kB', '1.25 MB', '3.4 GB']
-    """
-    if size < 1000:
-        return f"{size} bytes"
-    for unit, name in ((1e9, "GB"), (1e6, "MB")):
-        if size >= unit:
-            return f"{size / unit:.3g} {name}"
-    return f"{size / 1e3:.3g} kB"
+    return f"model, {path.stat().st_size:,} bytes: it holds the {n_rows:,} rows of the fit"

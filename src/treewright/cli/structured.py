@@ -28,7 +28,7 @@ _FORMS = {
     _CLASS_WEIGHT: _Form(("balanced", "balanced_subsample"), (dict,), 'class_weight={"yes": 3, "no": 1}'),
     "monotonic_cst": _Form((), (list, dict), 'monotonic_cst={"age": 1, "price": -1}'),
     "metric_params": _Form((), (dict,), 'metric_params={"w": [1, 0.5]}'),
-    "scale": _Form(("standard", "range", "robust"), (list, dict), 'scale={"age": 0.1, "price": 0.001}'),
+    "scale": _Form(("standard", "range", "robust"), (list,), "scale=[1, 0.5, 0]"),
     "interaction_cst": _Form(("pairwise", "no_interactions"), (list,), 'interaction_cst=[["age", "price"], ["sex"]]'),
 }
 

@@ -32,6 +32,7 @@ def run_warmup() -> None:
     for table in (numbers, words):
         _warm_up_trees(table)
     _warm_up_others(numbers, words)
+    _warm_up_neighbors(numbers, words)
     note("2 of 3: forests and boosting on columns of numbers ...")
     _warm_up_forests(numbers)
     _warm_up_boosting(numbers)
@@ -72,6 +73,32 @@ def _warm_up_others(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
         is_regressor = type(estimator).__name__.endswith("Regressor")
         estimator.fit(words, _NUMBERS if is_regressor else _TWO).predict(words)
     treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(numbers, _TWO)
+
+
+def _warm_up_neighbors(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
+    """Every search of nearest neighbours, by every formula of distance."""
+    from scipy.sparse import csr_matrix
+
+    import treewright
+    from treewright.neighbors.metrics_by_name import METRICS
+    from treewright.neighbors.mixed_columns import RULES
+    from treewright.neighbors.sparse import KINDS
+
+    whole = np.nan_to_num(numbers)
+    for metric in METRICS:
+        table = words if metric in RULES else whole
+        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=3, weights="distance")
+        classifier.fit(table, _TWO).radius_neighbors(table, 1.0)
+        classifier.predict(table)
+        treewright.KNeighborsRegressor(2, metric=metric, p=3).fit(table, _NUMBERS).predict(table)
+    for metric in ("euclidean", "manhattan", "chebyshev", "minkowski"):
+        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=3, algorithm="kd_tree").fit(whole, _TWO)
+        classifier.radius_neighbors(whole, 1.0)
+        classifier.predict(whole)
+    for metric in KINDS:
+        classifier = treewright.KNeighborsClassifier(2, metric=metric).fit(csr_matrix(whole), _TWO)
+        classifier.radius_neighbors(csr_matrix(whole), 1.0)
+        classifier.predict(csr_matrix(whole))
 
 
 def _warm_up_forests(table: Any) -> None:

@@ -44,6 +44,7 @@ _KERNEL_FOLDERS = {
     "boosting": ("core", "boosting"),
     "grow.by_node": ("core", "grow/by_node"),
     "grow.gradient": ("core", "grow/gradient"),
+    "neighbors": ("core", "neighbors"),
     "predict": ("core", "predict"),
     "prune": ("core", "predict", "prune"),
 }

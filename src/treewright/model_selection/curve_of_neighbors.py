@@ -16,8 +16,8 @@ from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.model.answers import labels_of
 from treewright.model_selection.losses import WORDS, Loss
-from treewright.model_selection.scores import mean_of, side_by_side, standard_error
-from treewright.model_selection.table_text import beside, left_out, lines_shown
+from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
+from treewright.model_selection.table_text import left_out, lines_shown
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -147,18 +147,18 @@ class NeighborCurve:
     def __str__(self) -> str:
         marks = self._marks()
         shown = lines_shown(len(self.k), marks)
-        error = [f"{value:.4g}" for value in self.error[shown].tolist()]
-        spread = self.standard_error[shown].tolist()
+        # One precision for all: errors and standard errors are compared.
+        texts = written([*self.error[shown].tolist(), *self.standard_error[shown].tolist()])
         columns = [
             TextColumn("n_neighbors", [str(k) for k in self.k[shown].tolist()], "right"),
-            TextColumn("left out", error, "point"),
-            TextColumn("s.e.", [beside(own, text) for own, text in zip(spread, error, strict=True)], "point"),
+            TextColumn("left out", texts[: len(shown)], "point"),
+            TextColumn("s.e.", texts[len(shown) :], "point"),
             TextColumn("", [marks.get(at, "") for at in shown], "left"),
         ]
-        titles, *written = side_by_side(columns)
+        titles, *body = side_by_side(columns)
         lines = [f"{WORDS[self.loss]} of {self.estimator}, each of {self.n_rows} rows left out once", titles]
         before = -1
-        for at, line in zip(shown, written, strict=True):
+        for at, line in zip(shown, body, strict=True):
             lines += [*left_out(before, at, "number"), line]
             before = at
         return "\n".join(lines)

@@ -19,9 +19,9 @@ from treewright.model.answers import labels_of
 from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import encoded_queries
 from treewright.model_selection.candidates import with_parameters
+from treewright.model_selection.curve_of_neighbors import NeighborCurve
 from treewright.model_selection.evaluate import Fold
 from treewright.model_selection.losses import Loss, check_loss
-from treewright.model_selection.curve_of_neighbors import NeighborCurve
 from treewright.model_selection.parallel import answers
 from treewright.model_selection.rows import take_rows
 from treewright.model_selection.scoring import are_right
@@ -78,8 +78,8 @@ def neighbor_curve(
     >>> import treewright as tw
     >>> from sklearn.datasets import load_iris
     >>> curve = tw.model_selection.neighbor_curve(tw.KNeighborsClassifier(), *load_iris(return_X_y=True))
-    >>> curve.best, round(curve.error.min(), 3), curve.one_se
-    (20, 0.02, 42)
+    >>> curve.best, round(float(curve.error.min()), 3), curve.one_se
+    (21, 0.02, 21)
     """
     if not isinstance(est, NeighborsEstimator):
         raise ParameterError(

@@ -3,18 +3,18 @@
 A rough look at every row, a product of matrices in float32, leaves a few candidates; their exact rank distances decide.
 
 Why no row is passed over. Let X, Y be a query and a point less the middle of the points, times a power of two (so that
-no cell of a point is above 1), x, y the same rounded to float32, u = 2^-24, d the number of columns, and
-S = \\|x\\|^2 + \\|y\\|^2. The rank is D^2 = \\|X - Y\\|^2, since the middle falls out. The rough look is
+no cell of a point is above 1), x, y the same rounded to float32, |x| the length of x, u = 2^-24, d the number of
+columns, and S = |x|^2 + |y|^2. The rank is D^2 = |X - Y|^2, since the middle falls out. The rough look is
 
-    L = fl(low(y) + fl(-2 x y)),    low(y) = fl(\\|y\\|^2 (1 - e)),    e = 1.02 (d + 16) u.
+    L = fl(low(y) + fl(-2 x y)),    low(y) = fl(|y|^2 (1 - e)),    e = 1.02 (d + 16) u.
 
-1. Rounding moves X - Y by at most 1.0001 u (\\|x\\| + \\|y\\|), so D^2 is below \\|x - y\\|^2 by at most 4.001 u S.
+1. Rounding moves X - Y by at most 1.0001 u (|x| + |y|), so D^2 is below |x - y|^2 by at most 4.001 u S.
 2. A product of d cells summed in any order, with fused steps or without, is off by at most
-   d u / (1 - d u) 2 \\|x\\| \\|y\\| <= 1.011 d u S, as d u <= 0.01 (Higham 2002, section 3.1).
+   d u / (1 - d u) 2 |x| |y| <= 1.011 d u S, as d u <= 0.01 (Higham 2002, section 3.1).
 3. low(y) is rounded: u S; the sum is: at most 2.1 u S.
 
-Together less than e S, so D^2 >= \\|x\\|^2 (1 - e) + L. A row whose L is above (the k-th exact rank so far)
-- \\|x\\|^2 (1 - e) is farther than k others, be they the last or not. The exact rank is itself rounded, by less than
+Together less than e S, so D^2 >= |x|^2 (1 - e) + L. A row whose L is above (the k-th exact rank so far)
+- |x|^2 (1 - e) is farther than k others, be they the last or not. The exact rank is itself rounded, by less than
 (d + 3) 2^-53 of it; ``_limit`` of the kernels adds that, and 2^-90 for what is too small for a float. Queries farther
 than 2^30 and tables whose squares could leave float64 are not looked at roughly.
 """
@@ -88,7 +88,7 @@ class Brute:
         most = n // _ROWS_A_LOOK + 16 * k + _FREE_LOOKS
         size, n_tasks = _blocks(len(points), n_threads)
 
-        def work(task: int, thread: int) -> None:  # noqa: ARG001
+        def work(task: int, thread: int) -> None:
             own = slice(task * size, min((task + 1) * size, len(points)))
             queries = points[own]
             block = rough.queries(queries, most)

@@ -36,7 +36,7 @@ class Direct:
     kind : int
         ``ranks.SQUARES`` to ``ranks.CANBERRA``. Hamming: the share of columns that differ. Jaccard: of the columns that
         are nonzero in either row, the share that is zero in the other; 0 where there are none. Canberra: the sum of
-        |a - b| / (\\|a\\| + \\|b\\|), where 0 / 0 counts 0.
+        |a - b| / (|a| + |b|), where 0 / 0 counts 0.
     p : float >= 1
         Of ``ranks.POWERS``.
 
@@ -67,9 +67,7 @@ class Direct:
         def work(task: int, thread: int) -> None:
             begin, end = task * size, min((task + 1) * size, len(points))
             own = scratch[thread]
-            nearest_of_block(
-                self.kind, self.p, points, begin, end, self.points, own.cells, own.sums, rows, ranks
-            )
+            nearest_of_block(self.kind, self.p, points, begin, end, self.points, own.cells, own.sums, rows, ranks)
 
         run_each(work, n_tasks, n_threads)
         return rows, ranks

@@ -157,7 +157,9 @@ def ranks_of_block(kind, p, queries, begin, end, points, cells, sums, ranks):
 
 
 @bare_kernel
-def within_of_block(kind, p, queries, begin, end, points, first, limit, cells, sums, found_query, found_row, found_rank):
+def within_of_block(
+    kind, p, queries, begin, end, points, first, limit, cells, sums, found_query, found_row, found_rank
+):
     """The points from ``first`` on whose rank is at most ``limit``, until the found fill their arrays.
 
     Parameters

@@ -92,7 +92,7 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
     if search == "brute":
         from treewright.neighbors.brute import Brute
 
-        return Brute(points)
+        return Brute.of(points)
     if metric.mixed is not None:
         from treewright.neighbors.mixed import Mixed
 

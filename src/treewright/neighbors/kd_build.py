@@ -2,8 +2,8 @@
 
 Caller: neighbors.kd_tree.
 
-A node of m leaves is cut at the place where the largest power of two below m leaves stand on its left. So every leaf but
-the last is full, and nodes of 8^t leaves are runs of leaves: the tree needs no links.
+A node of m leaves is cut so that the largest power of two below m leaves stand on its left. So every leaf but the last
+is full, and the leaves 8 i to 8 i + 7 are one node, as are the 64 of eight such nodes: eight children side by side.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from treewright.neighbors.lanes import LANES
 from treewright.neighbors.ordering import part
 
 LEAF = 32  # points: four times the lanes
-NO_ROW = 2**62 + 1  # fills leaves and groups up; stands behind the rows of an empty list of nearest ones
+NO_ROW = 2**63 - 1  # fills leaves and groups up; stands behind whatever a list of no rows holds
 _GLANCE = 128  # rows that are looked at to find the widest column
 
 

@@ -1,9 +1,9 @@
 """Walks through a KD-tree. In: its arrays, points. Out: rows and rank distances. Caller: neighbors.kd_tree.
 
 The rank distance of a box is worked out as that of a point is: the same formula, column by column in the same order, of
-how far the point is outside of the box. Each step of it (difference, product, sum) is rounded, and rounding keeps order:
-no row of the box can have a smaller rank distance, to the last bit. So no bound needs a margin, and boxes of one point
-have its very rank distance. (Only powers are not sure to keep order: see ``_power_below``.)
+how far the point is outside of the box. Each step of it (difference, product, sum) is rounded, and rounding keeps
+order: no row of the box can have a smaller rank distance, to the last bit. So bounds need no margin, and the bound of
+equal rows is their very rank distance. (Only powers are not sure to keep order: see ``_power_below``.)
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from treewright.core.bits import trailing_zeros
 from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.neighbors.kd_build import LEAF, NO_ROW
 from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
+from treewright.neighbors.many import clear_many, collect, settle
 from treewright.neighbors.ordering import sort
 from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES
 from treewright.neighbors.smallest import clear, keep
@@ -48,12 +49,14 @@ class KdArrays(NamedTuple):
 
 
 class Waiting(NamedTuple):
-    """Scratch of one thread: nodes that may hold nearer rows, and eight rank distances."""
+    """Scratch of one thread: nodes that may hold nearer rows, eight rank distances, many nearest rows."""
 
     bounds: np.ndarray  # float64[s]
     low_rows: np.ndarray  # int64[s]
     nodes: np.ndarray  # int64[s]
     eight: np.ndarray  # float64[8]
+    more_rows: np.ndarray  # int64[2 k] or none
+    more_ranks: np.ndarray  # float64[2 k] or none
 
 
 @bare_inner_kernel
@@ -146,9 +149,9 @@ def _point_ranks(leaves, at, query, kind, p, eight):
 
 
 @bare_inner_kernel
-def _scan(leaf, tree, query, kind, p, eight, rows, ranks):
-    """Keep the rows of a leaf that are among the nearest."""
-    last = len(ranks) - 1
+def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
+    """Keep the rows of a leaf that are among the nearest; how many are held then."""
+    last = k - 1
     size = tree.leaves.shape[2] * LANES
     for block in range(LEAF // LANES):
         _point_ranks(tree.leaves, (leaf * (LEAF // LANES) + block) * size, query, kind, p, eight)
@@ -156,7 +159,11 @@ def _scan(leaf, tree, query, kind, p, eight, rows, ranks):
         while hits:
             lane = np.int64(trailing_zeros(hits))
             hits &= hits - np.uint64(1)
-            keep(eight[lane], tree.rows[leaf, block * LANES + lane], ranks, rows)
+            if len(ranks) == k:
+                keep(eight[lane], tree.rows[leaf, block * LANES + lane], ranks, rows)
+            else:
+                n = collect(eight[lane], tree.rows[leaf, block * LANES + lane], k, n, ranks, rows)
+    return n
 
 
 @bare_inner_kernel
@@ -184,12 +191,11 @@ def _push(n, group, tree, waiting, worst, worst_row):
 
 
 @bare_inner_kernel
-def _nearest(query, tree, kind, p, waiting, rows, ranks):
-    """The nearest rows of one point."""
-    n_leaves, last = len(tree.leaves), len(ranks) - 1
-    clear(ranks, rows)
+def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
+    """The nearest rows of one point, in order if there is room for ``k``; else how many are held, see ``many``."""
+    n_leaves, last = len(tree.leaves), k - 1
     waiting.bounds[0], waiting.low_rows[0], waiting.nodes[0] = 0.0, 0, n_leaves + len(tree.boxes) - 1
-    n = 1
+    n, n_held = 1, k
     while n:
         n -= 1
         bound, node = waiting.bounds[n], waiting.nodes[n]
@@ -197,10 +203,11 @@ def _nearest(query, tree, kind, p, waiting, rows, ranks):
         if bound > ranks[last] or (bound == ranks[last] and waiting.low_rows[n] > rows[last]):
             continue
         if node < n_leaves:
-            _scan(node, tree, query, kind, p, waiting.eight, rows, ranks)
+            n_held = _scan(node, tree, query, kind, p, waiting.eight, k, n_held, rows, ranks)
         else:
             _box_ranks(tree.boxes, node - n_leaves, query, kind, p, waiting.eight)
             n = _push(n, node - n_leaves, tree, waiting, ranks[last], rows[last])
+    return n_held
 
 
 @bare_kernel
@@ -216,13 +223,21 @@ def nearest(tree, points, order, begin, end, kind, p, waiting, rows, ranks):
     p : float
         Of ``POWERS``.
     waiting : Waiting
-        Scratch.
+        Scratch; ``more_rows`` and ``more_ranks`` are empty, or hold twice as many as are asked for.
     rows : int64[m, k], OUT
     ranks : float64[m, k], OUT
     """
+    k, more_rows, more_ranks = rows.shape[1], waiting.more_rows, waiting.more_ranks
     for i in range(begin, end):
         at = order[i]
-        _nearest(points[at], tree, kind, p, waiting, rows[at], ranks[at])
+        if len(more_rows) == 0:
+            clear(ranks[at], rows[at])
+            _nearest(points[at], tree, kind, p, waiting, k, rows[at], ranks[at])
+            continue
+        clear_many(k, more_ranks, more_rows)
+        settle(k, _nearest(points[at], tree, kind, p, waiting, k, more_rows, more_ranks), more_ranks, more_rows)
+        for j in range(k):
+            rows[at, j], ranks[at, j] = more_rows[j], more_ranks[j]
 
 
 @bare_kernel
@@ -243,8 +258,8 @@ def fall(tree, points, begin, end, kind, p, eight, leaves):
 
 
 @bare_inner_kernel
-def _within(query, tree, rank, kind, p, waiting, at, rows, ranks):
-    """Write the rows of one point from ``at`` on, or count them where ``rows`` is empty; where they end."""
+def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
+    """Count the rows of one point from ``at`` on, and write them there if ``is_written``; where they end."""
     n_leaves, eight = len(tree.leaves), waiting.eight
     size = tree.leaves.shape[2] * LANES
     waiting.nodes[0] = n_leaves + len(tree.boxes) - 1
@@ -271,24 +286,25 @@ def _within(query, tree, rank, kind, p, waiting, at, rows, ranks):
                 hits &= hits - np.uint64(1)
                 row = tree.rows[node, block * LANES + lane]
                 if row != NO_ROW:
-                    if len(rows):
+                    if is_written:
                         rows[at], ranks[at] = row, eight[lane]
                     at += 1
     return at
 
 
 @bare_kernel
-def count_within(tree, points, order, begin, end, rank, kind, p, waiting, rows, ranks, offsets):
-    """Write to ``offsets[i + 1]`` how many rows point i has; ``rows`` and ``ranks`` are empty. Else as ``nearest``."""
+def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
+    """Write to ``offsets[i + 1]`` how many rows point i has; else as ``nearest``."""
+    rows, ranks = waiting.more_rows, waiting.more_ranks
     for i in range(begin, end):
         at = order[i]
-        offsets[at + 1] = _within(points[at], tree, rank, kind, p, waiting, 0, rows, ranks)
+        offsets[at + 1] = _within(points[at], tree, rank, kind, p, waiting, 0, False, rows, ranks)
 
 
 @bare_kernel
-def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, rows, ranks, offsets):
-    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order. Else as ``count_within``."""
+def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
+    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``."""
     for i in range(begin, end):
         at = order[i]
-        stop = _within(points[at], tree, rank, kind, p, waiting, offsets[at], rows, ranks)
+        stop = _within(points[at], tree, rank, kind, p, waiting, offsets[at], True, rows, ranks)
         sort(ranks, rows, offsets[at], stop)

@@ -79,19 +79,19 @@ def spread(typing_context: Any, number: Any) -> Any:
 @intrinsic
 def add(typing_context: Any, one: Any, other: Any) -> Any:
     """Sums."""
-    return lanes(one, other), lambda context, builder, signature, arguments: builder.fadd(*arguments)
+    return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fadd(*arguments)
 
 
 @intrinsic
 def minus(typing_context: Any, one: Any, other: Any) -> Any:
     """Differences."""
-    return lanes(one, other), lambda context, builder, signature, arguments: builder.fsub(*arguments)
+    return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fsub(*arguments)
 
 
 @intrinsic
 def times(typing_context: Any, one: Any, other: Any) -> Any:
     """Products."""
-    return lanes(one, other), lambda context, builder, signature, arguments: builder.fmul(*arguments)
+    return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fmul(*arguments)
 
 
 @intrinsic
@@ -112,6 +112,6 @@ def _mask(builder: Any, is_true: Any) -> Any:
 @intrinsic
 def at_most(typing_context: Any, vector: Any, number: Any) -> Any:
     """Which lanes are at most those of another vector: a bit for each, uint64."""
-    return types.uint64(vector, number), lambda context, builder, signature, arguments: _mask(
+    return types.uint64(vector, number), lambda _context, builder, _signature, arguments: _mask(
         builder, builder.fcmp_ordered("<=", *arguments)
     )

@@ -115,10 +115,13 @@ def answers_by_k(
         return _growing_means(stored, rows, weighed, k_values)
     codes = stored.codes
     assert codes is not None  # noqa: S101 - classes have codes
-    grow = _growing_counts if weighed is None else _growing_votes
-    return np.stack(
-        [grow(codes[rows, at], weighed, k_values, size) for at, size in enumerate(class_counts)], axis=-1
-    )
+    said = [
+        _growing_counts(codes[rows, at], k_values, size)
+        if weighed is None
+        else _growing_votes(codes[rows, at], weighed, k_values, size)
+        for at, size in enumerate(class_counts)
+    ]
+    return np.stack(said, axis=-1)
 
 
 def _one_by_one(
@@ -145,7 +148,7 @@ def _one_by_one(
     return np.stack(found)
 
 
-def _growing_counts(codes: np.ndarray, _weights: None, k_values: Sequence[int], n_classes: int) -> np.ndarray:
+def _growing_counts(codes: np.ndarray, k_values: Sequence[int], n_classes: int) -> np.ndarray:
     """int64[K, m]: the class of most of the first k; only the class that is counted can overtake the first."""
     m = len(codes)
     every, best, best_count = np.arange(m), np.full(m, n_classes), np.zeros(m, np.int64)
@@ -176,9 +179,7 @@ def _growing_votes(codes: np.ndarray, weights: np.ndarray, k_values: Sequence[in
     return answers
 
 
-def _growing_means(
-    stored: Stored, rows: np.ndarray, weights: np.ndarray | None, k_values: Sequence[int]
-) -> np.ndarray:
+def _growing_means(stored: Stored, rows: np.ndarray, weights: np.ndarray | None, k_values: Sequence[int]) -> np.ndarray:
     """float64[K, m, n_outputs]: the weighted mean of the first k."""
     values = stored.values
     assert values is not None  # noqa: S101 - numbers have values

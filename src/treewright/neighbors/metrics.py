@@ -140,7 +140,7 @@ class Metric:
             if self.name in {"cosine", "correlation"}:
                 return ranks * 0.5
             if self.name == "angle":
-                # Squares are (2 sin(angle / 2))^2. This form is exact at a right angle, and good near 0 and pi.
+                # Squares are (2 sin(angle / 2))^2. This form is exact at 0, a right angle and pi.
                 return 2.0 * np.arctan2(np.sqrt(ranks), np.sqrt(np.maximum(4.0 - ranks, 0.0)))
             return np.sqrt(ranks)
         if self.kind == POWERS:

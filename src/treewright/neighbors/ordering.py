@@ -14,6 +14,7 @@ from treewright.core.jit import bare_inner_kernel
 
 _FEW = 24
 _SAMPLE = 15  # pairs of which one becomes the pivot
+_SMALL_SAMPLE = 3
 
 
 @bare_inner_kernel
@@ -67,14 +68,15 @@ def sort(numbers, rows, begin, end):
 @bare_inner_kernel
 def _bring_pivot(numbers, rows, begin, end, nth):
     """Put a pair near the ``nth`` in order at the end: of a sample, taken from all over, the one that stands so."""
-    step = (end - begin) // _SAMPLE
-    for i in range(_SAMPLE):
+    size = _SAMPLE if end - begin >= _SAMPLE * _SAMPLE else _SMALL_SAMPLE
+    step = (end - begin) // size
+    for i in range(size):
         # Not at equal distances, which a pattern in the data could be in step with.
         one, other = begin + i, begin + i * step + (i * 7919 + end) % step
         numbers[one], numbers[other] = numbers[other], numbers[one]
         rows[one], rows[other] = rows[other], rows[one]
-    _sort_few(numbers, rows, begin, begin + _SAMPLE)
-    pivot = begin + (nth - begin) * _SAMPLE // (end - begin)
+    _sort_few(numbers, rows, begin, begin + size)
+    pivot = begin + (nth - begin) * size // (end - begin)
     numbers[pivot], numbers[end - 1] = numbers[end - 1], numbers[pivot]
     rows[pivot], rows[end - 1] = rows[end - 1], rows[pivot]
 
@@ -99,7 +101,7 @@ def part(numbers, rows, begin, end, nth):
     """
     patience = 2 * (end - begin)
     patience += patience
-    while end - begin > 4 * _SAMPLE:
+    while end - begin > _FEW:
         patience -= end - begin
         if patience < 0:
             break

@@ -181,9 +181,7 @@ class SparseRows:
         run_each(work, queries.n, n_threads)
         return joined(blocks)
 
-    def _candidates(
-        self, queries: _Queries, query: int, bar: float, scratch: Arrays
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def _candidates(self, queries: _Queries, query: int, bar: float, scratch: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Rows ascending that may have a rank of at most ``bar``, with their ranks; views of the scratch."""
         sums, rows, ranks = scratch
         n = within_bar(

@@ -43,7 +43,7 @@ def cells_for(metric, X):
 
 
 def sklearn_of(kind, metric, X, **options):
-    params = {"V": np.cov(X, rowvar=False)} if metric == "mahalanobis" else None
+    params = {"VI": np.linalg.inv(np.cov(X, rowvar=False))} if metric == "mahalanobis" else None
     return kind(metric=metric, algorithm="brute", metric_params=params, **options)
 
 
@@ -253,7 +253,7 @@ def test_missing_cells_in_a_column_that_had_none_are_warned_of_under_gower_only(
     with pytest.warns(DataWarning, match="'wind'; the metric says how far they are"):
         est.predict({"sky": ["sun"], "wind": [None]})
     numbers = KNeighborsClassifier(n_neighbors=1).fit([[1.0], [2.0]], [0, 1])
-    with pytest.raises(DataError, match="column 'x0' has 1 missing|column 0 has 1 missing"):
+    with pytest.raises(DataError, match="column 'x0' has 1 missing"):
         numbers.predict([[1.0], [np.nan]])
 
 
@@ -268,11 +268,12 @@ def test_sparse_rows_are_searched_as_they_are_and_like_dense_ones(metric):
     assert sparse.model_.schema is None
     assert sparse.model_.stored.is_sparse
     for one, other in ((queries, queries.toarray()), (queries.toarray(), queries.toarray()), (None, None)):
-        found, expected = sparse.kneighbors(one), dense.kneighbors(other)
-        assert found[0] == pytest.approx(expected[0], abs=1e-12)
-        apart = np.diff(expected[0], axis=1, prepend=-1.0) > 1e-9
-        apart &= np.diff(expected[0], axis=1, append=9.0) > 1e-9
-        assert (found[1] == expected[1])[apart[:]].mean() > 0.99
+        found, expected = sparse.kneighbors(one, 9), dense.kneighbors(other, 10)
+        gaps = np.diff(expected[0], axis=1)
+        apart = (gaps > 1e-9) & np.hstack([np.ones((len(gaps), 1), bool), gaps[:, :-1] > 1e-9])
+        assert apart.mean() > 0.2
+        assert found[0] == pytest.approx(expected[0][:, :9], abs=1e-12)
+        assert (found[1] == expected[1][:, :9])[apart].all()
     assert sparse.predict(queries[:0]).shape == (0,)
     assert sparse.model_.predict_one(queries[0].toarray()[0]) == sparse.predict(queries[:1])[0]
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from neighbors_twin import twin_rank
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import cosine_distances
-from sklearn.preprocessing import MinMaxScaler, RobustScaler, StandardScaler
 
 from treewright.data.encoder import encode_fit
 from treewright.data.schema import Column, Schema
@@ -89,39 +88,10 @@ def test_hamming_and_jaccard_are_those_of_scipy():
     np.testing.assert_array_equal(pairs(made("jaccard", matrix), queries, matrix), expected)
 
 
-def test_mahalanobis_takes_the_covariance_of_the_fit_or_another_or_its_inverse():
-    matrix, queries = numbers()
-    matrix = matrix @ np.random.default_rng(1).normal(size=(5, 5))  # columns that depend on each other somewhat
-    own = np.cov(matrix.T)
-    other = own + np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
-    found = pairs(made("mahalanobis", matrix), queries, matrix)
-    np.testing.assert_allclose(found, cdist(queries, matrix, "mahalanobis", VI=np.linalg.inv(own)), rtol=1e-8)
-    expected = cdist(queries, matrix, "mahalanobis", VI=np.linalg.inv(other))
-    for given_params in ({"V": other}, {"VI": np.linalg.inv(other)}):
-        found = pairs(made("mahalanobis", matrix, metric_params=given_params), queries, matrix)
-        np.testing.assert_allclose(found, expected, rtol=1e-8)
-
-
-def test_mahalanobis_does_not_depend_on_units():
-    matrix, queries = numbers()
-    factors = np.array([1e-150, 1e150, 1.0, 1e9, 1e-9])
-    found = pairs(made("mahalanobis", matrix * factors), queries * factors, matrix * factors)
-    np.testing.assert_allclose(found, pairs(made("mahalanobis", matrix), queries, matrix), rtol=1e-9)
-
-
-def test_a_pseudoinverse_serves_where_the_covariance_is_singular():
-    matrix, queries = numbers(p=3)
-    matrix = np.column_stack([matrix, matrix[:, 0] + matrix[:, 1]])
-    queries = np.column_stack([queries, queries[:, 0] + queries[:, 1]])
-    inverse = np.linalg.pinv(np.cov(matrix.T), hermitian=True)
-    found = pairs(made("mahalanobis", matrix, metric_params={"VI": inverse}), queries, matrix)
-    np.testing.assert_allclose(found, cdist(queries, matrix, "mahalanobis", VI=inverse), rtol=1e-6)
-
-
 def test_angle_is_the_arc_of_the_cosine_also_where_that_loses_every_digit():
-    matrix = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 2.0], [-3.0, 0.0], [-1.0, 1e-9], [1.0, 1.0]])
+    matrix = np.array([[1.0, 0.0], [1.0, 1e-9], [0.0, 2.0], [-3.0, 0.0], [1.0, 1.0]])
     found = pairs(made("angle", matrix), matrix[:1], matrix)[0]
-    expected = [0.0, 1e-9, math.pi / 2, math.pi, math.pi - 1e-9, math.pi / 4]
+    expected = [0.0, 1e-9, math.pi / 2, math.pi, math.pi / 4]
     assert found == pytest.approx(expected, rel=1e-15)
     assert found[3] == math.pi
     cosines = pairs(made("cosine", matrix), matrix[:1], matrix)[0]
@@ -148,7 +118,9 @@ def test_a_row_without_direction_is_exactly_at_a_right_angle_to_every_other(name
 def test_cosine_of_a_row_of_zeros_is_that_of_scikit_learn():
     matrix, queries = numbers()
     queries[3] = 0
-    np.testing.assert_allclose(pairs(made("cosine", matrix), queries, matrix), cosine_distances(queries, matrix), atol=1e-14)
+    np.testing.assert_allclose(
+        pairs(made("cosine", matrix), queries, matrix), cosine_distances(queries, matrix), atol=1e-14
+    )
     assert (pairs(made("cosine", matrix), queries[3:4], matrix) == 1).all()
 
 
@@ -160,50 +132,6 @@ def test_the_last_coordinate_makes_up_for_the_rounding_of_squares(row):
     zeros = made("cosine", matrix).points(np.zeros(matrix.shape))
     assert twin_rank(point[0], zeros[0], SQUARES) == (2.0 if any(row) else 0.0)
     assert abs(point[0, -1]) < 1e-14 or not any(row)
-
-
-@pytest.mark.parametrize("name", ["euclidean", "manhattan", "minkowski", "chebyshev"])
-@pytest.mark.parametrize(
-    ("scale", "scaler"),
-    [("standard", StandardScaler()), ("range", MinMaxScaler()), ("robust", RobustScaler())],
-)
-def test_named_scales_are_those_of_scikit_learn(name, scale, scaler):
-    matrix, queries = numbers()
-    matrix[:, 2] = 7.0
-    scaler.fit(matrix)
-    queries[:, 2] = 8.0
-    theirs = {"euclidean": "euclidean", "manhattan": "cityblock", "minkowski": "minkowski", "chebyshev": "chebyshev"}
-    options = {"p": 3} if name == "minkowski" else {}
-    expected = cdist(scaler.transform(queries), scaler.transform(matrix), theirs[name], **options)
-    found = pairs(made(name, matrix, scale=scale, **options), queries, matrix)
-    np.testing.assert_allclose(found, expected, rtol=1e-10)
-    assert made(name, matrix, scale=scale, **options).scales[2] == 1.0
-
-
-def test_scales_of_numbers_multiply_and_zero_leaves_a_column_out():
-    matrix, queries = numbers()
-    factors = [2.0, 0.0, 1.0, 0.5, 3.0]
-    expected = cdist(queries * factors, matrix * factors)
-    np.testing.assert_allclose(pairs(made("euclidean", matrix, scale=factors), queries, matrix), expected, rtol=1e-10)
-
-
-@pytest.mark.parametrize("scale", ["standard", "range", "robust", [3.0, 0.1]])
-def test_a_tiny_spread_far_from_zero_is_not_lost_by_scaling(scale):
-    random = np.random.default_rng(0)
-    steps = random.integers(0, 50, (30, 2))
-    matrix = 1e6 + steps * 2.0**-30  # exact
-    metric = made("euclidean", matrix, scale=scale)
-    near = made("euclidean", steps.astype(float), scale=metric.scales)
-    found, expected = pairs(metric, matrix, matrix), pairs(near, steps, steps) * 2.0**-30
-    np.testing.assert_allclose(found, expected, rtol=1e-13)
-    np.testing.assert_array_equal(found == 0, (steps[:, None] == steps).all(axis=2))
-
-
-def test_scaled_integers_near_zero_keep_their_ties():
-    matrix = np.array([[1.0], [2.0], [3.0], [4.0]])
-    assert made("euclidean", matrix, scale=[2.0]).center is None
-    found = pairs(made("euclidean", matrix, scale=[3.0]), [[2.5]], matrix)[0]
-    assert found.tolist() == [4.5, 1.5, 1.5, 4.5]
 
 
 def test_auto_is_euclidean_for_numbers_and_gower_else():
@@ -282,20 +210,6 @@ def test_every_mistake_is_refused_by_name(name, options, message):
         made(name, numbers()[0], **options)
 
 
-def test_a_singular_covariance_names_the_columns_that_depend_on_others():
-    matrix, _ = numbers()
-    matrix[:, 3] = matrix[:, 0] - 2 * matrix[:, 1] + 5
-    with pytest.raises(ParameterError, match=r"column 'x[013]' is a sum of multiples of the others.*pseudoinverse"):
-        made("mahalanobis", matrix)
-    matrix[:, 2] = 4.0
-    with pytest.raises(ParameterError, match="column 'x2' is constant in the 60 row"):
-        made("mahalanobis", matrix)
-    with pytest.raises(ParameterError, match="of 4 rows there are at most 3"):
-        made("mahalanobis", numbers()[0][:4])
-    with pytest.raises(ParameterError, match="constant in the 1 row"):
-        made("mahalanobis", numbers()[0][:1])
-
-
 @pytest.mark.parametrize("name", METRICS)
 def test_infinite_cells_are_refused_with_column_count_and_row(name):
     matrix = numbers()[0]
@@ -340,17 +254,10 @@ def test_numbers_at_the_ends_of_float64_make_no_nan(name):
         assert (ranks >= 0).all()
 
 
-def test_scales_that_carry_the_fit_beyond_float64_are_refused():
-    with pytest.raises(DataError, match=r"'x1' times its scale 1e\+30 is beyond float64 in 1 row"):
-        made("euclidean", [[1.0, 1e300], [1.0, 1.0]], scale=[1, 1e30])
-    metric = made("euclidean", [[1.0, 1e-5], [1.0, 2e-5]], scale="range")
-    assert np.isfinite(metric.points(np.array([[1.0, 1.7e308]]))).all()
-
-
 def test_an_exponent_that_leaves_float64_is_refused():
-    with pytest.raises(DataError, match="p=400.0: differences of up to 1e"):
+    with pytest.raises(DataError, match=r"p=400\.0: differences of up to 1e"):
         made("minkowski", [[0.0], [1e3]], p=400)
-    with pytest.raises(DataError, match="p=400.0: differences of up to"):
+    with pytest.raises(DataError, match=r"p=400\.0: differences of up to"):
         made("minkowski", [[0.0], [1e-3]], p=400)
     assert made("minkowski", [[5.0], [5.0]], p=400).kind == POWERS
 

@@ -71,6 +71,14 @@ def test_a_level_that_the_fit_never_saw_is_one_apart_from_every_level(rule):
     assert distances[0].tolist() == [1.0] * 4
 
 
+def test_two_cells_whose_levels_the_fit_never_saw_may_be_two_levels():
+    schema, matrix = encode_fit({"b": ["u", "v"]})
+    unseen = encode(schema, {"b": ["w", "z"]}, unseen="majority")
+    for rule in RULES:
+        metric = metric_of(rule, matrix, schema, target=np.array([0, 1]))
+        assert Mixed(unseen, metric.mixed).nearest(unseen, 2, 1)[1].tolist() == [[1.0, 1.0]] * 2
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_a_constant_column_of_numbers_counts_as_a_level(rule):
     table = {"a": [5.0, 5.0], "b": [1.0, 2.0]}
@@ -108,6 +116,9 @@ def test_a_declared_level_that_no_row_has_is_one_apart_from_the_others_under_hvd
     assert metric.mixed.tables.reshape(3, 2)[2].tolist() == [NO_ROWS] * 2
     _, distances = searched("hvdm", table, {"b": ["w"]}, 3, target=np.array([0, 1, 1], np.int32), nominal=nominal)
     assert distances.tolist() == [[1.0] * 3]
+    # The other way round: rows that are none of the fit are stored, and u, v, w ask.
+    ranks = Mixed(np.array([[2.0]]), metric.mixed).nearest(np.array([[0.0], [1.0], [2.0]]), 1, 1)[1]
+    assert ranks.ravel().tolist() == [1.0, 1.0, 0.0]
 
 
 def test_targets_of_numbers_are_ten_groups_and_equal_numbers_share_one():
@@ -131,7 +142,7 @@ def test_hvdm_without_a_target_or_with_two_is_refused():
 
 def test_a_range_beyond_float64_is_refused_by_name():
     schema, matrix = encode_fit({"price": [1.7e308, -1.7e308]})
-    with pytest.raises(DataError, match="'price' reaches from -1.7e\\+308 to 1.7e\\+308"):
+    with pytest.raises(DataError, match=r"'price' reaches from -1\.7e\+308 to 1\.7e\+308"):
         metric_of("gower", matrix, schema)
 
 

@@ -90,7 +90,9 @@ def test_a_row_without_cells_is_at_cosine_one_from_all_rows():
 
 
 def test_opposite_rows_are_farthest():
-    found, ranks = SparseRows.of(csr_matrix([[-1.0, 0], [0, 1], [1, 0]]), "cosine").nearest(csr_matrix([[3.0, 0]]), 3, 1)
+    found, ranks = SparseRows.of(csr_matrix([[-1.0, 0], [0, 1], [1, 0]]), "cosine").nearest(
+        csr_matrix([[3.0, 0]]), 3, 1
+    )
 
     assert found.tolist() == [[2, 1, 0]]
     assert ranks.tolist() == [[0.0, 2.0, 4.0]]
@@ -266,7 +268,7 @@ def test_what_is_no_table_of_numbers_is_refused(table, said):
 
 
 def test_queries_of_other_columns_and_unknown_kinds_are_refused():
-    with pytest.raises(DataError, match="2 columns .* have 3"):
+    with pytest.raises(DataError, match=r"2 columns .* have 3"):
         SparseRows.of(csr_matrix(np.eye(3)), "cosine").nearest(csr_matrix(np.eye(2)), 1, 1)
     with pytest.raises(ParameterError, match="'manhattan'"):
         SparseRows.of(csr_matrix(np.eye(3)), "manhattan")

@@ -48,7 +48,7 @@ def rank(kind, query, row):
         return total
     one, other = unit(query), unit(row)
     if one is None or other is None:
-        return 2.0
+        return 0.0 if one is other else 2.0
     product = 0.0
     for a, b in zip(one, other, strict=True):
         product += a * b

@@ -26,9 +26,9 @@ __all__ = ["check_neighbors", "columns_of", "is_neighbors", "of_trees", "written
 
 def is_neighbors(model: AnyModel) -> TypeIs[NeighborsModel]:
     """Whether a model holds rows and looks for the nearest, instead of trees."""
-    from treewright.model.neighbors import NeighborsModel
+    from treewright.model import Model
 
-    return isinstance(model, NeighborsModel)
+    return not isinstance(model, Model)  # the other class would bring kernels that a model of trees does not need
 
 
 def of_trees(model: AnyModel, path: Path, what: str) -> Model:

@@ -46,8 +46,8 @@ def show(model: NeighborsModel) -> str:
     rows        3 with 1 column
     classes     2: 'a' (1), 'b' (2)
     stored      36 bytes
-    search      KD-tree
-    prediction  at most 3 rows x 1 column are compared, fewer where near rows are found early
+    search      all rows, by matrix products
+    prediction  3 rows x 1 column are compared
     """
     stored = model.stored
     k = model.n_neighbors

@@ -134,8 +134,7 @@ class Brute:
                 queries, self.direct.points, block.rough, rough.turned, rough.low, block.known, rough.scale**2, rank,
                 visit, most, block.products, block.looks, *buffers,
             )  # fmt: skip
-            done = block.looks[buffers[0][:n_found]] <= most
-            pieces.append([buffer[:n_found][done] for buffer in buffers])
+            pieces.append([buffer[:n_found].copy() for buffer in buffers])
         left = np.flatnonzero(block.looks > most)
         if len(left):
             # What was found of these before they were given up is found again.
@@ -181,7 +180,7 @@ class _Rough:
     def of(cls, points: np.ndarray) -> _Rough | None:
         """What the rough look needs, or None where none is possible."""
         n, d = points.shape
-        if n == 0 or d > _MOST_COLUMNS:
+        if n == 0 or not 1 <= d <= _MOST_COLUMNS:
             return None
         step = max(1, _BLOCK_BYTES // (8 * d * TILE)) * TILE
         with np.errstate(over="ignore", invalid="ignore"):

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("auto", "brute", "kd_tree")
 _IN_TREES = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS)
-# Up to so many columns a tree leaves enough rows out to be quicker than all rows, in blocks.
-_TREE_COLUMNS = {SQUARES: 12, MANHATTAN: 16, CHEBYSHEV: 16, POWERS: 16}
+# Up to so many columns a tree is quicker than all rows. Five neighbours of normal columns, each on its own (the worst
+# case for a tree), one thread, times that all rows take as long: euclidean 100,000 rows 14 (4 columns), 2.3 (8),
+# 0.7 (10); 10,000 rows 5, 1.2, 0.6. Manhattan 100,000 rows 4.8 (8), 0.9 (12). Chebyshev 15 (8), 1.7 (20). Minkowski
+# with p = 3 28 (8), 5.3 (12), and 10,000 rows 1.0 (16).
+_TREE_COLUMNS = {SQUARES: 8, MANHATTAN: 11, CHEBYSHEV: 20, POWERS: 16}
 # Fewer rows are compared before a tree of them is built.
 _TREE_ROWS = 64
 
@@ -97,7 +100,7 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
         from treewright.neighbors.mixed import Mixed
 
         return Mixed(points, metric.mixed)
-    if search == "called":
+    if metric.function is not None:
         from treewright.neighbors.called import Called
 
         return Called(points, metric.function)

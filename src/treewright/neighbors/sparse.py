@@ -37,7 +37,8 @@ class SparseRows:
 
     Rank distances of ``"cosine"`` and ``"angle"`` are those of rows of length one, twice the cosine distance: the sum
     of (a - b)^2 where the angle is below 60 degrees, else 2 - 2 * product, which is as exact there. Rows that share no
-    column are exactly 2 apart, and so is a row without any cell from every row. Of ``"euclidean"`` it is the sum of
+    column are exactly 2 apart, and so is a row without any cell from every row that has some; two without are 0 apart.
+    Of ``"euclidean"`` it is the sum of
     (a - b)^2 over the columns in order: the bits of a dense search.
 
     Memory: 28 bytes a cell that is not 0, 16 a row and 8 a column that has any. A search needs 8 bytes a row for each
@@ -93,15 +94,19 @@ class SparseRows:
         if kind not in KINDS:
             raise ParameterError(f"metric={kind!r}: for sparse rows choose one of {', '.join(map(repr, KINDS))}")
         rows = checked_rows(rows)
+        if kind != "euclidean":
+            rows = _directions(rows)
+        n_columns = rows.shape[1] - int(kind != "euclidean")
         used = _used_columns(rows)
         if len(used) >= _MOST_PLACES:
             raise DataError(f"X has cells in {len(used)} columns: a sparse search takes up to {_MOST_PLACES}")
-        cells = rows.data if kind == "euclidean" else _of_length_one(rows)
-        by_row = csr_matrix((cells, np.searchsorted(used, rows.indices), rows.indptr), shape=(rows.shape[0], len(used)))
+        by_row = csr_matrix(
+            (rows.data, np.searchsorted(used, rows.indices), rows.indptr), shape=(rows.shape[0], len(used))
+        )
         by_column = by_row.tocsc()  # rows of a column ascend
-        points = (rows.indptr.astype(np.int64), 2 * by_row.indices.astype(np.int32) + np.int32(1), cells)
+        points = (rows.indptr.astype(np.int64), 2 * by_row.indices.astype(np.int32) + np.int32(1), rows.data)
         columns = (by_column.indptr.astype(np.int64), by_column.indices.astype(np.int32), by_column.data)
-        return cls(kind, rows.shape[1], used, points, columns, _lengths(points, kind))
+        return cls(kind, n_columns, used, points, columns, _lengths(points, kind))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -201,10 +206,11 @@ class SparseRows:
     def _queries(self, points: Any) -> _Queries:
         """Queries in the places of the stored columns."""
         rows = checked_rows(points, self.n_columns)
+        if self.kind != "euclidean":
+            rows = _directions(rows)
         at = np.searchsorted(self.used, rows.indices)
         is_used = np.append(self.used, -1)[at] == rows.indices
-        cells = rows.data if self.kind == "euclidean" else _of_length_one(rows)
-        arrays = (rows.indptr.astype(np.int64), (2 * at + is_used).astype(np.int32), cells)
+        arrays = (rows.indptr.astype(np.int64), (2 * at + is_used).astype(np.int32), rows.data)
         most = np.diff(self.points[0]).max() + np.diff(rows.indptr)
         # Sums of n terms are wrong by n / 2 of eps at most; there are a few such sums.
         return _Queries(arrays, _lengths(arrays, self.kind), 8.0 * _EPS * (most + 8.0))
@@ -242,12 +248,16 @@ def _lengths(rows: Arrays, kind: Kind) -> np.ndarray:
     return _sums_of_squares(rows[0], rows[2]) if kind == "euclidean" else np.ones(len(rows[0]) - 1)
 
 
-def _of_length_one(rows: csr_matrix) -> np.ndarray:
-    """The cells of rows, divided by the length of the row; a row without cells stays so."""
-    counts = np.diff(rows.indptr)
-    filled = np.flatnonzero(counts)
-    largest = np.maximum.reduceat(np.abs(rows.data), rows.indptr[filled]) if len(filled) else np.zeros(0)
+def _directions(rows: csr_matrix) -> csr_matrix:
+    """Rows divided by their lengths, with a column more, in which rows without cells have a 1: as dense points are."""
+    n, p = rows.shape
+    empty = np.diff(rows.indptr) == 0
+    at = rows.indptr[:-1][empty]
+    ends = rows.indptr + np.concatenate([[0], np.cumsum(empty)])
+    cells, places = np.insert(rows.data, at, 1.0), np.insert(rows.indices.astype(np.int64), at, p)
+    counts = np.diff(ends)
     # Powers of two round nothing, and no square is then beyond float64.
-    cells = np.ldexp(rows.data, np.repeat(-np.frexp(largest)[1], counts[filled]))
-    lengths = np.sqrt(_sums_of_squares(rows.indptr, cells))
-    return cells / np.repeat(lengths[filled], counts[filled])
+    largest = np.maximum.reduceat(np.abs(cells), ends[:-1])
+    cells = np.ldexp(cells, np.repeat(-np.frexp(largest)[1], counts))
+    cells /= np.repeat(np.sqrt(_sums_of_squares(ends, cells)), counts)
+    return type(rows)((cells, places, ends), shape=(n, p + 1))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, dok_matrix, lil_matrix
+from scipy.sparse import coo_array, csc_matrix, csr_array, csr_matrix, dok_matrix, lil_matrix, vstack
 from sklearn.neighbors import NearestNeighbors
 
+from treewright import KNeighborsRegressor
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors import sparse
+from treewright.neighbors.metrics import Metric
+from treewright.neighbors.ranks import SQUARES
 from treewright.neighbors.sparse import KINDS, SparseRows
 from treewright.neighbors.sparse_cells import checked_rows
 
@@ -80,13 +83,25 @@ def test_rows_without_a_common_column_are_at_cosine_one_in_order(k, monkeypatch)
     assert ranks[0].tolist() == [0, 0, 2, 2, 2, 2][:k]
 
 
-def test_a_row_without_cells_is_at_cosine_one_from_all_rows():
+def test_a_row_without_cells_is_at_cosine_one_from_all_but_its_like():
     rows = csr_matrix([[1.0, 0.0], [0.0, 0.0], [2.0, 2.0]])
 
     found, ranks = SparseRows.of(rows, "cosine").nearest(csr_matrix((1, 2)), 3, 1)
 
-    assert found.tolist() == [[0, 1, 2]]
-    assert ranks.tolist() == [[2.0, 2.0, 2.0]]
+    assert found.tolist() == [[1, 0, 2]]
+    assert ranks.tolist() == [[0.0, 2.0, 2.0]]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sparse_rows_have_the_distances_of_dense_ones(kind):
+    rows, queries = documents(50, 12, 3, 8, negative=True), documents(20, 12, 3, 9, negative=True)
+    rows = vstack([rows, csr_matrix((2, 12))]).tocsr()
+    queries = vstack([queries, csr_matrix((1, 12))]).tocsr()
+    dense, _ = KNeighborsRegressor(52, metric=kind).fit(rows.toarray(), np.zeros(52)).kneighbors(queries.toarray())
+
+    _, ranks = SparseRows.of(rows, kind).nearest(queries, 52, 1)
+
+    np.testing.assert_allclose(Metric(kind, SQUARES).distances(ranks), dense, rtol=1e-12, atol=1e-15)
 
 
 def test_opposite_rows_are_farthest():

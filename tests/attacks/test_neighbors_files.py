@@ -18,6 +18,7 @@ from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors import codec
 from treewright.neighbors.codec import dumps, loads
 from treewright.tree import container, model_file
+from treewright.version import __version__
 
 FILES = {case: dumps(model_of(case)) for case in CASES}
 
@@ -48,7 +49,8 @@ def survives(data: bytes) -> bool:
         model = NeighborsModel(**loads(data))
     except ModelFileError:
         return False
-    assert dumps(model) == data
+    metadata, arrays = opened(data)
+    assert dumps(model) == closed({**metadata, "library": __version__}, arrays)
     assert model.show()
     try:
         distances, rows = model.kneighbors()
@@ -133,7 +135,11 @@ def test_any_other_metadata_are_refused_or_harmless(case: str, key: str, entry: 
 @given(
     case=st.sampled_from(sorted(CASES)),
     choice=st.integers(0, 30),
-    entry=st.none() | st.integers(-3, 9) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
+    entry=st.none()
+    | st.integers(-3, 9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5)
+    | st.lists(st.integers(), max_size=2),
 )
 def test_any_other_entry_of_the_metric_is_refused_or_harmless(case: str, choice: int, entry: Any) -> None:
     metadata, arrays = opened(FILES[case])
@@ -223,6 +229,16 @@ LIES: list[tuple[str, Callable[[dict[str, np.ndarray]], None], str]] = [
     ("gower", with_cell("points", (1, 0), 0.5), "points, column 0, row 1: a cell is the code of no level"),
     ("gower", with_cell("points", (1, 1), -1), "points, column 1, row 1: a cell is the code of no level"),
     ("gower", with_cell("points", (1, 2), np.inf), "points, row 1: a cell is infinite"),
+    ("gower", with_cell("metric.kinds", 2, 3), "a column is compared as one of another kind"),
+    ("gower", with_cell("metric.kinds", 0, 0), "a column is compared as one of another kind"),
+    ("gower", with_cell("metric.scales", 2, 0), "a scale is not above 0"),
+    ("gower", with_cell("metric.scales", 2, np.inf), "scales holds a number that is not finite"),
+    ("hvdm", with_cell("metric.tables", 0, 0.9), "the shares of a level are no shares"),
+    ("hvdm", with_cell("metric.tables", 0, -1), "the shares of a level are no shares"),
+    ("hvdm", with_array("metric.tables", lambda cells: cells[:-1]), "metric: tables"),
+    ("standard scale", with_cell("metric.scales", 0, -1), "a scale is below 0"),
+    ("standard scale", with_cell("metric.center", 0, np.nan), "center holds a number that is not finite"),
+    ("mahalanobis", with_cell("metric.transform", (0, 0), np.inf), "transform holds a number that is not finite"),
     ("sparse cosine", with_cell("rows.cells", 0, np.nan), "not finite"),
     ("sparse cosine", with_cell("rows.columns", 0, 9), "a cell stands in none of 9 columns"),
     ("sparse cosine", with_cell("rows.columns", 0, -1), "a cell stands in none of 9 columns"),

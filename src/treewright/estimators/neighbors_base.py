@@ -131,7 +131,7 @@ class NeighborsEstimator(TableEstimator):
         metric = self._metric_of(schema, matrix, target)
         points = matrix if schema is None else metric.points(matrix)
         search_for(metric, points, self.algorithm)  # refuses an algorithm that does not go with them
-        if isinstance(points, np.ndarray) and isinstance(X, np.ndarray) and np.may_share_memory(points, X):
+        if schema is not None and np.may_share_memory(points, matrix) and (matrix is X or matrix.base is not None):
             points = points.copy()  # the user's own array may be changed after the fit
         self._store(schema, matrix.shape[1], target, Stored(metric, points, *self._stored(target), self.algorithm))
         return self

@@ -225,7 +225,11 @@ class NeighborsModel:
         ParameterError
             The radius is no number >= 0.
         """
-        if isinstance(radius, bool) or not isinstance(radius, int | float | np.integer | np.floating) or not radius >= 0:
+        if (
+            isinstance(radius, bool)
+            or not isinstance(radius, int | float | np.integer | np.floating)
+            or not radius >= 0
+        ):
             raise ParameterError(f"radius={shown(radius)}: give a distance >= 0")
         n_threads = resolve_jobs(n_jobs)
         matrix = None if X is None else encoded_queries(self, X, owner)

@@ -62,7 +62,11 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
     is_mixed = isinstance(name, str) and name in RULES
     if set(entry) != {"name", "p", *(["n_classes"] if is_mixed else [])} or not isinstance(p, float) or not p >= 1:
         raise ModelFileError("metric: an entry is lacking, unknown or out of range")
-    if name not in _KINDS or (name != "minkowski" and p != (1.0 if name == "manhattan" else 2.0)):
+    if (
+        not isinstance(name, str)
+        or name not in _KINDS
+        or (name != "minkowski" and p != (1.0 if name == "manhattan" else 2.0))
+    ):
         raise ModelFileError(f"metric: {str(name)[:40]!r} with p={p} is none that there is")
     kind = _EXPONENTS.get(p, POWERS) if name == "minkowski" else _KINDS[name]
     if schema is None:
@@ -83,7 +87,8 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
         _check_array(each, cells, shapes[each])
     if "scales" in arrays and (arrays["scales"] < 0).any():
         raise ModelFileError("metric: a scale is below 0")
-    return Metric(name, kind, p, names=schema.names, **arrays)
+    center, scales, transform = (arrays.get(each) for each in _OF_NUMBERS)
+    return Metric(name, kind, p, center, scales, transform, names=schema.names)
 
 
 def _check_array(name: str, cells: np.ndarray, shape: tuple[int, ...]) -> None:

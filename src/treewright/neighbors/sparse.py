@@ -38,11 +38,11 @@ class SparseRows:
     Rank distances of ``"cosine"`` and ``"angle"`` are those of rows of length one, twice the cosine distance: the sum
     of (a - b)^2 where the angle is below 60 degrees, else 2 - 2 * product, which is as exact there. Rows that share no
     column are exactly 2 apart, and so is a row without any cell from every row that has some; two without are 0 apart.
-    Of ``"euclidean"`` it is the sum of
-    (a - b)^2 over the columns in order: the bits of a dense search.
+    Of ``"euclidean"`` it is the sum of (a - b)^2 over the columns in order: the bits of a dense search.
 
-    Memory: 28 bytes a cell that is not 0, 16 a row and 8 a column that has any. A search needs 8 bytes a row for each
-    thread (for more than 128 neighbours, and for rows within a rank, 32), and 12 a cell of the queries.
+    Memory: 28 bytes a cell that is not 0, 16 a row and 8 a column that has any; while they are made, about twice that.
+    A search needs 8 bytes a row for each thread (for more than 128 neighbours, and for rows within a rank, 32), and 12
+    a cell of the queries.
 
     Attributes
     ----------

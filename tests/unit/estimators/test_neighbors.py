@@ -143,6 +143,20 @@ def test_of_equal_votes_the_first_class_wins():
     assert est.predict_proba([[1.1]]).tolist() == [[0.5, 0.5]]
 
 
+def test_kernels_reach_to_the_neighbour_after_the_last(case):
+    X, y, numbers, queries = case
+    distances, rows = KNeighborsClassifier().fit(X, y).kneighbors(queries, 4)
+    weights = 1 - distances[:, :3] / distances[:, 3:]
+
+    found = KNeighborsRegressor(n_neighbors=3, weights="triangular").fit(X, numbers[:, 0]).predict(queries)
+    shares = KNeighborsClassifier(n_neighbors=3, weights="triangular").fit(X, y).predict_proba(queries)
+
+    assert found == pytest.approx((numbers[rows[:, :3], 0] * weights).sum(axis=1) / weights.sum(axis=1))
+    for label in range(3):
+        votes = (weights * (y[rows[:, :3]] == label)).sum(axis=1)
+        assert shares[:, label] == pytest.approx(votes / weights.sum(axis=1))
+
+
 def test_graphs_are_those_of_scikit_learn(case):
     X, y, _, queries = case
     ours, its = KNeighborsClassifier().fit(X, y), theirs.KNeighborsClassifier().fit(X, y)
@@ -303,16 +317,21 @@ def test_pickles_hold_the_rows_and_no_index(case):
     assert again.predict_proba(queries).tobytes() == said.tobytes()
 
 
-def test_the_users_array_may_change_after_the_fit(case):
+@pytest.mark.parametrize("columns", [1, 5])
+@pytest.mark.parametrize("kind", [np.array, np.asfortranarray, pd.DataFrame, sp.csr_matrix])
+def test_the_users_array_may_change_after_the_fit(case, kind, columns):
     X, y, _, queries = case
-    own = X.copy()
+    X, queries = X[:, :columns], queries[:, :columns]
+    own = kind(X.copy())
     est = KNeighborsClassifier().fit(own, y)
-    said = est.kneighbors(queries)[1]
-    own[:] = 0.0
+    if isinstance(own, pd.DataFrame):
+        own.iloc[:] = 0.0
+    else:
+        (own.data if sp.issparse(own) else own)[:] = 0.0
 
-    assert (clone(est).fit(X, y).kneighbors(queries)[1] == said).all()
-    est.model_.stored.__dict__.pop("_index")
-    assert (est.kneighbors(queries)[1] == said).all()
+    asked = pd.DataFrame(queries) if isinstance(own, pd.DataFrame) else queries
+    expected = clone(est).fit(X, y).kneighbors(queries)[1]
+    assert (est.kneighbors(asked)[1] == expected).all()
 
 
 def test_attributes_are_those_of_scikit_learn(case):

@@ -27,6 +27,7 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.notices import levels_to_the_caller
+from treewright.core.progress import compiling_told
 from treewright.core.threads import resolve_jobs
 from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.encoder import encode_fit
@@ -35,6 +36,7 @@ from treewright.data.weights import Factors, weighed
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
 from treewright.estimators.table import FitInput, FitTable
+from treewright.estimators.text_suspicions import warn_of_text
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.version import __version__
@@ -98,13 +100,15 @@ class Estimator(BaseEstimator, ABC):
         """Check, encode, learn, keep. Nothing of the estimator changes before the last step."""
         self._check_parameters()
         n_threads = resolve_jobs(self.n_jobs)
-        self._learn(self._checked(X, y, sample_weight, n_threads), n_threads)
+        with compiling_told():
+            self._learn(self._checked(X, y, sample_weight, n_threads), n_threads)
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> FitInput:
         """The table as numbers, or what is wrong with it."""
         resolve.refuse_too_large(X)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
+        warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
         self._refuse_too_little_memory(len(schema), len(matrix), n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
@@ -215,6 +219,13 @@ class Estimator(BaseEstimator, ABC):
     def _missing(self) -> Missing:
         """How the model treats missing values."""
         return cast("Missing", self.missing)
+
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:  # noqa: ARG002 - of boosting
+        """Refuse what ``fit`` would refuse beside any table; a row in the message is one of ``y``.
+
+        The command line asks before it holds rows out.
+        """
+        self._encode_target(y)
 
     @abstractmethod
     def _encode_target(self, y: Any) -> Any:

@@ -79,6 +79,7 @@ def test_200000_columns_of_50_rows(kind):
     assert tree.predict(X).tolist() == y.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:column 'name' .100000 levels.")
 def test_100000_levels():
     names = np.array([f"level {at:06d}" for at in range(100_000)], object)
     y = np.arange(100_000) % 2
@@ -92,6 +93,7 @@ def test_100000_levels():
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:column 'name' .100000 levels.")
 def test_100000_levels_and_three_classes():
     names = np.array([f"level {at:06d}" for at in range(100_000)], object)
     y = np.arange(100_000) % 3

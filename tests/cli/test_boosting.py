@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from sklearn.metrics import mean_pinball_loss
 
 import treewright as tw
 
@@ -45,6 +46,7 @@ def test_without_it_nothing_is_told_of_stopping(command, penguins):
         ["--set", 'monotonic_cst={"flipper_length_mm": 1}', "--set", 'interaction_cst=[["island", "sex"]]'],
         ["--set", "subsample=0.5", "--set", "level_encoding=ordered"],
         ["--set", "init=zero"],
+        ["--set", "init=4000.5"],
     ],
 )
 def test_parameters_are_set_by_name(command, penguins, words, tmp_path):
@@ -93,7 +95,9 @@ def test_evaluate_shuffles_columns_under_all_trees_together(command, penguins, t
         (["--set", "scoring=accuracy"], "function of Python"),
         (["--set", "warm_start=true"], "a command fits once"),
         (["--set", "lerning_rate=0.1"], "did you mean learning_rate?"),
-        (["--set", "quantile=[0.1, 0.9]"], "quantile"),
+        (["--set", "quantile=[0.1, 0.9"], "with commas between them, as in 0.1,0.9"),
+        (["--set", "loss=quantile", "--set", "quantile=0.9,0.1"], "ascending order"),
+        (["--set", "init=1,2"], "one for each of the 1 score(s)"),
         (["--prune", "ccp-1se"], "early_stopping=true"),
         (["--trace"], "grows many"),
         (["--svg", "x.svg"], "draws one tree"),
@@ -166,3 +170,182 @@ def test_rounds_that_cannot_be_dropped_are_refused(command, grown, words, told):
     assert done.stdout == ""
     assert told in done.stderr
     assert "Traceback" not in done.stderr
+
+
+SEVERAL = ("--set", "loss=quantile", "--set", "quantile=[0.05,0.5,0.95]")
+HEAVY = ("--target", "body_mass_g", "--skip-missing-target")
+
+
+def test_several_quantiles_are_fitted_scored_predicted_and_pruned(command, penguins, tmp_path):
+    fitted = command("fit", penguins, *HEAVY, *BOOSTED, *SEVERAL, "--out", "q.tw", folder=tmp_path)
+    model = tw.load(tmp_path / "q.tw")
+    frame = pl.read_csv(penguins).filter(pl.col("body_mass_g").is_not_null())
+    frame.write_csv(tmp_path / "rows.csv")
+    truth, said = frame["body_mass_g"].to_numpy(), model.predict(frame.drop("body_mass_g"))
+    done = {
+        words[0]: command(*words, folder=tmp_path)
+        for words in (
+            ("evaluate", "q.tw", "rows.csv", "--importances"),
+            ("predict", "q.tw", "rows.csv", "--out", "said.csv"),
+            ("show", "q.tw"),
+            ("prune", "q.tw", "rows.csv", "--method", "rounds"),
+        )
+    }
+    loss = np.mean([mean_pinball_loss(truth, said[:, at], alpha=level) for at, level in enumerate([0.05, 0.5, 0.95])])
+    shares = ", ".join(f"{np.mean(truth <= said[:, at]):.3f}" for at in range(3))
+    line = f"mean pinball loss {loss:.4g}; share of rows not above quantile 0.05, 0.5, 0.95: {shares} (342 rows)"
+
+    assert fitted.returncode == 0, fitted.stderr
+    assert "held-out mean pinball loss" in fitted.stdout
+    assert "always answering the quantiles of the other rows: mean pinball loss" in fitted.stdout
+    assert all(each.returncode == 0 for each in done.values()), done
+    assert f"predictions: {line}" in done["evaluate"].stdout
+    assert "rise of the loss" in done["evaluate"].stdout
+    assert f"on rows.csv before: {line}" in done["prune"].stdout
+    assert "8 rounds, each a tree for each of 3 scores" in done["show"].stdout
+    assert np.allclose(pl.read_csv(tmp_path / "said.csv").to_numpy(), said)
+
+
+def test_starts_of_several_scores_are_given_in_their_order(command, penguins, tmp_path):
+    words = ["--set", "init=3000, 4000,5e3", "--out", "q.tw"]
+    done = command("fit", penguins, *HEAVY, *BOOSTED, *SEVERAL, *words, folder=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert tw.load(tmp_path / "q.tw").boosting.base == (3000.0, 4000.0, 5000.0)
+
+
+def test_quantiles_are_cross_validated_by_their_loss(command, penguins):
+    done = command("fit", penguins, *HEAVY, *BOOSTED, *SEVERAL, "--cv", "3")
+
+    assert done.returncode == 0, done.stderr
+    assert "3-fold cross-validated mean pinball loss" in done.stdout
+    assert "pinball loss per fold: mean " in done.stdout
+
+
+def test_a_comparison_says_why_several_quantiles_are_not_in_it(command, penguins):
+    words = ["--candidate", "boosting", "--candidate", "cart", "--cv", "2", *BOOSTED[2:], *SEVERAL]
+    done = command("compare", penguins, *HEAVY, *words)
+
+    assert done.returncode == 0, done.stderr
+    assert "boosting refused: R2 compares one answer with each target" in " ".join(done.stdout.split())
+
+
+def test_several_answers_of_a_loss_of_python_have_no_score(command, penguins, tmp_path):
+    class Two:
+        link, n_scores = "sorted", 2
+
+        def gradients(self, y, raw):
+            return raw - y[:, np.newaxis] + [1.0, -1.0], np.ones_like(raw)
+
+    frame = pl.read_csv(penguins).drop_nulls().select("bill_depth_mm", "body_mass_g")
+    frame.write_csv(tmp_path / "rows.csv")
+    tw.GradientBoostingRegressor(2, loss=Two()).fit(frame[["bill_depth_mm"]], frame["body_mass_g"]).save(
+        tmp_path / "own.tw"
+    )
+    for words in (("evaluate", "own.tw", "rows.csv"), ("prune", "own.tw", "rows.csv", "--method", "rounds")):
+        done = command(*words, "--target", "body_mass_g", folder=tmp_path)
+
+        assert done.returncode == 2
+        assert "2 answers for a row, of a loss that was a function of Python" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def counts(tmp_path_factory):
+    """A folder of tables, each with one negative count; its row is part of the name, a row of weight 0 is row 3."""
+    folder = tmp_path_factory.mktemp("counts")
+    stream = np.random.default_rng(0)
+    for row in range(0, 60, 7):
+        y, w = stream.poisson(30, 60) + 0.5, np.ones(60)
+        y[row], w[3] = -4.0, 0.0
+        pl.DataFrame({"x": stream.normal(size=60), "w": w, "y": y}).write_csv(folder / f"{row}.csv")
+    return folder
+
+
+@pytest.mark.parametrize("words", [[], ["--cv", "5"], ["--weight", "w"]])
+@pytest.mark.parametrize("row", range(0, 60, 7))
+def test_a_count_below_zero_is_named_by_its_line_also_where_it_would_be_held_out(command, counts, row, words):
+    done = command("fit", f"{row}.csv", "--target", "y", *BOOSTED, "--set", "loss=poisson", *words, folder=counts)
+
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"treewright: error: {row}.csv: target 'y' has 1 value(s) that cannot be used (first: line {row + 2}: -4.0). "
+        "loss='poisson' needs the target >= 0: use another loss, or drop these rows\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["fit", "--algorithm", "cart", "--set", "criterion=poisson"],
+        ["fit", "--algorithm", "forest", "--set", "criterion=poisson"],
+        ["fit", "--algorithm", "bagging", "--set", "estimator__criterion=poisson"],
+        ["fit", "--algorithm", "adaboost", "--set", "estimator__criterion=poisson"],
+        ["compare", "--candidate", "cart", "--candidate", "boosting", "--set", "loss=gamma"],
+    ],
+)
+def test_other_trees_of_counts_name_the_line_as_well(command, counts, words):
+    done = command(words[0], "14.csv", "--target", "y", *words[1:], folder=counts)
+
+    assert done.returncode == 1
+    assert "14.csv: target 'y' has 1 " in done.stderr
+    assert "(first: line 16: -4" in done.stderr
+
+
+def test_a_row_without_weight_may_hold_any_count(command, tmp_path):
+    stream = np.random.default_rng(0)
+    table = pl.DataFrame({"x": stream.normal(size=80), "w": [0] + [1] * 79, "y": [-4.0] + [2.5] * 79})
+    table.write_csv(tmp_path / "t.csv")
+    words = ["--weight", "w", "--set", "loss=poisson", "--test-size", "0"]
+    done = command("fit", "t.csv", "--target", "y", *BOOSTED, *words, folder=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_number_that_the_loss_does_not_read_is_told(command, penguins):
+    done = command("fit", penguins, *HEAVY, *BOOSTED, "--set", "quantile=0.9")
+
+    assert done.returncode == 0
+    assert "warning: quantile=0.9 is not used: it is for loss='quantile'" in done.stderr
+
+
+def test_boosted_trees_have_no_audit_and_the_reason_is_theirs(command, penguins, tmp_path):
+    for algorithm, reason in (("boosting", "gradients of the loss"), ("adaboost", "weights of the rows")):
+        fitted = command(
+            "fit", penguins, "--target", "species", "--algorithm", algorithm, "--set", "n_estimators=3", "--out",
+            "m.tw", "--force", folder=tmp_path,
+        )  # fmt: skip
+        assert fitted.returncode == 0, fitted.stderr
+        done = command("show", "m.tw", "--audit", "--data", penguins, folder=tmp_path)
+
+        assert done.returncode == 2
+        assert f"the trees of m.tw were grown on {reason}, which every tree before changed" in done.stderr
+        assert "by chance" not in done.stderr
+
+
+def test_who_asks_a_boosted_model_for_an_interval_is_told_of_the_quantile_loss(command, penguins, tmp_path):
+    fitted = command(
+        "fit", penguins, "--target", "body_mass_g", *BOOSTED, "--skip-missing-target", "--out", "b.tw", folder=tmp_path
+    )
+    assert fitted.returncode == 0, fitted.stderr
+    done = command("predict", "b.tw", penguins, "--interval", "0.9", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert "--algorithm forest or extra-trees and --set quantiles=true" in done.stderr
+    assert "--algorithm boosting and --set loss=quantile --set 'quantile=[0.05, 0.95]'" in done.stderr
+
+
+def test_dates_and_identifiers_in_a_file_are_told(command, tmp_path):
+    lines = [f"2024-{1 + at % 12:02}-{1 + at // 12:02},k{at:04},{at % 7},{at % 2}" for at in range(100)]
+    (tmp_path / "days.csv").write_text("\n".join(["day,key,number,target", *lines, ""]))
+
+    def told(*words):
+        done = command("fit", "days.csv", "--target", "target", "--task", "classification", *words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return [line for line in done.stderr.splitlines() if "warning: column" in line]
+
+    dates, keys = told()
+    assert "column 'day' (" in dates
+    assert "dates as text" in dates
+    assert "column 'key' (" in keys
+    assert "another one in every row" in keys
+    assert told("--nominal", "day", "--nominal", "key") == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from sklearn.metrics import accuracy_score, mean_absolute_error, r2_score
+from sklearn.metrics import accuracy_score, mean_absolute_error, mean_pinball_loss, r2_score
 
-from treewright.cli.scores import LabelScore, NumberScore, label_counts, wilson_interval
+from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, label_counts, wilson_interval
 
 
 def test_wilsons_interval_solves_its_equation():
@@ -44,7 +44,7 @@ def test_blocks_of_numbers_add_up_far_from_zero():
     for start in range(0, 1000, 130):
         score.add(truth[start : start + 130], guess[start : start + 130])
 
-    assert score.r2 == pytest.approx(r2_score(truth, guess), rel=1e-6)
+    assert score.main == pytest.approx(r2_score(truth, guess), rel=1e-6)
     assert score.absolute_error == pytest.approx(mean_absolute_error(truth, guess), rel=1e-9)
 
 
@@ -52,8 +52,24 @@ def test_a_constant_truth_has_no_r2():
     score = NumberScore()
     score.add(np.ones(3), np.array([1.0, 1.0, 4.0]))
 
-    assert np.isnan(score.r2)
+    assert np.isnan(score.main)
     assert score.absolute_error == 1.0
+
+
+@pytest.mark.parametrize("levels", [(0.9,), (0.1, 0.5, 0.9)])
+def test_blocks_of_quantiles_add_up(levels):
+    stream = np.random.default_rng(0)
+    truth = stream.integers(0, 9, 500).astype(float)
+    said = stream.integers(0, 9, (500, len(levels))).astype(float)
+    score = QuantileScore(levels)
+    for start in range(0, 500, 130):
+        block = said[start : start + 130]
+        score.add(truth[start : start + 130], block if len(levels) > 1 else block[:, 0])
+    each = [mean_pinball_loss(truth, said[:, at], alpha=level) for at, level in enumerate(levels)]
+    shares = ", ".join(f"{np.mean(truth <= said[:, at]):.3f}" for at in range(len(levels)))
+
+    assert score.main == pytest.approx(np.mean(each), rel=1e-12)
+    assert score.line("held-out").endswith(f"not above quantile {', '.join(map(str, levels))}: {shares} (500 rows)")
 
 
 def test_counts_are_sorted_whatever_the_column_is_called():

@@ -24,6 +24,8 @@ class Round:
         The round with the best value so far; this one where nothing is evaluated.
     seconds, seconds_left : float
         Since the growth began; what the rest would take at this pace.
+    scored : bool
+        Whether what is evaluated is minus a score, not the loss.
     """
 
     number: int
@@ -33,21 +35,31 @@ class Round:
     best: int
     seconds: float
     seconds_left: float
+    scored: bool = False
 
     def __str__(self) -> str:
-        """In a few words, as a progress bar shows it.
+        """In a few words.
 
         Examples
         --------
         >>> print(Round(3, 100, 0.25, 0.3125, 2, 0.5, 16.2))
-        boosting, loss 0.25, of other rows 0.3125 (best in round 2), 16 s left
+        round 3, loss 0.25, others 0.3125 (best: 2), 16 s left
         """
-        parts = ["boosting"]
-        if self.train is not None:
-            parts.append(f"loss {self.train:.4g}")
-        if self.validation is not None:
-            parts.append(f"of other rows {self.validation:.4g} (best in round {self.best})")
-        return ", ".join([*parts, f"{self.seconds_left:.0f} s left"])
+        return f"{self.words()}, {self.seconds_left:.0f} s left"
+
+    def words(self) -> str:
+        """As a progress bar shows it: short, as the bar has the time beside it. ``others`` are rows kept aside."""
+        best = "" if self.validation is None else f" (best: {self.best})"
+        return f"round {self.number}{_evaluated(self.train, self.validation, self.scored)}{best}"
+
+
+def _evaluated(train: float | None, validation: float | None, scored: bool) -> str:
+    """What was evaluated, each with a comma before it; scores as they are, higher is better."""
+    word, sign = ("score", -1.0) if scored else ("loss", 1.0)
+    words = "" if train is None else f", {word} {sign * train:.4g}"
+    if validation is not None:
+        words += f", {'others' if words else f'{word} of others'} {sign * validation:.4g}"
+    return words
 
 
 @dataclass(eq=False)
@@ -65,25 +77,33 @@ class History:
     stages : dict of str to float
         Seconds spent in each stage: ``gradients``, ``histograms`` (with all that is done in small nodes), ``search``,
         ``partition``, ``update``, ``evaluation``.
+    last, n_rounds : int
+        The last round that was grown; rounds that were asked for.
+    scored : bool
+        Whether values are minus a score, not the loss.
     """
 
     train: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
     best: int = 0
     stages: dict[str, float] = field(default_factory=dict)
+    last: int = 0
+    n_rounds: int = 0
+    scored: bool = False
 
     def __str__(self) -> str:
         """In a few words, as the last line of a progress bar.
 
         Examples
         --------
-        >>> print(History([0.7, 0.5, 0.4], [0.7, 0.6, 0.65], 1))
-        boosting, loss 0.4, of other rows 0.65; best in round 1: 0.6
+        >>> print(History([0.7, 0.5, 0.4], [0.7, 0.6, 0.65], 1, last=2, n_rounds=9))
+        boosting stopped after round 2 of 9, loss 0.4, others 0.65, best in round 1: 0.6
         """
-        parts = ["boosting"]
-        if self.train:
-            parts.append(f"loss {self.train[-1]:.4g}")
-        if self.validation:
-            least = min(self.validation)
-            parts.append(f"of other rows {self.validation[-1]:.4g}; best in round {self.best}: {least:.4g}")
-        return ", ".join(parts)
+        is_whole = self.last >= self.n_rounds
+        end = f"grew {self.n_rounds} rounds" if is_whole else f"stopped after round {self.last} of {self.n_rounds}"
+        train, validation = (values[-1] if values else None for values in (self.train, self.validation))
+        words = f"boosting {end}{_evaluated(train, validation, self.scored)}"
+        if validation is None:
+            return words
+        least = min(self.validation)
+        return f"{words}, best in round {self.best}: {-least if self.scored else least:.4g}"

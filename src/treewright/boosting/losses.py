@@ -43,8 +43,11 @@ class Loss(ABC):
     max_step: float = math.inf
 
     @abstractmethod
-    def check(self, target: np.ndarray, what: str = "y") -> None:
-        """Refuse targets outside the loss's domain: DataError with the count, the first row, its value, the remedy."""
+    def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
+        """Refuse targets outside the loss's domain: DataError with the count, the first row, its value, the remedy.
+
+        ``rows`` int64[m] says which rows of the user's table these are; None: all, in their order.
+        """
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - others read the rows
         """The loss with all that it takes from the rows of the fit; itself where it takes nothing.

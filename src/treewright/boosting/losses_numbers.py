@@ -39,13 +39,14 @@ class NumberLoss(Loss):
         """bool[m]: targets without a loss."""
         return np.zeros(len(target), bool)
 
-    def check(self, target: np.ndarray, what: str = "y") -> None:
+    def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
         """Refuse targets outside the domain; see ``Loss.check``."""
-        _refuse(self.is_outside(target), target, what, f"loss={self.name!r} needs {self.domain}: use another loss")
+        remedy = f"loss={self.name!r} needs {self.domain}: use another loss"
+        _refuse(self.is_outside(target), target, what, rows, remedy)
         # Not "beyond": nan is refused as well.
         outside = ~(np.abs(target) <= LARGEST_TARGET)
         remedy = f"boosting needs numbers from -{LARGEST_TARGET:g} to {LARGEST_TARGET:g}: give {what} in another unit"
-        _refuse(outside, target, what, remedy)
+        _refuse(outside, target, what, rows, remedy)
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - Huber's loss reads them
         """See ``Loss.bound``; refuses targets that differ by less than gradients can show."""
@@ -58,13 +59,14 @@ class NumberLoss(Loss):
         return self
 
 
-def _refuse(outside: np.ndarray, target: np.ndarray, what: str, remedy: str) -> None:
+def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray | None, remedy: str) -> None:
     """DataError where a row is marked."""
     if outside.any():
-        row = int(np.argmax(outside))
+        first = int(np.argmax(outside))
         n_rows = int(np.count_nonzero(outside))
+        row = first if rows is None else int(rows[first])
         raise DataError(
-            f"{what} has {n_rows} value(s) that cannot be used (first row {row}: {target[row].item()!r}). "
+            f"{what} has {n_rows} value(s) that cannot be used (first row {row}: {target[first].item()!r}). "
             f"{remedy}, or drop these rows"
         )
 

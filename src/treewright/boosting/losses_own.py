@@ -6,7 +6,8 @@ Callers: boosting.losses_by_name.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import numpy as np
@@ -82,9 +83,9 @@ class OwnLoss(Loss):
     def __repr__(self) -> str:
         return f"OwnLoss(link={self.link!r}, n_scores={self.n_scores})"
 
-    def check(self, target: np.ndarray, what: str = "y") -> None:
+    def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
         """Any number or class may be a target; see ``Loss.check``."""
-        self._kin.check(target, what)
+        self._kin.check(target, what, rows)
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """What the user's ``base`` answers; see the class for where there is none.
@@ -101,7 +102,8 @@ class OwnLoss(Loss):
             if self.link == "log":
                 mean = math.log(mean) if mean > 0.0 else 0.0
             return np.full(self.n_scores, mean)
-        answer = self._base(_locked(target), None if weights is None else _locked(weights))
+        with _named("base", target, weights):
+            answer = self._base(_locked(target), None if weights is None else _locked(weights))
         base = np.atleast_1d(_numbers(answer, "base"))
         if base.shape != (self.n_scores,) or not np.isfinite(base).all():
             raise ParameterError(f"loss: base returned {answer!r}: return {self.n_scores} finite number(s)")
@@ -116,7 +118,9 @@ class OwnLoss(Loss):
             They are not two arrays of the scores' shape, or hold a number that is not finite or beyond float32, or a
             second derivative below 0.
         """
-        answer = self._derivatives(_locked(target), self._raw(scores))
+        raw = self._raw(scores)
+        with _named("the gradients", target, raw):
+            answer = self._derivatives(_locked(target), raw)
         if not isinstance(answer, tuple | list) or len(answer) != 2:
             raise ParameterError(
                 f"loss: it returned a {type(answer).__name__}: return two arrays, the gradient and the hessian"
@@ -149,7 +153,10 @@ class OwnLoss(Loss):
                 "loss: it has no value(y, raw), which early stopping and the history need: "
                 "give an object with gradients and value, or leave the evaluation out"
             )
-        values = _numbers(self._value(_locked(target), self._raw(scores)), "value")
+        raw = self._raw(scores)
+        with _named("value", target, raw):
+            answer = self._value(_locked(target), raw)
+        values = _numbers(answer, "value")
         if values.shape != target.shape:
             raise ParameterError(f"loss: value returned shape {values.shape}: return one number a row, {target.shape}")
         _refuse(np.isnan(values)[np.newaxis], values[np.newaxis], "value", "return numbers")
@@ -158,6 +165,18 @@ class OwnLoss(Loss):
     def _raw(self, scores: np.ndarray) -> np.ndarray:
         """Scores as the user gets them."""
         return _locked(scores[0] if self.n_scores == 1 else np.ascontiguousarray(scores.T))
+
+
+@contextmanager
+def _named(part: str, target: np.ndarray, other: np.ndarray | None) -> Iterator[None]:
+    """Let an exception of the user's own through, with a note of where it comes from."""
+    try:
+        yield
+    except Exception as error:
+        called = "weights" if part == "base" else "raw"
+        shape = "None" if other is None else f"of shape {other.shape}"
+        error.add_note(f"raised by loss=, asked for {part} with y {target.dtype}{target.shape} and {called} {shape}")
+        raise
 
 
 def _locked(array: np.ndarray) -> np.ndarray:

@@ -143,7 +143,8 @@ class _Rounds:
         self.has_hessian = [has_hessian or not self.losses[output].unit_hessian for output in self.train.output_of]
         self.hessian = np.empty((k, n if any(self.has_hessian) else 0), np.float32)
         self.kept: list[KeptTree] = []
-        self.history = History()
+        is_scored = evaluation is not None and evaluation.score is not None
+        self.history = History(n_rounds=settings.n_rounds, scored=is_scored)
         self.lowest, self.n_noted = np.inf, 0
 
     def _refuse_alike_gradients(self) -> None:
@@ -308,9 +309,11 @@ class _Rounds:
             best=history.best,
             seconds=seconds,
             seconds_left=seconds / (number - first) * (settings.n_rounds - number),
+            scored=history.scored,
         )
+        history.last = number
         if progress.is_heard():
-            progress.report(number / settings.n_rounds, str(news))
+            progress.report(number / settings.n_rounds, news.words())
         threads.heed()
         wants_end = [bool(callback(news)) for callback in settings.callbacks]
         patience = None if settings.evaluation is None else settings.evaluation.patience

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["run_audit"]
 
+_DRAWN = "drew their rows and columns by chance"
+# Why trees of a model that are not drawn by chance have no audit.
+_GROWN = {
+    "gradient_boosting": "were grown on gradients of the loss, which every tree before changed",
+    "adaboost": "were grown on weights of the rows, which every tree before changed",
+}
+
 
 def run_audit(
     model_path: Path,
@@ -67,8 +74,9 @@ def run_audit(
     model = of_trees(treewright.load(model_path), model_path, "--audit")
     if is_ensemble(model):
         raise UsageRefusal(
-            f"--audit compares all that a node could ask, and the trees of {model_path} drew their rows and columns by "
-            f"chance. There is no audit of them; treewright show {model_path} --tree N, without --audit, shows one"
+            f"--audit compares all that a node could ask, by the target of the rows of a file, and the trees of "
+            f"{model_path} {_GROWN.get(str(model.facts.get('algorithm')), _DRAWN)}. There is no audit of them; "
+            f"treewright show {model_path} --tree N, without --audit, shows one"
         )
     name = target_name(model, model_path, target, "--audit")
     with progress():

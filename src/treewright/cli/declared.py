@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from treewright.cli.other_names import hint_for
 from treewright.cli.structured import is_structured, structured_value
 from treewright.cli.terminal import UsageRefusal
 
@@ -31,6 +32,7 @@ OWN_OPTION = {
     "n_jobs": "--jobs",
     "random_state": "--seed",
 }
+_OF_SEVERAL = ("quantile", "init")  # one number or several
 # Parameters that can do nothing on the command line.
 _IDLE = {
     "callbacks": "they are functions of Python",
@@ -187,6 +189,11 @@ def parse_settings(
     UsageRefusal
         A word without ``=``, an unknown parameter (the nearest is named), one that has an option of its own or does
         nothing here, one that is given twice, or a list or dict that is none.
+
+    Examples
+    --------
+    >>> parse_settings(["quantile=[0.1, 0.9]", "init=zero"], {"quantile": 0.5, "init": None})
+    {'quantile': [0.1, 0.9], 'init': 'zero'}
     """
     settings: dict[str, Any] = {}
     open_names = sorted(set(known) - set(OWN_OPTION) - set(_IDLE))
@@ -202,12 +209,31 @@ def parse_settings(
             raise UsageRefusal(f"--set {word!r}: {name} {elsewhere[name]}")
         if name not in known:
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
-            hint = f" did you mean {near[0]}?" if near else ""
+            meant = hint_for(name, open_names)
+            hint = f" {meant};" if meant else f" did you mean {near[0]}?" if near else ""
             raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
         if name in settings:
             raise UsageRefusal(f"--set {name}: given twice")
-        settings[name] = structured_value(name, text) if is_structured(name) else parse_value(text)
+        settings[name] = _setting(name, text)
     return settings
+
+
+def _setting(name: str, text: str) -> Any:
+    """What was said of a parameter.
+
+    Raises
+    ------
+    UsageRefusal
+        Brackets that do not close, or a list or dict that is none.
+    """
+    if is_structured(name):
+        return structured_value(name, text)
+    if name not in _OF_SEVERAL or not ("," in text or "[" in text or "]" in text):
+        return parse_value(text)
+    inner = text.removeprefix("[").removesuffix("]")
+    if len(text) - len(inner) not in (0, 2) or "[" in inner or "]" in inner:
+        raise UsageRefusal(f"--set {name}={text}: give one number, or several with commas between them, as in 0.1,0.9")
+    return [parse_value(word.strip()) for word in inner.split(",")] if inner.strip() else []
 
 
 def parse_value(text: str) -> Value:

@@ -15,8 +15,8 @@ from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import refuse_isolation
 from treewright.cli.matching import rows_for
 from treewright.cli.neighbors import of_trees
-from treewright.cli.scores import LabelScore, NumberScore
-from treewright.cli.terminal import UsageRefusal, note, printable, progress, say
+from treewright.cli.scores import LabelScore, Score, score_for
+from treewright.cli.terminal import note, printable, progress, say
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -53,17 +53,14 @@ def run_evaluate(
     """
     import treewright
     from treewright.cli.importances import check_can_be_judged, permutation_importances
+    from treewright.cli.labelled import target_name
 
     model = treewright.load(model_path)
     refuse_isolation(model, model_path, "nothing can be scored")
-    if model.n_outputs != 1:
-        raise UsageRefusal(f"{model_path} predicts {model.n_outputs} targets at once; evaluate scores one")
-    name = target or (model.target_names[0] if model.target_names else None)
-    if name is None:
-        raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
+    name = target_name(model, model_path, target, "evaluate")
+    score = score_for(model)
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
-    score: LabelScore | NumberScore = LabelScore() if model.task == "classification" else NumberScore()
     n_missing = 0
     with progress():
         for rows in rows_for(model, data, options, (name, target_type(model))):
@@ -100,9 +97,9 @@ def target_type(model: AnyModel) -> CellType:
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]
 
 
-def _say(score: LabelScore | NumberScore) -> None:
+def _say(score: Score) -> None:
     """The score, and for classes where it comes from."""
-    if isinstance(score, NumberScore):
+    if not isinstance(score, LabelScore):
         say(score.line("predictions:"))
         return
     say(score.line("accuracy"))

@@ -13,11 +13,11 @@ import polars as pl
 
 from treewright.cli.algorithms import BOOSTING, ENSEMBLES, NEIGHBORS, check_is_one_model, words_of
 from treewright.cli.ensembles import columns_in_words, summary
-from treewright.cli.holdout import HeldOut, Score, Task, cross_validate, fit_and_hold_out
+from treewright.cli.holdout import HeldOut, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
 from treewright.cli.neighbors import written_in_words
 from treewright.cli.outputs import check_output, write_text
-from treewright.cli.scores import LabelScore, NumberScore, label_counts
+from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.cli.terminal import note, printable, progress, results_after, say
 
 __all__ = ["run_fit"]
@@ -134,18 +134,21 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
     if isinstance(score, LabelScore) and isinstance(baseline, LabelScore):
         constant = next(iter(baseline.predicted_totals()))
         say(score.line(f"{what} accuracy"))
-        say(f"always answering {printable(constant)!r}: {baseline.right / baseline.n:.3f}")
+        say(f"always answering {printable(constant)!r}: {baseline.main:.3f}")
     elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
         say(score.line(what))
         say(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")
+    elif isinstance(score, QuantileScore) and isinstance(baseline, QuantileScore):
+        say(score.line(what))
+        say(f"always answering the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
 
 
 def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:
     """The pooled score, and how it varied from fold to fold."""
     _say_score(f"{len(per_fold)}-fold cross-validated", score, baseline)
-    each = [fold.right / fold.n if isinstance(fold, LabelScore) else fold.r2 for fold in per_fold]
-    name = "accuracy" if isinstance(score, LabelScore) else "R2"
-    say(f"{name} per fold: mean {np.mean(each):.3f}, lowest {min(each):.3f}, highest {max(each):.3f}")
+    each = [fold.main for fold in per_fold]
+    mean, lowest, highest = (f"{value:{score.digits}}" for value in (np.mean(each), min(each), max(each)))
+    say(f"{score.name} per fold: mean {mean}, lowest {lowest}, highest {highest}")
     say(f"(the score is that of {len(per_fold)} fits, each on the other folds; the {shown} fitted on every row)")
 
 

@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.scores import LabelScore, NumberScore, label_counts
+from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts, score_for
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
     from treewright.model_selection.folds import Split
 
 __all__ = ["HeldOut", "Score", "Task", "cross_validate", "fit_and_hold_out"]
-
-Score = LabelScore | NumberScore
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class HeldOut:
     estimator : estimator
     n_fitted : int
         Rows it learned from.
-    score, baseline : LabelScore or NumberScore, or None
+    score, baseline : Score or None
         Its own, and that of the constant answer; None where no row was held out.
     stratified : bool
     """
@@ -98,7 +96,7 @@ def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
         raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
     (learn, test), stratified = _two_parts(task, n_test)
     estimator = task.fit(learn)
-    score, baseline = _fresh(task), _fresh(task)
+    score, baseline = score_for(estimator.model_), score_for(estimator.model_)
     _add(task, estimator, learn, test, score, baseline)
     return HeldOut(estimator, len(learn), score, baseline, stratified)
 
@@ -113,9 +111,9 @@ def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]
 
     Returns
     -------
-    score, baseline : LabelScore or NumberScore
+    score, baseline : Score
         Over all rows, each predicted by the fit that did not see it.
-    per_fold : list of LabelScore or NumberScore
+    per_fold : list of Score
 
     Raises
     ------
@@ -125,12 +123,14 @@ def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]
     n = len(task.target)
     if n < n_folds:
         raise DataError(f"{n} rows are too few for {n_folds} folds: give --cv {max(2, n)} or less")
-    score, baseline, per_fold = _fresh(task), _fresh(task), []
+    per_fold: list[Score] = []
     for learn, test in _folds(task, n_folds):
-        fold = _fresh(task)
         estimator = task.fit(learn)
+        if not per_fold:
+            score, baseline = score_for(estimator.model_), score_for(estimator.model_)
+        fold = score_for(estimator.model_)
         _add(task, estimator, learn, test, score, baseline)
-        _add(task, estimator, learn, test, fold, _fresh(task))
+        _add(task, estimator, learn, test, fold, score_for(estimator.model_))
         per_fold.append(fold)
     return score, baseline, per_fold
 
@@ -157,11 +157,6 @@ def _folds(task: Task, n_folds: int) -> list[Split]:
     return splits_of(cv, target, random_state=task.seed, **sort)
 
 
-def _fresh(task: Task) -> Score:
-    """An empty score of the task's sort."""
-    return LabelScore() if task.is_classification else NumberScore()
-
-
 def _add(task: Task, estimator: Any, learn: np.ndarray, test: np.ndarray, score: Score, baseline: Score) -> None:
     """Score an estimator, and the best constant answer of its training rows, on the test rows."""
     predicted = np.asarray(estimator.predict(task.features[test]))
@@ -170,7 +165,11 @@ def _add(task: Task, estimator: Any, learn: np.ndarray, test: np.ndarray, score:
         score.add(truth, predicted)
         constant = label_counts(seen)[0][0]
         baseline.add(truth, np.full(len(test), constant, dtype=None if not isinstance(constant, str) else object))
-    elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
-        values = truth.cast(pl.Float64).to_numpy()
+        return
+    values, learned = truth.cast(pl.Float64).to_numpy(), seen.cast(pl.Float64).to_numpy()
+    if isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
         score.add(values, predicted.astype(np.float64))
-        baseline.add(values, np.full(len(test), float(seen.cast(pl.Float64).to_numpy().mean())))
+        baseline.add(values, np.full(len(test), float(learned.mean())))
+    elif isinstance(score, QuantileScore) and isinstance(baseline, QuantileScore):
+        score.add(values, predicted)
+        baseline.add(values, np.tile(np.quantile(learned, score.levels), (len(test), 1)))

@@ -21,12 +21,13 @@ from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
+    from treewright.cli.neighbors import AnyModel
     from treewright.model import Model
 
 __all__ = ["checked_weights", "labelled_rows", "target_name", "weighted_rows"]
 
 
-def target_name(model: Model, model_path: Path, target: str | None, what: str) -> str:
+def target_name(model: AnyModel, model_path: Path, target: str | None, what: str) -> str:
     """The column with the truth.
 
     Parameters
@@ -44,11 +45,13 @@ def target_name(model: Model, model_path: Path, target: str | None, what: str) -
     UsageRefusal
         The model has several targets, or one without a name and none is given.
     """
-    if model.n_outputs != 1:
-        raise UsageRefusal(f"{model_path} predicts {model.n_outputs} targets at once; {what} takes one from a file")
+    if model.n_targets != 1:
+        raise UsageRefusal(f"{model_path} predicts {model.n_targets} targets at once; {what} takes one from a file")
     name = target or (model.target_names[0] if model.target_names else None)
     if name is None:
         raise UsageRefusal(f"{model_path} does not know the name of its target: give it with --target")
+    if target is None and model.n_outputs > 1:  # of several quantiles: each output has its level behind the name
+        return name.removesuffix(f" {name.rpartition(' ')[2]}")
     return name
 
 

@@ -33,7 +33,7 @@ from treewright.cli.labelled import checked_weights
 from treewright.cli.neighbors import check_neighbors
 from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
 from treewright.cli.structured import with_typed_labels
-from treewright.cli.targets import rows_with_target
+from treewright.cli.targets import check_target, rows_with_target
 from treewright.cli.terminal import UsageRefusal, printable
 from treewright.exceptions import DataError, ParameterError
 
@@ -143,10 +143,12 @@ def task_of(request: FitRequest, data: Learnable) -> Task:
     ------
     UsageRefusal
         The algorithm, its parameters or the pruning do not fit the target.
+    DataError
+        The target holds values that the loss or criterion cannot use.
     """
     return Task(
         data.features, data.target, data.weights, data.is_classification, request.seed,
-        _maker(request, data.table, data.is_classification),
+        _maker(request, data),
     )  # fmt: skip
 
 
@@ -283,9 +285,9 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
     return checked_weights(table.path, table.frame[name], table.place)
 
 
-def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callable[[], Any]:
+def _maker(request: FitRequest, data: Learnable) -> Callable[[], Any]:
     """Gives fresh estimators with the parameters asked for."""
-    target = table.frame[_target_of(request)]
+    table, target, is_classification = data.table, data.target, data.is_classification
     settings = with_typed_labels(
         own_settings(request, is_classification),
         target.drop_nulls().unique().sort().to_list() if is_classification else (),
@@ -304,7 +306,10 @@ def _maker(request: FitRequest, table: Table, is_classification: bool) -> Callab
         estimator = made(request, is_classification, settings, own)
         return estimator if wrap is None else wrap(estimator)
 
-    make()  # a parameter out of range is refused before the rows are split
+    # What is out of range is refused before the rows are split.
+    make()
+    if not is_classification:
+        check_target(made(request, is_classification, settings, own), table.path, target, data.weights, table.place)
     return make
 
 

@@ -139,7 +139,8 @@ def _check_quantiles(model: Model, path: Path, option: str) -> None:
     if model.leaf_targets is None:
         raise UsageRefusal(
             f"{option}: {path} did not keep the targets in its leaves: fit it again with --algorithm forest or "
-            "extra-trees and --set quantiles=true"
+            "extra-trees and --set quantiles=true, or with --algorithm boosting and --set loss=quantile --set "
+            "'quantile=[0.05, 0.95]', which predicts these without this option"
         )
 
 

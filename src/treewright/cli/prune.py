@@ -17,7 +17,7 @@ from treewright.cli.labelled import target_name, weighted_rows
 from treewright.cli.neighbors import of_trees
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
-from treewright.cli.scores import LabelScore, NumberScore, label_series
+from treewright.cli.scores import LabelScore, Score, label_series, score_for
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
 from treewright.exceptions import DataError, ParameterError
 from treewright.prune.door import request_of
@@ -95,6 +95,7 @@ def run_prune(request: PruneRequest) -> None:
     rows: tuple[Any, ...] = ()
     if request.data is not None:
         target = target_name(model, request.model, request.target, "prune")
+        score_for(model)  # refused before anything is pruned
         with progress():
             rows = weighted_rows(
                 model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
@@ -176,13 +177,11 @@ def _csv_of_log(columns: Mapping[str, list[Any]]) -> str:
     return csv_of({name: guarded_labels(cells) if name == "test" else cells for name, cells in columns.items()})
 
 
-def _score(model: Model, rows: tuple[Any, ...]) -> LabelScore | NumberScore:
+def _score(model: Model, rows: tuple[Any, ...]) -> Score:
     """How good a model is on rows with their truth."""
-    predicted = np.asarray(model.predict(rows[0]))
-    if model.task == "regression":
-        score = NumberScore()
+    predicted, score = np.asarray(model.predict(rows[0])), score_for(model)
+    if isinstance(score, LabelScore):
+        score.add(label_series("true", rows[1]), predicted)
+    else:
         score.add(rows[1].astype(np.float64), predicted)
-        return score
-    counted = LabelScore()
-    counted.add(label_series("true", rows[1]), predicted)
-    return counted
+    return score

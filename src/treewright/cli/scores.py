@@ -7,13 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import sqrt
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
+from treewright.cli.neighbors import is_neighbors
+from treewright.cli.terminal import UsageRefusal
 from treewright.tree.intervals import wilson_interval
 
-__all__ = ["LabelScore", "NumberScore", "wilson_interval"]
+if TYPE_CHECKING:
+    from treewright.cli.neighbors import AnyModel
+    from treewright.model import Model
+
+__all__ = ["LabelScore", "NumberScore", "QuantileScore", "Score", "score_for", "wilson_interval"]
 
 
 @dataclass
@@ -25,6 +32,8 @@ class LabelScore:
     counts : dict of (true, predicted) to int
     """
 
+    name: ClassVar[str] = "accuracy"
+    digits: ClassVar[str] = ".3f"
     counts: dict[tuple[object, object], int] = field(default_factory=dict)
 
     def add(self, truth: pl.Series, predicted: np.ndarray) -> None:
@@ -49,12 +58,15 @@ class LabelScore:
         """Rows predicted right."""
         return sum(count for (true, guess), count in self.counts.items() if true == guess)
 
+    @property
+    def main(self) -> float:
+        """Share of rows predicted right."""
+        return self.right / self.n
+
     def line(self, what: str) -> str:
         """Accuracy with its interval."""
         low, high = wilson_interval(self.right, self.n)
-        return (
-            f"{what} {self.right / self.n:.3f} ({self.right} of {self.n} right; 95 % interval {low:.3f} to {high:.3f})"
-        )
+        return f"{what} {self.main:.3f} ({self.right} of {self.n} right; 95 % interval {low:.3f} to {high:.3f})"
 
     def true_totals(self) -> dict[object, int]:
         """Rows per true label."""
@@ -72,6 +84,8 @@ class NumberScore:
     Squares around the mean are merged block by block as in Chan, Golub and LeVeque 1983 (Am. Stat. 37, 242-247).
     """
 
+    name: ClassVar[str] = "R2"
+    digits: ClassVar[str] = ".3f"
     n: int = 0
     _mean: float = 0.0
     _around_mean: float = 0.0
@@ -97,8 +111,8 @@ class NumberScore:
         self._absolute += float(np.abs(errors).sum())
 
     @property
-    def r2(self) -> float:
-        """Share of the variance explained; nan where the true values are all the same."""
+    def main(self) -> float:
+        """R2, the share of the variance explained; nan where the true values are all the same."""
         return 1 - self._squared / self._around_mean if self._around_mean > 0 else float("nan")
 
     @property
@@ -114,9 +128,92 @@ class NumberScore:
     def line(self, what: str) -> str:
         """The three numbers."""
         return (
-            f"{what} R2 {self.r2:.3f}, mean absolute error {self.absolute_error:.4g}, "
+            f"{what} R2 {self.main:.3f}, mean absolute error {self.absolute_error:.4g}, "
             f"root mean squared error {self.root_squared_error:.4g} ({self.n} rows)"
         )
+
+
+@dataclass
+class QuantileScore:
+    """True numbers against predicted quantiles, counted and summed.
+
+    Attributes
+    ----------
+    levels : tuple of float
+    n : int
+    """
+
+    name: ClassVar[str] = "pinball loss"
+    digits: ClassVar[str] = ".4g"
+    levels: tuple[float, ...]
+    n: int = 0
+    _pinball: float = 0.0
+    _not_above: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._not_above = np.zeros(len(self.levels), np.int64)
+
+    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
+        """Sum over some rows.
+
+        Parameters
+        ----------
+        truth : float64[n]
+        predicted : float64[n, n_levels], or float64[n] of one level
+        """
+        rest = truth[:, np.newaxis] - predicted.reshape(len(truth), len(self.levels))
+        levels = np.array(self.levels)
+        self.n += len(truth)
+        self._pinball += float(np.maximum(levels * rest, (levels - 1.0) * rest).sum())
+        self._not_above += (rest <= 0.0).sum(axis=0)
+
+    @property
+    def main(self) -> float:
+        """Mean over rows and levels of the distance times the level, or times 1 - level where the truth is below."""
+        return self._pinball / (self.n * len(self.levels))
+
+    def line(self, what: str) -> str:
+        """The loss, and for each level the share of the rows that should be the level."""
+        levels = ", ".join(f"{level:g}" for level in self.levels)
+        shares = ", ".join(f"{count / self.n:.3f}" for count in self._not_above)
+        return (
+            f"{what} mean pinball loss {self.main:.4g}; share of rows not above quantile {levels}: {shares} "
+            f"({self.n} rows)"
+        )
+
+
+Score = LabelScore | NumberScore | QuantileScore
+
+
+def score_for(model: AnyModel) -> Score:
+    """An empty score of what a model predicts of one target.
+
+    Raises
+    ------
+    UsageRefusal
+        It has several answers for it, of a loss that was a function of the user's.
+    """
+    if model.task == "classification":
+        return LabelScore()
+    levels = () if is_neighbors(model) else quantile_levels(model)
+    if model.n_outputs > 1 and not levels:
+        raise UsageRefusal(
+            f"the model has {model.n_outputs} answers for a row, of a loss that was a function of Python: no score "
+            "is known for them"
+        )
+    return QuantileScore(levels) if levels else NumberScore()
+
+
+def quantile_levels(model: Model) -> tuple[float, ...]:
+    """The levels of the quantiles that a boosted model predicts of one target; empty where it predicts other things."""
+    told = model.facts.get("loss")
+    if model.boosting is None or not isinstance(told, dict) or told.get("name") != "quantile":
+        return ()
+    given = told.get("quantile")
+    levels = given if isinstance(given, list) else [given]
+    if len(levels) != model.n_outputs or not all(isinstance(level, float) for level in levels):
+        return ()
+    return tuple(levels)
 
 
 def label_series(name: str, labels: np.ndarray) -> pl.Series:

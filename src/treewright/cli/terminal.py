@@ -86,7 +86,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[None]:
     """A progress bar on standard error while the block runs; only where a person looks on."""
-    from treewright.core.progress import COMPILING, listen
+    from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen
     from treewright.core.progress_bar import listen_with_bar
 
     told: set[str] = set()
@@ -94,7 +94,7 @@ def progress() -> Iterator[None]:
     def tell_of_compiling(what: str) -> None:
         if what == COMPILING and what not in told:
             told.add(what)
-            note("compiling kernels for this kind of fit on this machine (once for this kind, up to a minute) ...")
+            note(COMPILING_NOTICE)
 
     if not sys.stderr.isatty():
         with listen(lambda _, what: tell_of_compiling(what)):

@@ -28,9 +28,10 @@ def run_warmup() -> None:
     start = time.perf_counter()
     numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
     words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
-    note("1 of 3: single trees ...")
+    note("1 of 3: single trees and AdaBoost of them ...")
     for table in (numbers, words):
         _warm_up_trees(table)
+        _warm_up_adaboost(table)
     _warm_up_others(numbers, words)
     _warm_up_neighbors(numbers, words)
     note("2 of 3: forests and boosting on columns of numbers ...")
@@ -40,7 +41,7 @@ def run_warmup() -> None:
     _warm_up_forests(words)
     _warm_up_boosting(words)
     took = time.perf_counter() - start
-    say(f"kernels are compiled and kept, for trees and forests of one target; it took {took:.1f} s")
+    say(f"kernels are compiled and kept, for trees, AdaBoost, forests and boosting of one target; it took {took:.1f} s")
 
 
 def _warm_up_trees(table: Any) -> None:
@@ -101,6 +102,18 @@ def _warm_up_neighbors(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
         classifier.predict(csr_matrix(whole))
 
 
+def _warm_up_adaboost(table: Any) -> None:
+    """AdaBoost of trees grown exactly and on bins."""
+    import treewright
+
+    for splitter in ("best", "hist"):
+        classifier = treewright.DecisionTreeClassifier(max_depth=1, splitter=splitter)
+        for target in (_TWO, _THREE):
+            treewright.AdaBoostClassifier(classifier, n_estimators=3).fit(table, target).predict(table)
+        regressor = treewright.DecisionTreeRegressor(max_depth=3, splitter=splitter)
+        treewright.AdaBoostRegressor(regressor, n_estimators=3).fit(table, _NUMBERS).predict(table)
+
+
 def _warm_up_forests(table: Any) -> None:
     """What forests need; one tree on bins comes with them."""
     import treewright
@@ -137,8 +150,11 @@ def _warm_up_boosting(table: Any) -> None:
             boosted = treewright.GradientBoostingClassifier(**few)
             boosted.fit(table, target, weights, X_val=table, y_val=target).predict(table)
     for more in ({"growth": "level"}, {"growth": "symmetric"}, {"subsample": 0.7}, {"sampling": "gradient"}):
-        treewright.GradientBoostingClassifier(**few, **more).fit(table, _TWO)
+        for target in (_TWO, _THREE):
+            treewright.GradientBoostingClassifier(**few, **more).fit(table, target)
+        treewright.GradientBoostingRegressor(**few, **more).fit(table, _NUMBERS)
     for loss in NUMBER_LOSSES:
-        regressor = treewright.GradientBoostingRegressor(**few, loss=loss)
-        regressor.fit(table, _NUMBERS, X_val=table, y_val=_NUMBERS).apply(table)
+        for weights in (None, _WEIGHTS):
+            regressor = treewright.GradientBoostingRegressor(**few, loss=loss)
+            regressor.fit(table, _NUMBERS, weights, X_val=table, y_val=_NUMBERS).apply(table)
     treewright.GradientBoostingRegressor(**few, level_encoding="ordered").fit(table, _NUMBERS).predict(table)

@@ -8,17 +8,37 @@ a thread of the pool, which sees no listener, stays silent.
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["COMPILING", "Listener", "is_heard", "listen", "report", "without"]
+__all__ = ["COMPILING", "COMPILING_NOTICE", "Listener", "compiling_told", "is_heard", "listen", "report", "without"]
 
 COMPILING = "compiling"  # what is reported when a kernel is compiled for the first time on this machine
+COMPILING_NOTICE = "compiling kernels for this kind of fit on this machine (once for this kind, up to a minute) ..."
 
 Listener = Callable[[float, str], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("treewright_progress_listener", default=None)
+
+
+class _OneNotice:
+    """Says once that kernels are compiled."""
+
+    def __init__(self) -> None:
+        self.told = False
+
+    def tell(self) -> None:
+        """Say it, if it was not said yet."""
+        if not self.told and sys.stderr is not None:
+            sys.stderr.write(f"treewright: {COMPILING_NOTICE}\n")
+            sys.stderr.flush()
+        self.told = True
+
+
+_notice: ContextVar[_OneNotice | None] = ContextVar("treewright_compiling_notice", default=None)
 
 
 def is_heard() -> bool:
@@ -39,6 +59,8 @@ def report(done: float, what: str) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(min(1.0, max(0.0, done)), what)
+    elif what == COMPILING and (notice := _notice.get()) is not None:
+        notice.tell()
 
 
 @contextmanager
@@ -93,3 +115,26 @@ def without(what: str) -> Iterator[None]:
         return
     with listen(lambda done, said: None if said == what else above(done, said)):
         yield
+
+
+@contextmanager
+def compiling_told() -> Iterator[None]:
+    """Say once, to a person at a terminal, that kernels are compiled while the block runs and nobody listens.
+
+    A fit is one such block; fits inside it say nothing more. Only the main thread speaks: of fits side by side each
+    would say it.
+
+    Examples
+    --------
+    >>> with compiling_told():
+    ...     report(0.0, COMPILING)
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    if _notice.get() is not None or not is_main or sys.stderr is None or not sys.stderr.isatty():
+        yield
+        return
+    token = _notice.set(_OneNotice())
+    try:
+        yield
+    finally:
+        _notice.reset(token)

@@ -1,16 +1,55 @@
-"""A progress bar on standard error. In: reports of ``core.progress``. Out: a bar. Callers: estimators, cli.
+"""A progress bar on standard error. In: reports of ``core.progress``. Out: a bar, a line. Callers: estimators, cli.
 
 ``rich`` is imported only when a bar is shown.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from treewright.core.progress import Listener, is_heard, listen
 
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+
 __all__ = ["bar_where_nobody_listens", "listen_with_bar"]
+
+_NARROW, _WIDE = 10, 30  # cells of the bar
+_ROOMY = 110  # columns of a terminal from which the bar is wide
+_SHARE = 5  # "100 %"
+
+
+class _Pace:
+    """How long the present stage of the work may still take, by its own pace."""
+
+    def __init__(self) -> None:
+        self._begun, self._from, self._done = time.monotonic(), 0.0, 0.0
+
+    def left(self, done: float) -> str:
+        """What is left, in words; a share below the last one begins another stage."""
+        now = time.monotonic()
+        if done < self._done:
+            self._begun, self._from = now, done
+        self._done = done
+        grown = done - self._from
+        return f"{clock((now - self._begun) / grown * (1.0 - done))} left" if grown > 0.0 else "-:-- left"
+
+
+def clock(seconds: float) -> str:
+    """Seconds as hours, minutes and seconds.
+
+    Examples
+    --------
+    >>> clock(3.4), clock(75), clock(3601)
+    ('0:03', '1:15', '1:00:01')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 @contextmanager
@@ -22,33 +61,61 @@ def listen_with_bar(tell: Callable[[str], None] | None = None, *, stays: bool = 
     tell : callable, optional
         Called with the word of each report before the bar moves.
     stays : bool
-        Whether the bar is left on the screen when the work is done.
+        Whether a line with the last report is left when the work is done; it is also written where there is no
+        terminal, and so no bar.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    shape = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*shape, console=Console(stderr=True), transient=not stays) as bar:
-        task = bar.add_task("working", total=1.0, visible=False)
+    console = Console(stderr=True)
+    begun, pace, last = time.monotonic(), _Pace(), (0.0, "")
+    with _bar(console) as bar:
+        task = bar.add_task("", total=1.0, visible=False, left="")
 
         def show(done: float, what: str) -> None:
+            nonlocal last
+            last = done, what
             if tell is not None:
                 tell(what)
-            bar.update(task, completed=done, description=what, visible=True)
+            left = pace.left(done)
+            words = _shortened(what, console.width - _bar_width(console) - _SHARE - len(left) - 3)
+            bar.update(task, completed=done, description=words, left=left, visible=True)
 
         heard: Listener = show
         with listen(heard):
             yield
+    done, what = last
+    if stays and what:
+        line = f"{what} ({100 * done:.0f} %, {clock(time.monotonic() - begun)})"
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _bar(console: Console) -> Progress:
+    """A bar, the share, the time left and words, in this order: what grows stands last."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        BarColumn(_bar_width(console)),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[left]}"),
+        TextColumn("{task.description}", markup=False),
+        console=console,
+        transient=True,
+        disable=not (console.is_terminal or console.is_jupyter),
+    )
+
+
+def _bar_width(console: Console) -> int:
+    return _WIDE if console.width >= _ROOMY else _NARROW
+
+
+def _shortened(words: str, room: int) -> str:
+    """The words, cut where there is no room: rich would cut the bar and the time as well."""
+    return words if len(words) <= room else f"{words[: max(room - 3, 0)]}..."
 
 
 @contextmanager
 def bar_where_nobody_listens(wanted: bool) -> Iterator[None]:
-    """A bar that stays, if it is wanted and no other listener shows the same already.
+    """A bar and its last line, if they are wanted and no other listener shows the same already.
 
     Examples
     --------

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.boosting.adaboost import RowWeights, Verdict
 from treewright.boosting.adaboost_rounds import AdaBoostRound, AdaBoostRounds
 from treewright.core import notices
+from treewright.core.progress import compiling_told
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
@@ -103,7 +104,9 @@ class AdaBoost(Members):
         plan = BoostPlan(
             base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads
         )  # fmt: skip
-        self._keep(self._boost(plan, begin), now, base, target, n_rows)
+        with compiling_told():
+            boosted = self._boost(plan, begin)
+        self._keep(boosted, now, base, target, n_rows)
         return self
 
     def _boost(self, plan: BoostPlan, begin: _Boosted) -> _Boosted:

@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.core.progress import compiling_told
 from treewright.core.threads import resolve_jobs
 from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.encoder import encode_fit
@@ -24,6 +25,7 @@ from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
 from treewright.estimators.table import FitInput, FitTable
 from treewright.estimators.table_estimator import TableEstimator
+from treewright.estimators.text_suspicions import warn_of_text
 from treewright.model import Model
 from treewright.version import __version__
 
@@ -60,13 +62,15 @@ class Estimator(TableEstimator):
         """Check, encode, learn, keep. Nothing of the estimator changes before the last step."""
         self._check_parameters()
         n_threads = resolve_jobs(self.n_jobs)
-        self._learn(self._checked(X, y, sample_weight, n_threads), n_threads)
+        with compiling_told():
+            self._learn(self._checked(X, y, sample_weight, n_threads), n_threads)
         return self
 
     def _checked(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> FitInput:
         """The table as numbers, or what is wrong with it."""
         resolve.refuse_too_large(X)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
+        warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
         self._refuse_too_little_memory(len(schema), len(matrix), n_threads)
         target = self._encode_target(y)
         check_lengths(len(matrix), target)
@@ -131,10 +135,6 @@ class Estimator(TableEstimator):
     def _missing(self) -> Missing:
         """How the model treats missing values."""
         return cast("Missing", self.missing)
-
-    @abstractmethod
-    def _encode_target(self, y: Any) -> Any:
-        """The target as codes or numbers."""
 
     @abstractmethod
     def _rows_of(self, target: Any, kept: np.ndarray) -> Any:

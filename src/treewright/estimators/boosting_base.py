@@ -16,13 +16,14 @@ import numpy as np
 from sklearn.utils._param_validation import RealNotInt
 
 from treewright.boosting.rounds import Boosted, boost
+from treewright.boosting.row_weights import RowWeights
 from treewright.boosting.settings import BoostRows, BoostTable, Evaluation
 from treewright.core import notices, progress
 from treewright.core.progress_bar import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
-from treewright.data.target import Labels
+from treewright.data.target import Labels, check_weights
 from treewright.data.weights import weighed
 from treewright.estimators import resolve
 from treewright.estimators.base import Estimator
@@ -44,7 +45,6 @@ from treewright.estimators.forest_past import PastFit
 from treewright.estimators.forest_score import refuse_other_function
 from treewright.estimators.suspicions import warn_of_suspicions
 from treewright.estimators.table import FitInput, FitTable
-from treewright.exceptions import DataError
 from treewright.model import Model
 from treewright.tree.boosting import Boosting
 
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from treewright.tree.packed import PackedTrees
 
 _SHARE = Number(Real, 0.0, 1.0, closed="right")
-_LARGEST_WEIGHT = 1e30
 _FROM_0 = Number(Real, 0.0, None, closed="left")
 
 
@@ -137,9 +136,10 @@ class BoostingEstimator(BoostingVerbs, Estimator):
         self._check_parameters()
         n_threads = resolve_jobs(self.n_jobs)
         judging = Given.of(*others)
-        given = self._checked(X, y, sample_weight, n_threads)
-        rows = None if judging is None else self._encode_given(given, judging)
-        self._learn(given, n_threads, rows)
+        with progress.compiling_told():
+            given = self._checked(X, y, sample_weight, n_threads)
+            rows = None if judging is None else self._encode_given(given, judging)
+            self._learn(given, n_threads, rows)
         return self
 
     def _encode_given(self, given: FitInput, judging: Given) -> OtherRows:
@@ -176,11 +176,13 @@ class BoostingEstimator(BoostingVerbs, Estimator):
         began = perf_counter()
         past: PastFit | None = self.__dict__.get("_past") if self.warm_start else None
         seed = resolve.seed_of(self.random_state) if past is None else past.seed
+        self._refuse_targets(given.table.target, given.kept)  # rows are known by their numbers while they are together
         if others is None:
             given, others = self._parts_of(given, seed)
         table = given.table
-        _refuse_weights(table.weights)
-        losses = self._checked_losses(table, others)
+        of_classes = _weights_of_classes(given)
+        RowWeights.of(given.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
+        losses = self._bound_losses(table, others)
         n_classes = self._n_classes(table.target)
         tree = tree_settings(self, table.schema, self._n_outputs(table.target), n_classes)
         base = base_scores(self.init, sum(loss.n_scores for loss in losses))
@@ -202,9 +204,9 @@ class BoostingEstimator(BoostingVerbs, Estimator):
                 start = cast("PackedTrees", self.model_.trees), cast("Boosting", self.model_.boosting)
                 before = Curves(self.history_, self.n_estimators_)
             stages = {"bins": perf_counter() - began}
-            rows = BoostRows(binned.codes, table.target[0], given.sample_weight, _weights_of_classes(given))
+            rows = BoostRows(binned.codes, table.target[0], given.sample_weight, of_classes)
             boosted = boost(of_all, rows, settings, start, base)
-            progress.report(1.0, str(boosted.history))  # early stopping comes before the last round
+            progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
         self._keep(given, boosted, losses, before)
         self._past = now
         self.fit_seconds_ = {**stages, **boosted.history.stages}
@@ -215,14 +217,32 @@ class BoostingEstimator(BoostingVerbs, Estimator):
         if self.early_stopping and past is None:
             warn_of_no_better_round(boosted.history)
 
-    def _checked_losses(self, table: FitTable, others: OtherRows | None) -> tuple[Loss, ...]:
-        """A loss per output, with what it takes from the rows; targets are in its domain."""
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:
+        target = self._encode_target(y)
+        weights = check_weights(sample_weight, len(target[0]))
+        kept = None if weights is None else weights > 0
+        self._refuse_targets(target if kept is None else self._rows_of(target, kept), kept)
+
+    def _refuse_targets(self, target: Any, kept: np.ndarray | None) -> None:
+        """Refuse targets outside the domain of their loss.
+
+        Parameters
+        ----------
+        target : Labels or Numbers
+        kept : bool[n] or None
+            Which of the user's rows these are; None: all.
+        """
+        rows = None if kept is None else np.flatnonzero(kept)
+        for output, loss in enumerate(self._losses(self._n_outputs(target), self._n_classes(target))):
+            loss.check(np.ascontiguousarray(target[0][:, output]), "y", rows)
+
+    def _bound_losses(self, table: FitTable, others: OtherRows | None) -> tuple[Loss, ...]:
+        """A loss per output, with what it takes from the rows; evaluation rows are in its domain."""
         losses = self._losses(self._n_outputs(table.target), self._n_classes(table.target))
         target = table.target[0]
         bound = []
         for output, loss in enumerate(losses):
             own = np.ascontiguousarray(target[:, output])
-            loss.check(own, "y")
             if others is not None:
                 loss.check(np.ascontiguousarray(others.target[:, output]), "y_val")
             bound.append(loss.bound(own, table.weights))
@@ -314,20 +334,6 @@ class BoostingEstimator(BoostingVerbs, Estimator):
     @abstractmethod
     def _losses(self, n_outputs: int, n_classes: Sequence[int]) -> tuple[Loss, ...]:
         """A loss per output."""
-
-
-def _refuse_weights(weights: np.ndarray | None) -> None:
-    """Refuse weights that float32 cannot tell from 0 or from infinity: gradients are multiplied by them.
-
-    Raises
-    ------
-    DataError
-    """
-    if weights is not None and not 1 / _LARGEST_WEIGHT <= float(weights.max()) <= _LARGEST_WEIGHT:
-        raise DataError(
-            f"the largest weight of a row is {float(weights.max()):g}; boosting takes {1 / _LARGEST_WEIGHT:g} to "
-            f"{_LARGEST_WEIGHT:g}: scale the weights"
-        )
 
 
 def _weights_of_classes(given: FitInput) -> np.ndarray | None:

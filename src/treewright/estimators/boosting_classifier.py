@@ -45,9 +45,10 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         Share of each tree's answer that is added. With a smaller one more rounds are needed, and often less is lost.
     loss : "log_loss", callable or object, default "log_loss"
         What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
-        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``. ``y`` are codes,
-        int32[n], in the order of ``classes_``; ``raw`` and the answers float64[n] for two classes, [n, n_classes] for
-        more.
+        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.
+        ``y`` are codes, int32[n], in the order of ``classes_``; ``raw`` and both arrays of gradients float64[n] for two
+        classes, [n, n_classes] for more. Other shapes, and what is not finite, are refused; your own exceptions come
+        through with a note of the shapes.
     max_leaf_nodes : int >= 2 or None, default 31
         Leaves of a tree; of symmetric trees ``max_depth`` says how many.
     max_depth : int >= 1, optional
@@ -140,8 +141,9 @@ class GradientBoostingClassifier(BoostingEstimator, Classifier):
         The best round, counted from 1; the last where nothing was evaluated.
     history_ : dict of list
         ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
-        evaluated: the rows of the fit where ``verbose``, ``callbacks``, ``scoring``, ``early_stopping`` or rows for
-        evaluation ask for it.
+        evaluated. The loss: on the rows of the fit where ``verbose``, ``callbacks``, ``early_stopping`` or rows for
+        evaluation ask for it, and on the latter. A score: on the rows for evaluation alone, or without any on those of
+        the fit.
     estimators_ : sequence of Model
         The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
     feature_importances_ : float64[n_features_in_]

@@ -14,6 +14,7 @@ from sklearn.metrics import d2_pinball_score
 from sklearn.utils._param_validation import HasMethods
 
 from treewright.boosting.losses_by_name import NUMBER_LOSSES, build_loss
+from treewright.core import notices
 from treewright.data.target import check_weights
 from treewright.estimators.boosting_base import BoostingEstimator
 from treewright.estimators.constraints import Number, Words
@@ -24,6 +25,13 @@ from treewright.exceptions import ParameterError
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
 
+# Parameters that one loss alone reads: that loss, and their default.
+_OF_ONE_LOSS: dict[str, tuple[str, float | None]] = {
+    "quantile": ("quantile", 0.5),
+    "huber_delta": ("huber", None),
+    "tweedie_power": ("tweedie", 1.5),
+    "expectile": ("expectile", 0.5),
+}
 _BETWEEN_0_AND_1 = Number(Real, 0.0, 1.0, closed="neither")
 
 
@@ -41,7 +49,9 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         ``"huber"`` between the two; ``"quantile"`` quantiles; ``"expectile"`` expectiles; ``"poisson"`` means of
         counts; ``"gamma"`` and ``"tweedie"`` means of numbers above 0, and from 0 on, that vary more the larger they
         are. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or an object
-        with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``; it may have a ``link``.
+        with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row; it may have a
+        ``link``. ``y`` is one output as float64[n], ``raw`` and both arrays of gradients float64[n] too, or
+        [n, n_scores] where the object has ``n_scores``; else as in ``GradientBoostingClassifier``.
     quantile : float or ascending sequence of floats, above 0 and below 1, default 0.5
         Of ``"quantile"``. Several levels are one model with an answer for each, ascending in every row; one target.
     huber_delta : float > 0, optional
@@ -233,6 +243,11 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
             A parameter is outside its range, or two contradict each other.
         TooLargeError
             The work would not fit in memory.
+
+        Warns
+        -----
+        DataWarning
+            ``quantile``, ``huber_delta``, ``tweedie_power`` or ``expectile`` is given, and the loss is another.
         """
         return self._fit_beside(X, y, sample_weight, (X_val, y_val, sample_weight_val))
 
@@ -240,7 +255,7 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
         model = self._fitted()
         true = true_numbers(y, n_rows, model.n_targets, "the model")
         weights = check_weights(sample_weight, n_rows)
-        levels = self._several_levels()
+        levels = self._levels()
         if not levels and model.n_outputs > model.n_targets:
             raise ParameterError(
                 "a loss of your own with several scores for one target has no score: compare staged_predict"
@@ -249,6 +264,10 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
             return lambda said: explained(true, said, weights)
 
         def of_levels(said: np.ndarray) -> float:
+            if n_rows < 2:
+                return np.nan  # as of R2: one row does not vary
+            if len(levels) == 1:
+                return float(d2_pinball_score(true, said, alpha=levels[0], sample_weight=weights))
             each = [
                 d2_pinball_score(true[:, 0], said[:, at], alpha=level, sample_weight=weights)
                 for at, level in enumerate(levels)
@@ -257,10 +276,10 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
 
         return of_levels
 
-    def _several_levels(self) -> list[float]:
-        """The levels of a model of several quantiles; else none."""
-        levels = self._fitted().facts["loss"].get("quantile")
-        return levels if isinstance(levels, list) else []
+    def _levels(self) -> list[float]:
+        """The levels of the quantiles that are predicted; none where the loss is another."""
+        levels = self._fitted().facts["loss"].get("quantile", [])
+        return levels if isinstance(levels, list) else [levels]
 
     def _losses(self, n_outputs: int, n_classes: Sequence[int]) -> tuple[Loss, ...]:  # noqa: ARG002 - of labels
         loss = self._loss()
@@ -290,3 +309,11 @@ class GradientBoostingRegressor(BoostingEstimator, Regressor):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         self._loss()
+        for name, (loss, default) in _OF_ONE_LOSS.items():
+            value = getattr(self, name)
+            if self.loss != loss and not (np.ndim(value) == 0 and value == default):
+                said = repr(self.loss) if isinstance(self.loss, str) else "a function of your own"
+                notices.warn(
+                    f"{name}={value!r} is not used: it is for loss={loss!r}, and the loss is {said}; set one or leave "
+                    "the other out"
+                )

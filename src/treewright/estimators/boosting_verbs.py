@@ -95,8 +95,8 @@ class BoostingVerbs(TreeSequence):
 
         Classification: the share of the rows that are predicted right, of several outputs with every one of them right;
         a label that fit never saw is never predicted right. Regression: the coefficient of determination, of several
-        outputs the mean. Several quantiles in one model: the mean over the levels of 1 - a / b, where a is the pinball
-        loss of the predictions and b that of the rows' own quantile as a constant.
+        outputs the mean. Of ``loss="quantile"``: 1 - a / b, where a is the pinball loss of the predictions and b that
+        of the rows' own quantile as a constant; of several levels the mean.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class BoostingVerbs(TreeSequence):
         return pruned
 
     def plot_history(self, ax: Any = None) -> Any:
-        """Draw the loss after each round, a matplotlib figure; as ``treewright.plot.boosting_history``.
+        """Draw the loss after each round, or what ``scoring`` said, as ``treewright.plot.boosting_history``.
 
         Raises
         ------
@@ -227,15 +227,16 @@ class BoostingVerbs(TreeSequence):
                 "no round was evaluated, so there is no history: fit with X_val and y_val, early_stopping=True or "
                 "verbose=1"
             )
-        return boosting_history(
-            train=history.get("train"), validation=history.get("validation"), best=self.best_iteration_,
-            ylabel=self._history_label(), ax=ax,
-        )  # fmt: skip
-
-    def _history_label(self) -> str:
-        """What the values of the history are."""
         facts = self._fitted().facts
-        return "minus the score" if facts["scored"] else f"loss ({facts['loss']['name']})"
+        is_scored = bool(facts["scored"])
+        drawn = {
+            name: [None if value is None else -value if is_scored else value for value in values]
+            for name, values in history.items()
+        }
+        return boosting_history(
+            train=drawn.get("train"), validation=drawn.get("validation"), best=self.best_iteration_,
+            ylabel="score" if is_scored else f"loss ({facts['loss']['name']})", ax=ax,
+        )  # fmt: skip
 
     def _rows_of_others(self, X: Any, y: Any, sample_weight: Any) -> OtherRows:
         """Rows with their target, as the model encodes them."""

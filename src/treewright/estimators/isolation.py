@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils._param_validation import InvalidParameterError, RealNotInt, validate_parameter_constraints
 
+from treewright.core.progress import compiling_told
 from treewright.core.progress_bar import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode, encode_fit
@@ -21,6 +22,7 @@ from treewright.estimators.constraints import Number, Words
 from treewright.estimators.isolation_plan import EncodedTable, IsolationPlan
 from treewright.estimators.isolation_verbs import IsolationVerbs
 from treewright.estimators.table_estimator import _BothParameterErrors
+from treewright.estimators.text_suspicions import warn_of_text
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
 from treewright.forest.isolation_scores import (
     ALGORITHM,
@@ -209,10 +211,11 @@ class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
         refuse_too_many_trees(n_trees)
         resolve.refuse_too_large(X)
         schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
+        warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
         table = EncodedTable.of(schema, matrix, check_weights(sample_weight, len(matrix)))
         plan, before = self._plan_of(table, n_trees)
         numbers = range(len(before), n_trees)
-        with bar_where_nobody_listens(bool(self.verbose)):
+        with bar_where_nobody_listens(bool(self.verbose)), compiling_told():
             new = grow_isolation_forest(table.matrix, schema, plan.draws, plan.n_columns, numbers, n_threads)
         self._store(plan, self._model_of(table, plan, before + new))
         return self

@@ -160,6 +160,12 @@ class Members(ManyTrees, BaseEstimator, ABC):
             )
         return self.model_
 
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:
+        """As ``Estimator._check_target``; the base knows what it refuses."""
+        base = self._base()
+        if hasattr(base, "_check_target"):
+            base._check_target(y, sample_weight)
+
     @abstractmethod
     def _default_base(self) -> Any:
         """The base where none is given."""

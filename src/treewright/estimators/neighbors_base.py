@@ -19,6 +19,7 @@ from treewright.data.target import check_lengths
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Number, Words
 from treewright.estimators.table_estimator import TableEstimator
+from treewright.estimators.text_suspicions import warn_of_text
 from treewright.exceptions import ParameterError
 from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import UNSEEN, is_sparse
@@ -125,6 +126,8 @@ class NeighborsEstimator(TableEstimator):
         resolve_jobs(self.n_jobs)
         resolve.refuse_too_large(X)
         schema, matrix = self._encoded_fit(X)
+        if schema is not None:
+            warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
         target = self._encode_target(y)
         check_lengths(matrix.shape[0], target)
         self._refuse_too_few(matrix.shape[0])
@@ -291,10 +294,6 @@ class NeighborsEstimator(TableEstimator):
         return self._fitted().show()
 
     # What the two differ in.
-
-    @abstractmethod
-    def _encode_target(self, y: Any) -> Any:
-        """The target as codes or numbers."""
 
     @abstractmethod
     def _stored(self, target: Any) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -114,6 +114,17 @@ class TableEstimator(BaseEstimator, ABC):
         """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
         self._fitted().save(path)
 
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:  # noqa: ARG002 - of boosting
+        """Refuse what ``fit`` would refuse beside any table; a row in the message is one of ``y``.
+
+        The command line asks before it holds rows out.
+        """
+        self._encode_target(y)
+
+    @abstractmethod
+    def _encode_target(self, y: Any) -> Any:
+        """The target as codes or numbers."""
+
     @abstractmethod
     def _n_outputs(self, target: Any) -> int:
         """How many targets there are."""

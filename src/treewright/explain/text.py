@@ -262,8 +262,10 @@ def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[
             columns.append(TextColumn(title, cells, "right" if len(output.classes) <= MAX_COUNTS else "left"))
         else:
             title = f"{summary.centre} of {shorten(output.name, LEAST_LABEL)}" if several else summary.centre
-            values = tree.value[:, output.start]
-            cells = ["" if summary.is_empty(node) else written_amount(values[node], digits=digits) for node in nodes]
+            cells = [
+                "" if summary.is_empty(node) else written_amount(summary.amount(node, output), digits=digits)
+                for node in nodes
+            ]
             columns.append(TextColumn(title, cells, "point"))
     columns.append(TextColumn(summary.criterion, [impurity_text(summary, node, digits) for node in nodes], "point"))
     return columns
@@ -311,7 +313,7 @@ def predictions_of(
                 code = summary.predicted_class(line.node, output)
                 label = shorten(output.classes[code], label_width)
             else:
-                code, label = 0, written_amount(summary.tree.value[line.node, output.start], digits=digits)
+                code, label = 0, written_amount(summary.amount(line.node, output), digits=digits)
             labels.append(painted(label, code) if color else label)
         cells.append(f"* {NO_ROWS if summary.is_empty(line.node) else ''}{', '.join(labels)}")
     return TextColumn("leaf adds" if summary.adds else "predicts", cells, "left", indent=2)

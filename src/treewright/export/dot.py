@@ -41,7 +41,7 @@ def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
             if output.classes:
                 label = output.classes[summary.predicted_class(node, output)]
             else:
-                label = written_amount(tree.value[node, output.start], digits=6)
+                label = written_amount(summary.amount(node, output), digits=6)
             lines.append(before + shorten(label, LABEL_WIDTH))
     else:
         test = node_test(summary.model, tree, node)
@@ -58,7 +58,7 @@ def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
         if output.classes and len(output.classes) <= MAX_COUNTS:
             lines.append(" / ".join(written_amount(count, digits=6) for count in summary.values(node, output)))
         elif not output.classes and not tree.is_leaf[node]:
-            lines.append(f"{summary.centre} {written_amount(tree.value[node, output.start], digits=6)}")
+            lines.append(f"{summary.centre} {written_amount(summary.amount(node, output), digits=6)}")
     lines.append(f"{summary.criterion} {written_amount(tree.impurity[node], digits=4)}")
     return lines
 

@@ -77,6 +77,11 @@ class NeighborsModel:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def n_targets(self) -> int:
+        """How many columns the target has."""
+        return self.n_outputs
+
+    @property
     def n_rows(self) -> int:
         """How many rows are stored."""
         return self.stored.n_rows

@@ -48,7 +48,8 @@ class Scores:
         What each of them was predicted to be, by the fit that did not see it.
     pooled : dict from str to float, or None
         Of all predictions together, weighted: ``accuracy`` with ``low`` and ``high``, its 95 % interval (Wilson 1927;
-        of as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``.
+        of as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``. None also for several
+        answers of one target, as several quantiles are.
     estimators : tuple of fitted estimators, or None
         One for each fold, with ``keep_estimators=True``.
     """
@@ -225,8 +226,8 @@ def rows_worth(n: int, weights: np.ndarray | None) -> float:
     return float(share.sum() ** 2 / np.square(share).sum())
 
 
-def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float]:
-    """What all predictions together say.
+def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float] | None:
+    """What all predictions together say; None where a target has several answers.
 
     Parameters
     ----------
@@ -240,6 +241,8 @@ def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict
         n = rows_worth(len(rows), weights)
         low, high = wilson_interval(share * n, n)
         return {"accuracy": share, "low": low, "high": high}
+    if predictions.size != truth.size:
+        return None
     said = predictions.reshape(truth.shape)
     return {
         "r2": float(r2_score(truth, said, sample_weight=weights)) if len(rows) > 1 else float("nan"),

@@ -187,4 +187,11 @@ def _accuracy(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None)
 def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
     if len(y) < 2:
         return float("nan")  # as scikit-learn has it, which warns of every fold
-    return float(r2_score(y, np.asarray(estimator.predict(X)).reshape(y.shape), sample_weight=weights))
+    said = np.asarray(estimator.predict(X))
+    if said.size != y.size:
+        raise ParameterError(
+            f"R2 compares one answer with each target, and the predictions of {len(y)} rows have shape {said.shape}, "
+            "as those of several quantiles: choose one quantile, or as scoring a function that returns "
+            "fitted.score(X, y)"
+        )
+    return float(r2_score(y, said.reshape(y.shape), sample_weight=weights))

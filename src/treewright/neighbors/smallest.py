@@ -1,4 +1,4 @@
-"""The nearest rows so far, in order. In: a rank distance and its row. Out: sorted arrays. Callers: kernels of neighbors.
+"""The nearest rows so far, in order. In: a rank distance, its row. Out: sorted arrays. Callers: kernels of neighbors.
 
 Of up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends.
 """

@@ -161,7 +161,7 @@ def prediction_title(summary: TreeSummary, node: int, sizes: Sizes, *, compact: 
         if output.classes:
             texts.append(output.classes[summary.predicted_class(node, output)])
         else:
-            texts.append(written_amount(summary.tree.value[node, output.start], digits=3))
+            texts.append(written_amount(summary.amount(node, output), digits=3))
     return fitted(", ".join(texts), sizes.title, room - (0 if compact else sizes.title), bold=True)
 
 
@@ -177,7 +177,7 @@ def notes_of(summary: TreeSummary, node: int, folded: int, *, compact: bool) -> 
     if summary.weighted:
         parts.append(f"weight {written_amount(tree.weight[node])}")
     if not summary.counts_classes and not tree.is_leaf[node] and not folded:
-        means = ", ".join(written_amount(tree.value[node, output.start]) for output in summary.outputs)
+        means = ", ".join(written_amount(summary.amount(node, output)) for output in summary.outputs)
         parts.append(f"{summary.centre} {means}")
     if summary.counts_classes:
         parts.append(impurity)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ CENTRES = {"absolute_error": "median"}
 # The impurity that a node holds where the criterion compares splits, not nodes.
 IMPURITIES = {"gain_ratio": "entropy", "chi_squared": "gini", "f_test": "squared_error"}
 ADDS = "adds"
+# Of the largest number of a tree: more than what gradients lose as whole numbers, less than anybody reads.
+_ROUNDED_AWAY = 1e-7
 # What the numbers of a boosted tree are.
 ADDS_NOTE = (
     "adds: what a leaf adds to the score, of other nodes the mean of theirs; weight: sum of hessians; "
@@ -133,6 +136,18 @@ class TreeSummary:
     def values(self, node: int, output: Output) -> np.ndarray:
         """Return float64[n]: the weighted class counts of an output, or its one number."""
         return np.asarray(self.tree.value[node, output.start : output.stop])
+
+    def amount(self, node: int, output: Output) -> float:
+        """Return the one number of an output as readers write it.
+
+        What a node of a boosted tree adds is 0 where gradients cancel out, but for their rounding.
+        """
+        number = float(self.tree.value[node, output.start])
+        return 0.0 if self.adds and abs(number) < self._next_to_nothing else number
+
+    @cached_property
+    def _next_to_nothing(self) -> float:
+        return _ROUNDED_AWAY * float(np.abs(self.tree.value).max())
 
     def predicted_class(self, node: int, output: Output) -> int:
         """Return the position of the class with the most weight; the first of several equals."""

@@ -191,3 +191,24 @@ def test_targets_of_a_users_loss_are_finite_numbers():
     with pytest.raises(DataError, match="first row 1: nan"):
         build_loss(squared).check(np.array([1.0, NAN]))
     build_loss(squared).check(np.array([-1.0, 0.0]))
+
+
+@pytest.mark.parametrize("part", ["gradients", "value", "base"])
+def test_an_exception_of_the_users_own_passes_through_with_a_note_of_where_it_comes_from(part):
+    def broken(y, other):
+        return np.zeros((3, 2)) - y
+
+    loss = with_parts(**{part: broken})
+    ask = {
+        "gradients": lambda: both(loss),
+        "value": lambda: loss.values(Y, np.zeros((1, 3))),
+        "base": lambda: loss.base(Y, None),
+    }[part]
+    with pytest.raises(ValueError, match="could not be broadcast") as told:
+        ask()
+
+    assert type(told.value) is ValueError
+    (note,) = told.value.__notes__
+    asked = {"gradients": "the gradients", "value": "value", "base": "base"}[part]
+    other = "weights None" if part == "base" else "raw of shape (3,)"
+    assert note == f"raised by loss=, asked for {asked} with y float64(3,) and {other}"

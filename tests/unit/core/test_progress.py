@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import threading
 
 import pytest
 
-from treewright.core.progress import listen, report
+from treewright.core import progress
+from treewright.core.progress import COMPILING, compiling_told, listen, report
 
 
 def test_reports_reach_the_listener_only_while_it_listens():
@@ -60,3 +62,68 @@ def test_the_listener_goes_when_the_work_fails():
     report(0.5, "after")
 
     assert news == []
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def at_terminal(monkeypatch):
+    """Not a fixture: pytest puts its own standard error in place before the test itself."""
+    there = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", there)
+    return there
+
+
+def test_a_person_at_a_terminal_is_told_once_of_each_fit_that_compiles(monkeypatch):
+    terminal = at_terminal(monkeypatch)
+    for _ in range(2):
+        with compiling_told():
+            report(0.0, COMPILING)
+            with compiling_told():
+                report(0.5, COMPILING)
+            report(0.5, "growing")
+    report(0.0, COMPILING)
+
+    assert terminal.getvalue().count("treewright: compiling kernels for this kind of fit") == 2
+    assert terminal.getvalue().count("\n") == 2
+
+
+def test_nobody_is_told_of_compiling_without_a_terminal(capfd):
+    with compiling_told():
+        report(0.0, COMPILING)
+
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("stream", [None, io.StringIO()])
+def test_a_standard_error_that_is_no_terminal_stays_silent(monkeypatch, stream):
+    monkeypatch.setattr(progress.sys, "stderr", stream)
+    with compiling_told():
+        report(0.0, COMPILING)
+
+    assert stream is None or stream.getvalue() == ""
+
+
+def test_who_listens_is_told_of_compiling_and_the_terminal_is_not(monkeypatch):
+    terminal = at_terminal(monkeypatch)
+    news = []
+    with listen(lambda done, what: news.append(what)), compiling_told():
+        report(0.0, COMPILING)
+
+    assert (news, terminal.getvalue()) == ([COMPILING], "")
+
+
+def test_fits_of_other_threads_tell_nothing(monkeypatch):
+    terminal = at_terminal(monkeypatch)
+
+    def work():
+        with compiling_told():
+            report(0.0, COMPILING)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+    assert terminal.getvalue() == ""

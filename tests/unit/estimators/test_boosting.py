@@ -1,24 +1,20 @@
-"""Boosted estimators: what they keep of a fit, and what judges their rounds."""
+"""Boosted estimators: what they grow, and what they keep of a fit."""
 
 from __future__ import annotations
 
 import copy
-import io
 import pickle
-from contextlib import redirect_stderr
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import d2_pinball_score, log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import d2_pinball_score
 
 import treewright as tw
-from treewright.core.progress import listen
 from treewright.data.schema import Column, Schema
 from treewright.estimators.boosting_plan import FEW_ROWS_OF_LEVEL, ORDERED_FROM, SYMMETRIC_DEPTH, ordered_columns
-from treewright.estimators.boosting_rows import held_out
-from treewright.exceptions import DataError, ParameterError, UnseenLevelError
+from treewright.exceptions import ParameterError, UnseenLevelError
 
 RNG = np.random.default_rng(3)
 N = 240
@@ -40,187 +36,6 @@ def judged():
 @pytest.fixture(scope="module")
 def of_three():
     return tw.GradientBoostingClassifier(**FEW).fit(X, THREE)
-
-
-def test_the_history_begins_before_any_tree_and_is_the_loss_of_the_predictions(judged):
-    history = judged.history_
-
-    assert [len(values) for values in history.values()] == [FEW["n_estimators"] + 1] * 2
-    for name, part in (("train", HEAD), ("validation", TAIL)):
-        staged = [mean_squared_error(NUMBERS[part], said) / 2 for said in judged.staged_predict(X[part])]
-        np.testing.assert_allclose(history[name][1:], staged, rtol=1e-9)
-    mean = NUMBERS[HEAD].mean()
-    assert history["validation"][0] == pytest.approx(np.mean((NUMBERS[TAIL] - mean) ** 2) / 2)
-
-
-def test_the_best_iteration_is_the_lowest_value_of_the_rows_that_judge(judged):
-    values = judged.history_["validation"]
-
-    assert judged.best_iteration_ == 1 + int(np.argmin(values[1:]))
-    assert judged.n_iter_ == judged.n_estimators_ == FEW["n_estimators"]
-
-
-def test_history_of_classes_is_the_log_loss_times_what_classes_weigh():
-    boosted = tw.GradientBoostingClassifier(**FEW, class_weight={"yes": 3.0})
-    boosted.fit(X[HEAD], TWO[HEAD], X_val=X[TAIL], y_val=TWO[TAIL])
-    weights = np.where(TWO[TAIL] == "yes", 3.0, 1.0)
-    shares = boosted.predict_proba(X[TAIL])
-
-    assert boosted.history_["validation"][-1] == pytest.approx(log_loss(TWO[TAIL], shares, sample_weight=weights))
-
-
-def test_nothing_is_evaluated_where_nobody_asks():
-    boosted = tw.GradientBoostingRegressor(**FEW).fit(X, NUMBERS)
-
-    assert boosted.history_ == {}
-    assert boosted.best_iteration_ == boosted.n_iter_ == FEW["n_estimators"]
-    with pytest.raises(ParameterError, match=r"no round was evaluated.*X_val and y_val"):
-        boosted.plot_history()
-
-
-def test_early_stopping_keeps_the_rounds_up_to_the_best_and_the_file_has_them(tmp_path):
-    boosted = tw.GradientBoostingRegressor(200, learning_rate=0.5, early_stopping=True, n_iter_no_change=5)
-    boosted.fit(X[HEAD], NUMBERS[HEAD], X_val=X[TAIL], y_val=NUMBERS[TAIL])
-    best = boosted.best_iteration_
-    boosted.save(tmp_path / "b.tw")
-    model = tw.load(tmp_path / "b.tw")
-    alone = tw.GradientBoostingRegressor(best, learning_rate=0.5).fit(X[HEAD], NUMBERS[HEAD])
-
-    assert boosted.n_estimators_ == best == boosted.n_iter_ - 5 < 195
-    assert model.n_trees == best
-    assert model.facts["best_iteration"] == best
-    assert model.facts["history"] == boosted.history_
-    assert model.predict(X).tobytes() == boosted.predict(X).tobytes() == alone.predict(X).tobytes()
-
-
-def test_tol_asks_for_more_than_a_little():
-    keen = tw.GradientBoostingRegressor(60, early_stopping=True, n_iter_no_change=3).fit(X, NUMBERS)
-    lazy = clone(keen).set_params(tol=0.5).fit(X, NUMBERS)
-
-    assert lazy.n_iter_ < keen.n_iter_
-
-
-def test_a_share_of_the_rows_is_kept_aside_of_every_class_alike():
-    boosted = tw.GradientBoostingClassifier(**FEW, early_stopping=True, validation_fraction=0.25).fit(X, THREE)
-    codes = np.unique(THREE, return_inverse=True)[1].reshape(-1, 1)
-    aside = held_out(codes, 0.25, 0, by_class=True)
-    again = tw.GradientBoostingClassifier(**FEW, early_stopping=True)
-    again.fit(X[~aside], THREE[~aside], X_val=X[aside], y_val=THREE[aside])
-
-    assert boosted.model_.facts["n_samples"] == np.count_nonzero(~aside)
-    for label in range(3):
-        assert aside[codes[:, 0] == label].mean() == pytest.approx(0.25, abs=0.02)
-    assert boosted.history_ == again.history_
-    assert boosted.predict_proba(X).tobytes() == again.predict_proba(X).tobytes()
-
-
-def test_rows_kept_aside_weigh_what_they_weigh():
-    weights = RNG.uniform(0.5, 2.0, N)
-    aside = held_out(NUMBERS.reshape(-1, 1), 0.2, 0, by_class=False)
-    boosted = tw.GradientBoostingRegressor(**FEW, early_stopping=True, validation_fraction=0.2)
-    boosted.fit(X, NUMBERS, weights)
-    again = tw.GradientBoostingRegressor(**FEW, early_stopping=True)
-    rows = {"X_val": X[aside], "y_val": NUMBERS[aside], "sample_weight_val": weights[aside]}
-    again.fit(X[~aside], NUMBERS[~aside], weights[~aside], **rows)
-
-    assert boosted.history_ == again.history_
-    assert boosted.predict(X).tobytes() == again.predict(X).tobytes()
-
-
-def test_other_seeds_keep_other_rows_aside():
-    first, second = (held_out(np.zeros((50, 1)), 0.2, seed, by_class=False) for seed in (0, 1))
-
-    assert first.sum() == second.sum() == 10
-    assert (first != second).any()
-
-
-def test_a_class_of_one_row_stays_among_the_rows_of_the_fit():
-    codes = np.array([0] * 30 + [1]).reshape(-1, 1)
-
-    assert not any(held_out(codes, 0.5, seed, by_class=True)[-1] for seed in range(20))
-
-
-def test_too_few_rows_for_two_parts_are_refused():
-    with pytest.raises(DataError, match=r"2 rows are too few to keep the share 0\.1 of them aside"):
-        tw.GradientBoostingRegressor(early_stopping=True).fit([[1.0], [2.0]], [1.0, 2.0])
-
-
-def test_without_a_fraction_the_rows_of_the_fit_judge():
-    boosted = tw.GradientBoostingRegressor(**FEW, early_stopping=True, validation_fraction=None).fit(X, NUMBERS)
-
-    assert list(boosted.history_) == ["train"]
-    assert boosted.model_.facts["n_samples"] == N
-
-
-def test_a_score_of_ones_own_gets_what_predictions_are():
-    seen = []
-
-    def auc(true, shares):
-        seen.append((true, shares))
-        return roc_auc_score(true, shares)
-
-    boosted = tw.GradientBoostingClassifier(**FEW, scoring=auc)
-    boosted.fit(X[HEAD], TWO[HEAD], X_val=X[TAIL], y_val=TWO[TAIL])
-    true, shares = seen[-1]
-
-    assert true.tolist() == TWO[TAIL].tolist()
-    assert shares.tobytes() == np.ascontiguousarray(boosted.predict_proba(X[TAIL])[:, 1]).tobytes()
-    assert boosted.history_["validation"][-1] == -roc_auc_score(TWO[TAIL], shares)
-    assert boosted.plot_history().axes[0].get_ylabel() == "minus the score"
-
-
-@pytest.mark.parametrize(
-    ("kind", "target", "shape"),
-    [
-        ("Classifier", THREE, (80, 3)),
-        ("Regressor", NUMBERS, (80,)),
-        ("Regressor", np.column_stack([NUMBERS, -NUMBERS]), (80, 2)),
-    ],
-)
-def test_the_shape_of_what_a_score_gets(kind, target, shape):
-    shapes = set()
-
-    def score(true, said):
-        shapes.add((np.shape(true), np.shape(said)))
-        return 0.0
-
-    boosted = getattr(tw, f"GradientBoosting{kind}")(2, scoring=score)
-    boosted.fit(X[HEAD], target[HEAD], X_val=X[TAIL], y_val=target[TAIL])
-
-    assert shapes == {(target[TAIL].shape, shape)}
-
-
-def test_a_score_that_is_no_number_is_refused():
-    with pytest.raises(ParameterError, match="scoring=<lambda> must return a finite number, not nan"):
-        tw.GradientBoostingRegressor(2, scoring=lambda true, said: np.nan).fit(X, NUMBERS)
-
-
-def test_a_callback_hears_of_every_round_and_can_end_the_growth():
-    heard = []
-
-    def callback(news):
-        heard.append(news)
-        return news.number == 4
-
-    boosted = tw.GradientBoostingRegressor(9, callbacks=callback).fit(X, NUMBERS)
-
-    assert [news.number for news in heard] == [1, 2, 3, 4]
-    assert boosted.n_estimators_ == boosted.n_iter_ == 4
-    assert [news.train for news in heard] == boosted.history_["train"][1:]
-    assert {news.n_rounds for news in heard} == {9}
-
-
-def test_the_bar_tells_the_loss_and_the_time_left():
-    told = []
-    with listen(lambda done, what: told.append((done, what))):
-        tw.GradientBoostingRegressor(5, verbose=1).fit(X, NUMBERS)
-    of_rounds = [what for _, what in told if what.startswith("boosting, loss") and what.endswith("s left")]
-
-    assert len(of_rounds) == 5
-    assert told[-1] == (1.0, of_rounds[-1].rpartition(",")[0])
-    with redirect_stderr(io.StringIO()) as shown:
-        tw.GradientBoostingRegressor(5, verbose=1).fit(X, NUMBERS)
-    assert "100 %" in shown.getvalue()
 
 
 def test_facts_say_how_the_model_was_made(of_three):

@@ -64,7 +64,7 @@ def test_another_table_is_refused(table):
         "a row fewer": {name: cells[1:] for name, cells in table.items()},
         "another order": {name: cells[::-1] for name, cells in table.items()},
         "another name": {"x": table["x"], "l": table["k"]},
-        "names for numbers": {"x": table["x"], "k": [str(k) for k in table["k"]]},
+        "names for numbers": {"x": table["x"], "k": [f"k{k}" for k in table["k"]]},
     }
     forest = grown(table).set_params(n_estimators=9)
 

@@ -11,6 +11,7 @@ import pytest
 from boosted_models import CASES, boosted, table_of, trees_of, weighted
 from random_forests import SCHEMA, random_rows
 
+import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.explain.importance import impurity_importances
 from treewright.export.dot import to_dot
@@ -205,3 +206,15 @@ def test_the_command_shows_gains(tmp_path: Any, capsys: pytest.CaptureFixture[st
     for form in ("svg", "dot", "json", "rules", "rules-csv"):
         run_show(path, form, None, out, tree=2, force=True)
         assert out.read_text()
+
+
+def test_what_gradients_leave_by_rounding_is_shown_as_nothing() -> None:
+    X = np.arange(60.0).reshape(-1, 1)
+    boosted = tw.GradientBoostingRegressor(2, min_samples_leaf=5, l2=0).fit(X, np.sin(X[:, 0]) / 7)
+    tree = boosted.tree(0)
+
+    assert 0 < abs(tree.trees[0].value[0, 0]) < 1e-8, "the test needs a root that is not quite 0"
+    (row,) = (line for line in tree.show().splitlines() if "all rows" in line)
+    assert row.split()[4] == "0"
+    assert "adds 0\\n" in to_dot(tree)
+    assert "adds 0<" in tree.plot().text

@@ -10,10 +10,15 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.plot.figures.checks import whole
 from treewright.plot.figures.curves import error_curve
+from treewright.plot.figures.look import error_limits
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+_FIRST_PART = 10  # of the rounds that may be left out: one of so many
+_FLAT = 0.25  # of the height of the frame, where all rounds are in it
 
 
 def boosting_history(
@@ -41,6 +46,8 @@ def boosting_history(
     Returns
     -------
     matplotlib.figure.Figure
+        Where the first rounds lie so far from the others that these would be a flat line, the frame leaves them out,
+        and the axis says so.
 
     Raises
     ------
@@ -62,17 +69,44 @@ def boosting_history(
         raise ParameterError("neither train nor validation is given: there is nothing to draw")
     if best is not None:
         best = whole("best", best, 0, max(len(known) - 1, 0))
-    return error_curve(
+    curves = [values for values in (_numbers(train), _numbers(validation)) if values is not None]
+    first = first_in_frame(curves)
+    figure = error_curve(
         x=np.arange(len(known)),
         train=_numbers(train),
         test=_numbers(validation),
-        xlabel="rounds",
+        xlabel="rounds" if first == 0 else f"rounds (the frame fits rounds {first} to {len(known) - 1})",
         ylabel=ylabel,
         marks=None if best is None else {"best round": best},
         train_label=train_label,
         test_label=validation_label,
         ax=ax,
     )
+    if first > 0:
+        error_limits(figure.axes[0] if ax is None else ax, *(np.array(values[first:]) for values in curves))
+    return figure
+
+
+def first_in_frame(curves: Sequence[Sequence[float]]) -> int:
+    """The round from which on all is drawn: 0, but where the first tenth of the rounds would press the others flat.
+
+    Examples
+    --------
+    >>> first_in_frame([[16.0, 15.0, *(1.0 + at / 100 for at in range(18))]])
+    2
+    >>> first_in_frame([[16.0, 12.0, 8.0, 4.0, 0.0, 1.0]])
+    0
+    """
+    if len({len(values) for values in curves}) != 1:
+        return 0  # refused where it is drawn
+    values = np.array(curves, np.float64)
+    values[~np.isfinite(values)] = np.nan
+    first = max(values.shape[1] // _FIRST_PART, 1)
+    rest = values[:, first:]
+    if rest.shape[1] < 2 or np.isnan(rest).all():
+        return 0
+    whole_range, range_of_rest = (float(np.nanmax(part) - np.nanmin(part)) for part in (values, rest))
+    return first if range_of_rest < _FLAT * whole_range else 0
 
 
 def _numbers(values: Sequence[float | None] | None) -> list[float] | None:

@@ -146,7 +146,7 @@ def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> N
         ax.xaxis.set_minor_locator(NullLocator())
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
     elif whole:
-        ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True, min_n_ticks=1))
+        ax.xaxis.set_major_locator(MaxNLocator(nbins="auto", steps=[1, 2, 5, 10], integer=True, min_n_ticks=1))
         ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick_text(value)))
 
 

@@ -1,0 +1,97 @@
+"""Text columns that are no names bring one warning that names the column and the remedy; other text brings none."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.exceptions import DataWarning
+
+N = 60
+Y = np.arange(N) % 2
+DAYS = [f"2024-{1 + at // 28:02}-{1 + at % 28:02}" for at in range(N)]
+
+
+def fitted(column, estimator=tw.DecisionTreeClassifier, **parameters):
+    return estimator(max_depth=2, **parameters).fit({"number": np.arange(N) // 7, "it": column}, Y)
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (DAYS, r"column 'it' \(60 levels\): dates as text.*make numbers of them"),
+        ([day[:10] + " 12:30:00" for day in DAYS], "dates as text"),
+        ([f"{1 + at % 30}.{1 + at // 30}.2024" for at in range(N)], "dates as text"),
+        ([f"{1 + at % 12}/{1 + at // 12}/24" for at in range(N)], "dates as text"),
+        ([day if at % 9 else None for at, day in enumerate(DAYS)], "dates as text"),
+        ([f"{at / 8}" for at in range(N)], r"column 'it' \(60 levels\): numbers as text.*declare them numeric"),
+        ([str(at % 30) for at in range(N)], "numbers as text"),
+        ([f"row {at}" for at in range(N)], r"column 'it' \(60 levels\): text that is another one in every row"),
+        ([f"row {at}" if at % 9 else None for at in range(N)], "another one in every row"),
+        ([f"{at:05}" for at in range(N)], "another one in every row"),
+    ],
+)
+def test_text_that_is_no_name_is_told(column, message):
+    with pytest.warns(DataWarning, match=message) as told:
+        fitted(column)
+
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [str(at % 20) for at in range(N)],
+        [DAYS[at % 20] for at in range(N)],
+        [f"{at % 30:05}" for at in range(N)],
+        [f"name {at // 2}" for at in range(N)],
+        [*DAYS[:-2], "never", "never"],
+        [*(str(at) for at in range(N - 2)), "none", "none"],
+        np.arange(N),
+    ],
+    ids=["few numbers", "few dates", "postal codes", "names", "a date or a word", "a number or a word", "numbers"],
+)
+def test_other_columns_bring_no_warning(column):
+    fitted(column)
+
+
+@pytest.mark.parametrize("nominal", [["it"], [1], "all", {"it": DAYS}, {"it": None}])
+def test_what_is_declared_brings_no_warning(nominal):
+    fitted(DAYS, nominal=nominal)
+
+
+def test_a_table_of_numbers_as_text_brings_one_warning():
+    X = np.random.default_rng(0).normal(size=(N, 8)).astype(str)
+
+    with pytest.warns(
+        DataWarning, match=r"columns 'x0' \(60 levels\), .*, 'x4' \(60 levels\) and 3 more: numbers"
+    ) as told:
+        tw.DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    assert len(told) == 1
+    tw.DecisionTreeClassifier(max_depth=2, numeric=list(range(8))).fit(X, Y)
+
+
+def test_dates_declared_as_numbers_are_refused_not_warned_of():
+    with pytest.raises(ValueError, match="2024-01-01"):
+        fitted(DAYS, numeric=["it"])
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: tw.GradientBoostingClassifier(2),
+        lambda: tw.AdaBoostClassifier(n_estimators=2),
+        lambda: tw.RandomForestClassifier(2),
+        lambda: tw.BaggingClassifier(n_estimators=2),
+        lambda: tw.IsolationForest(n_estimators=2),
+    ],
+)
+def test_ensembles_warn_once(make):
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        make().fit({"number": np.arange(N) // 7, "it": DAYS}, Y)
+
+    assert sum("dates as text" in str(each.message) for each in told) == 1

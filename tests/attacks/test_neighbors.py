@@ -29,12 +29,16 @@ def case():
     return rng.normal(size=(60, 3)), rng.integers(0, 3, 60)
 
 
+def name_of(metric):
+    return getattr(metric, "__name__", metric)
+
+
 def own_metric(a, b):
     return float(np.abs(a - b).sum())
 
 
 @pytest.mark.parametrize("kind", [KNeighborsClassifier, KNeighborsRegressor])
-@pytest.mark.parametrize("metric", [*NUMBERS, *MIXED, own_metric], ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize("metric", [*NUMBERS, *MIXED, own_metric], ids=name_of)
 @pytest.mark.parametrize("cell", [INF, -INF])
 def test_infinite_cells_are_refused_by_name_in_fit_and_in_predict(case, kind, metric, cell):
     X, y = case
@@ -49,7 +53,7 @@ def test_infinite_cells_are_refused_by_name_in_fit_and_in_predict(case, kind, me
             method(bad)
 
 
-@pytest.mark.parametrize("metric", [*NUMBERS, own_metric], ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize("metric", [*NUMBERS, own_metric], ids=name_of)
 def test_missing_cells_are_refused_by_name_where_the_metric_takes_none(case, metric):
     X, y = case
     bad = pd.DataFrame(X, columns=["a", "b", "c"])
@@ -228,7 +232,7 @@ def test_a_failed_fit_leaves_the_model_of_the_one_before(case):
     assert est.predict(X).tolist() == said.tolist()
 
 
-@pytest.mark.parametrize("metric", ["hamming", "canberra", "gower", own_metric], ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize("metric", ["hamming", "canberra", "gower", own_metric], ids=name_of)
 def test_a_tree_that_cannot_search_by_a_metric_is_refused_in_fit(case, metric):
     with pytest.raises(ParameterError, match="algorithm='kd_tree' cannot search metric="):
         KNeighborsClassifier(metric=metric, algorithm="kd_tree").fit(*case)

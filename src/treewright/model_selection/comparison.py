@@ -16,7 +16,8 @@ from treewright.core.whole import is_whole, whole_number
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
-from treewright.model_selection.evaluate import Fold, evaluate_folds, warn_of_nan
+from treewright.model_selection.evaluate import evaluate_folds, warn_of_nan
+from treewright.model_selection.fold import Fold
 from treewright.model_selection.folds import Split, overlap_of, splits_of
 from treewright.model_selection.paired import corrected_t, holm
 from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written

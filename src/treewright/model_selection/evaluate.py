@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,9 @@ from treewright.core import notices
 from treewright.core.whole import is_whole
 from treewright.estimators.neighbors_base import NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
+from treewright.model_selection.fold import Fold
 from treewright.model_selection.folds import Split, splits_of, two_parts
+from treewright.model_selection.neighbors import folds_of_one_search
 from treewright.model_selection.parallel import answers
 from treewright.model_selection.rows import take_rows
 from treewright.model_selection.scores import Scores, pooled_scores
@@ -204,8 +205,6 @@ def leave_one_out(
         raise DataError(f"{len(counting)} row(s) with weight: at least 2 are needed to leave one out")
     found = None
     if not keep_estimators and isinstance(est, NeighborsEstimator):
-        from treewright.model_selection.neighbors import folds_of_one_search
-
         found = folds_of_one_search(est, task, scoring, n_jobs)
     if found is None:
         splits = _EachLeftOut(task.n, counting)
@@ -225,34 +224,6 @@ class _EachLeftOut(Sequence[Split]):
     def __getitem__(self, at: Any) -> Any:
         row = self.rows[at]
         return np.delete(np.arange(self.n), row), np.array([row])
-
-
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """What one fold said.
-
-    Attributes
-    ----------
-    n_train : int
-        Rows that were learned from.
-    test : int64[]
-        Rows that were not.
-    test_scores : dict from str to float
-    train_scores : dict from str to float, or None
-    predictions : ndarray of the test rows
-    n_leaves, depth : float
-        nan for what is no tree.
-    estimator : fitted estimator, or None
-    """
-
-    n_train: int
-    test: np.ndarray
-    test_scores: Mapping[str, float]
-    train_scores: Mapping[str, float] | None
-    predictions: np.ndarray
-    n_leaves: float
-    depth: float
-    estimator: Any
 
 
 def evaluate_folds(

@@ -20,7 +20,7 @@ from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import encoded_queries
 from treewright.model_selection.candidates import with_parameters
 from treewright.model_selection.curve_of_neighbors import NeighborCurve
-from treewright.model_selection.evaluate import Fold
+from treewright.model_selection.fold import Fold
 from treewright.model_selection.losses import Loss, check_loss
 from treewright.model_selection.parallel import answers
 from treewright.model_selection.rows import take_rows

@@ -19,7 +19,8 @@ from treewright.core.whole import whole_number
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import TextColumn
 from treewright.model_selection.candidates import is_listed, sampled, whole_grid, with_parameters
-from treewright.model_selection.evaluate import Fold, evaluate_folds, warn_of_nan
+from treewright.model_selection.evaluate import evaluate_folds, warn_of_nan
+from treewright.model_selection.fold import Fold
 from treewright.model_selection.folds import Split, overlap_of, splits_of
 from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
 from treewright.model_selection.scoring import Scorer, one_scorer, shown_score

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_ensemble
+from treewright.cli.kinds_of_models import of_trees
 from treewright.cli.labelled import labelled_rows, target_name
-from treewright.cli.neighbors import of_trees
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.terminal import UsageRefusal, note, progress
 

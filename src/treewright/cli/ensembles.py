@@ -8,12 +8,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
-from treewright.cli.neighbors import columns_of
+from treewright.cli.kinds_of_models import columns_of
 from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
-    from treewright.cli.neighbors import AnyModel
+    from treewright.cli.kinds_of_models import AnyModel
     from treewright.model import Model
 
 __all__ = ["columns_in_words", "is_ensemble", "is_isolation", "one_tree", "refuse_isolation", "summary"]

@@ -6,22 +6,17 @@ Classes: accuracy with its interval, a table per class, the confusion matrix. Nu
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import refuse_isolation
+from treewright.cli.kinds_of_models import of_trees, target_type
 from treewright.cli.matching import rows_for
-from treewright.cli.neighbors import of_trees
 from treewright.cli.scores import LabelScore, Score, score_for
 from treewright.cli.terminal import note, printable, progress, say
 from treewright.exceptions import DataError
-
-if TYPE_CHECKING:
-    from treewright.cli.columns import CellType
-    from treewright.cli.neighbors import AnyModel
 
 __all__ = ["run_evaluate"]
 
@@ -89,12 +84,6 @@ def run_evaluate(
     if matter:
         say()
         say(matter)
-
-
-def target_type(model: AnyModel) -> CellType:
-    """How the cells of the target are to be parsed."""
-    kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
-    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]
 
 
 def _say(score: Score) -> None:

@@ -13,15 +13,15 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.delimited import ReadOptions
-from treewright.cli.evaluate import target_type
 from treewright.cli.files import place
+from treewright.cli.kinds_of_models import target_type
 from treewright.cli.matching import rows_for
 from treewright.cli.targets import rows_with_target
 from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
-    from treewright.cli.neighbors import AnyModel
+    from treewright.cli.kinds_of_models import AnyModel
     from treewright.model import Model
 
 __all__ = ["checked_weights", "labelled_rows", "target_name", "weighted_rows"]

@@ -16,7 +16,7 @@ import polars as pl
 from treewright.cli.columns import CellType, TextColumns, parse_booleans, parse_numbers
 from treewright.cli.delimited import ReadOptions, empty_frame, open_delimited, without_missing_tokens
 from treewright.cli.files import is_parquet, pick, require_columns
-from treewright.cli.neighbors import columns_of
+from treewright.cli.kinds_of_models import columns_of
 from treewright.cli.parquet import parquet_blocks, parquet_columns
 from treewright.cli.text_source import check_regular
 from treewright.exceptions import InputFileError
@@ -24,7 +24,7 @@ from treewright.exceptions import InputFileError
 if TYPE_CHECKING:
     import numpy as np
 
-    from treewright.cli.neighbors import AnyModel
+    from treewright.cli.kinds_of_models import AnyModel
     from treewright.data.schema import Column, Schema
 
 __all__ = ["ModelRows", "cell_type", "rows_for"]

@@ -16,14 +16,14 @@ import polars as pl
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_isolation, refuse_isolation
+from treewright.cli.kinds_of_models import is_neighbors, of_trees
 from treewright.cli.matching import rows_for
-from treewright.cli.neighbors import is_neighbors, of_trees
 from treewright.cli.outputs import check_output, guarded_labels, open_output
 from treewright.cli.scores import label_series
 from treewright.cli.terminal import UsageRefusal, progress
 
 if TYPE_CHECKING:
-    from treewright.cli.neighbors import AnyModel
+    from treewright.cli.kinds_of_models import AnyModel
     from treewright.model import Model
 
 __all__ = ["Answers", "run_predict"]

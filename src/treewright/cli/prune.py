@@ -13,8 +13,8 @@ import numpy as np
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_ensemble
+from treewright.cli.kinds_of_models import of_trees
 from treewright.cli.labelled import target_name, weighted_rows
-from treewright.cli.neighbors import of_trees
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
 from treewright.cli.scores import LabelScore, Score, label_series, score_for

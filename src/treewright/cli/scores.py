@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from treewright.cli.neighbors import is_neighbors
+from treewright.cli.kinds_of_models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
 from treewright.tree.intervals import wilson_interval
 
 if TYPE_CHECKING:
-    from treewright.cli.neighbors import AnyModel
+    from treewright.cli.kinds_of_models import AnyModel
     from treewright.model import Model
 
 __all__ = ["LabelScore", "NumberScore", "QuantileScore", "Score", "score_for", "wilson_interval"]

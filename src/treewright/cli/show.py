@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from treewright.cli.ensembles import is_ensemble, one_tree, summary
 from treewright.cli.importances import impurity_importances
-from treewright.cli.neighbors import is_neighbors, of_trees
+from treewright.cli.kinds_of_models import is_neighbors, of_trees
 from treewright.cli.outputs import check_output, guarded_labels, write_text
 from treewright.cli.terminal import UsageRefusal
 

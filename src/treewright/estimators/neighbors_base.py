@@ -94,7 +94,7 @@ class NeighborsEstimator(TableEstimator):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric in RULES
+        tags.input_tags.allow_nan = isinstance(self.metric, str) and self.metric in ("auto", *RULES)
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:

@@ -27,8 +27,8 @@ class KNeighborsClassifier(ClassifierVerbs, NeighborsEstimator):
     metric : str or callable, default "auto"
         "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
         "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm". "auto" is
-        euclidean where every column is a number, else Gower's. Or a function of two float64[p] that returns a
-        distance.
+        euclidean where every column is a number and no cell is missing, else HEOM. Or a function of two float64[p] that
+        returns a distance.
     p : float >= 1, default 2.0
         Of "minkowski".
     metric_params : dict, optional
@@ -71,7 +71,7 @@ class KNeighborsClassifier(ClassifierVerbs, NeighborsEstimator):
     >>> table = {"sky": ["sun", "rain", "sun", None], "wind": [3, 5, 9, 8]}
     >>> est = tw.KNeighborsClassifier(n_neighbors=2).fit(table, ["out", "in", "in", "in"])
     >>> est.predict({"wind": [4], "sky": ["sun"]}), est.effective_metric_
-    (array(['in'], dtype='<U3'), 'gower')
+    (array(['in'], dtype='<U3'), 'heom')
     """
 
     def _stored(self, target: Labels) -> tuple[np.ndarray | None, np.ndarray | None]:

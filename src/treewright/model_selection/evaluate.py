@@ -166,7 +166,9 @@ def leave_one_out(
     n_jobs: int | None = None,
     keep_estimators: bool = False,
 ) -> Scores:
-    """Predict every row by a fit on all the others: n fits, or for nearest neighbours one search.
+    """Predict every row by a fit on all the others: n fits.
+
+    Nearest neighbours are searched once instead, where their metric does not learn from the rows.
 
     Parameters
     ----------

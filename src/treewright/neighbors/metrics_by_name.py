@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from treewright.data.cells import shown
+from treewright.data.encoder import missing_columns
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
@@ -76,8 +77,8 @@ def metric_of(
     ----------
     name : str or callable
         One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is euclidean where every column
-        is numeric, else gower. A callable takes two float64[p] (scaled cells) and ``metric_params`` as keywords; it
-        returns a number >= 0.
+        is numeric and no cell is missing, else heom. A callable takes two float64[p] (scaled cells) and
+        ``metric_params`` as keywords; it returns a number >= 0.
     matrix : float64[n, p] or float32[n, p]
         The encoded rows of the fit, n >= 1; nan is missing.
     schema : Schema
@@ -119,7 +120,7 @@ def metric_of(
     given = _params(metric_params)
     if not isinstance(name, str):
         return _called(name, matrix, schema, scale, given)
-    name = _known(name, schema)
+    name = _known(name, schema, matrix)
     kind = _KINDS[name]
     refuse_unknown = [key for key in given if key not in _PARAMS.get(name, ())]
     if refuse_unknown:
@@ -156,10 +157,12 @@ def _params(metric_params: Any) -> dict[str, Any]:
     return dict(metric_params)
 
 
-def _known(name: str, schema: Schema) -> str:
+def _known(name: str, schema: Schema, matrix: np.ndarray) -> str:
     """The metric's own name."""
     if name == "auto":
-        return "euclidean" if all(column.kind == "numeric" for column in schema.columns) else "gower"
+        # Not Gower: a row with next to nothing known is at distance 0 from many, and then the nearest to all of them.
+        is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
+        return "euclidean" if is_plain else "heom"
     name = _OTHER_NAMES.get(name, name)
     if name not in _KINDS:
         hint = f": write {_HINTS[name]}" if name in _HINTS else did_you_mean(name, METRICS)

@@ -58,7 +58,7 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
         if absent.any():
             raise MissingValueError(
                 f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (first row {int(absent.argmax())})"
-                f", and metric={metric!r} has no distance to NaN. Use metric='gower', 'heom' or 'hvdm', which have, "
+                f", and metric={metric!r} has no distance to NaN. Use metric='heom', 'hvdm' or 'gower', which have, "
                 "or fill the cells in, or drop the rows"
             )
 
@@ -77,6 +77,6 @@ def refuse_nominal(schema: Schema, metric: str) -> None:
         rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
         raise DataError(
             f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so metric={metric!r} has no "
-            "distance between them. Use metric='gower', 'heom' or 'hvdm', or turn the levels into numbers "
+            "distance between them. Use metric='heom', 'hvdm' or 'gower', or turn the levels into numbers "
             "(one column of 0 and 1 per level)"
         )

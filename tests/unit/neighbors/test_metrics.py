@@ -134,14 +134,16 @@ def test_the_last_coordinate_makes_up_for_the_rounding_of_squares(row):
     assert abs(point[0, -1]) < 1e-14 or not any(row)
 
 
-def test_auto_is_euclidean_for_numbers_and_gower_else():
+def test_auto_is_euclidean_for_whole_numbers_and_heom_else():
     numeric = encode_fit({"a": [1, 2], "b": [3, 4]})
     ordinal = encode_fit({"a": [1, 2], "b": ["S", "L"]}, ordinal={"b": ["S", "L"]})
     nominal = encode_fit({"a": [1, 2], "b": ["u", "v"]})
-    assert [metric_of("auto", matrix, schema).name for schema, matrix in (numeric, ordinal, nominal)] == [
+    missing = encode_fit({"a": [1, None], "b": [3, 4]})
+    assert [metric_of("auto", matrix, schema).name for schema, matrix in (numeric, ordinal, nominal, missing)] == [
         "euclidean",
-        "gower",
-        "gower",
+        "heom",
+        "heom",
+        "heom",
     ]
 
 
@@ -231,11 +233,11 @@ def test_missing_cells_and_nominal_columns_are_refused_with_a_remedy(name):
     metric = made(name, matrix)
     wrong = matrix.copy()
     wrong[3, 4] = NAN
-    for act in (lambda: made(name, wrong), lambda: metric.points(wrong)):
-        with pytest.raises(MissingValueError, match=r"'x4' has 1 missing value\(s\) \(first row 3\).*metric='gower'"):
+    for act in (lambda: made(name, wrong), lambda: metric.points(wrong))[name == "auto" :]:
+        with pytest.raises(MissingValueError, match=r"'x4' has 1 missing value\(s\) \(first row 3\).*metric='heom'"):
             act()
     if name != "auto":
-        with pytest.raises(DataError, match=r"'x0' \(and 1 more column\(s\)\) is nominal.*metric='gower'"):
+        with pytest.raises(DataError, match=r"'x0' \(and 1 more column\(s\)\) is nominal.*metric='heom'"):
             metric_of(name, np.zeros((2, 2)), schema_of(2, "nominal"))
 
 

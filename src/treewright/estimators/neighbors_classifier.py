@@ -35,7 +35,8 @@ class KNeighborsClassifier(ClassifierVerbs, NeighborsEstimator):
         Further numbers of a metric (see ``treewright.neighbors.metrics_by_name.metric_of``).
     scale : {"standard", "range", "robust"}, p numbers, or None
         What columns are multiplied by before distances are taken: one over the standard deviation, the range, the
-        interquartile range, or the given numbers.
+        interquartile range, or the given numbers. By name, their mean, least cell or median is subtracted first:
+        that matters to "cosine", "angle", "correlation" and "canberra" alone.
     algorithm : {"auto", "brute", "kd_tree"}, default "auto"
         How to search; it changes nothing but the time.
     n_jobs : int, optional

@@ -16,7 +16,7 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.cells import shown
-from treewright.data.memory import check_fits
+from treewright.data.memory import available_memory, check_fits
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.model.answers import labels_of
@@ -26,6 +26,9 @@ from treewright.neighbors.votes import Weights, means, shares, wants_next, weigh
 
 # Of what is made of the rows that are predicted at a time, beside what is returned.
 _BLOCK_BYTES = 2**25
+_LEAST_ROWS = 16
+# Of one row within a radius, while those of a block are put in order.
+_FOUND_BYTES = 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,8 +128,8 @@ class NeighborsModel:
         """What ``predict`` says of encoded rows."""
         if self.task == "regression":
             return self._numbers(matrix, n_threads)
-        largest = [found.argmax(axis=1) for found in self._shares(matrix, n_threads)]
-        return labels_of(self.classes, np.stack(largest, axis=1))
+        codes = np.concatenate(self._votes(matrix, n_threads, only_first=True), axis=1)
+        return labels_of(self.classes, codes.astype(np.int64))
 
     def predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "NeighborsModel"
@@ -145,7 +148,7 @@ class NeighborsModel:
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict")
-        found = self._shares(encoded_queries(self, X, owner), resolve_jobs(n_jobs))
+        found = self._votes(encoded_queries(self, X, owner), resolve_jobs(n_jobs), only_first=False)
         return found[0] if self.n_outputs == 1 else found
 
     def predict_one(self, row: Any) -> Any:
@@ -195,7 +198,7 @@ class NeighborsModel:
         m = self.n_rows if matrix is None else matrix.shape[0]
         check_fits(16 * m * k, f"{k} neighbours of each of {m} rows", "ask for fewer at a time")
         distances, rows = np.empty((m, k)), np.empty((m, k), np.int64)
-        for first, last in _blocks(m, 32 * k + self._point_bytes):
+        for first, last in _blocks(m, self._point_bytes, 32 * k):
             if matrix is None:
                 found = self.stored.others(first, last, k, n_threads)
             else:
@@ -229,6 +232,8 @@ class NeighborsModel:
         ------
         ParameterError
             The radius is no number >= 0.
+        TooLargeError
+            What is found does not fit in memory.
         """
         if (
             isinstance(radius, bool)
@@ -239,8 +244,10 @@ class NeighborsModel:
         n_threads = resolve_jobs(n_jobs)
         matrix = None if X is None else encoded_queries(self, X, owner)
         m = self.n_rows if matrix is None else matrix.shape[0]
-        counts, distances, rows = [np.zeros(1, np.int64)], [], []
-        for first, last in _blocks(m, self._point_bytes + 1024):
+        counts, distances, rows, n_found = [np.zeros(1, np.int64)], [], [], 0
+        # Should each row of a block find every stored one, memory holds what is made of them.
+        most = (available_memory() or 2**33) // (_FOUND_BYTES * self.n_rows)
+        for first, last in _blocks(m, self._point_bytes + 1024, 1, most):
             points = self.stored.points[first:last] if matrix is None else self.stored.points_of(matrix[first:last])
             offsets, near, far = self.stored.within(points, float(radius), n_threads)
             if matrix is None:
@@ -248,6 +255,10 @@ class NeighborsModel:
                 others = near != asking
                 near, far = near[others], far[others]
                 offsets = np.concatenate([[0], np.cumsum(np.bincount(asking[others] - first, minlength=last - first))])
+            n_found += len(near)
+            check_fits(
+                16 * n_found, f"{n_found} rows within the radius", "take a smaller radius, or fewer rows at a time"
+            )
             counts.append(np.diff(offsets))
             rows.append(near)
             distances.append(far)
@@ -286,16 +297,17 @@ class NeighborsModel:
             raise ParameterError(f"n_neighbors={k} > {most} stored row(s){beside}: ask for fewer neighbours")
         return int(k)
 
-    def _shares(self, matrix: Any, n_threads: int) -> list[np.ndarray]:
-        """float64[m, n_classes] per output."""
+    def _votes(self, matrix: Any, n_threads: int, *, only_first: bool) -> list[np.ndarray]:
+        """Per output the share of each class, float64[m, n_classes]; or only the first class of the largest, [m, 1]."""
         codes = self.stored.codes
         assert codes is not None  # noqa: S101 - classifiers store codes
         sizes = [len(labels) for labels in self.classes]
 
         def vote(rows: np.ndarray, weights: np.ndarray | None) -> list[np.ndarray]:
-            return [shares(codes[rows, at], weights, size) for at, size in enumerate(sizes)]
+            found = [shares(codes[rows, at], weights, size) for at, size in enumerate(sizes)]
+            return [share.argmax(axis=1)[:, None] for share in found] if only_first else found
 
-        return self._said(matrix, n_threads, sizes, vote)
+        return self._said(matrix, n_threads, [1] * len(sizes) if only_first else sizes, vote)
 
     def _numbers(self, matrix: Any, n_threads: int) -> np.ndarray:
         """float64[m], or float64[m, n_outputs] for several outputs."""
@@ -316,7 +328,8 @@ class NeighborsModel:
         check_fits(8 * m * sum(widths), f"the answers for {m} rows", "predict fewer rows at a time")
         answers = [np.empty((m, width)) for width in widths]
         more = int(wants_next(self.weights) and k < self.n_rows)
-        for first, last in _blocks(m, 64 * (k + more) + self._point_bytes):
+        n_classes = sum(len(labels) for labels in self.classes)
+        for first, last in _blocks(m, self._point_bytes, 64 * (k + more) + 24 * n_classes):
             points = self.stored.points_of(matrix[first:last])
             rows, distances = self.stored.nearest(points, k + more, n_threads, first)
             following = distances[:, k] if more else None
@@ -339,8 +352,12 @@ class NeighborsModel:
         return f"<pre>{html.escape(self.show())}</pre>"
 
 
-def _blocks(m: int, row_bytes: int) -> Iterator[tuple[int, int]]:
-    """First and last + 1 of blocks of rows, of which each takes so many bytes."""
-    size = max(256, _BLOCK_BYTES // row_bytes)
+def _blocks(m: int, point_bytes: int, found_bytes: int, most: int | None = None) -> Iterator[tuple[int, int]]:
+    """First and last + 1 of blocks of up to ``most`` rows, by the bytes of a row's point and of what is found for it.
+
+    Each of both takes ``_BLOCK_BYTES``; more only where so few rows do that a search of them would be slow.
+    """
+    size = min(max(256, _BLOCK_BYTES // max(1, point_bytes)), max(_LEAST_ROWS, _BLOCK_BYTES // found_bytes))
+    size = size if most is None else max(1, min(size, most))
     for first in range(0, m, size):
         yield first, min(first + size, m)

@@ -52,7 +52,8 @@ class Brute:
     """Every query against every point, roughly; few exactly. Ranks are ``ranks.SQUARES``, bit for bit those of Direct.
 
     It holds a turned copy of the points in float32 (4 bytes a cell). Memory beside that and the results, per thread:
-    256 queries in float32 and float64 (12 bytes a cell), and for rows within a rank 8 MiB.
+    256 queries in float32 and float64 (12 bytes a cell), and for rows within a rank 8 MiB and some 100 bytes for each
+    that 256 queries find (callers ask for few queries at a time where that could be too much).
 
     Attributes
     ----------

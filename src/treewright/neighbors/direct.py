@@ -26,8 +26,8 @@ _FEW = 64
 class Direct:
     """Every query against every point, in blocks that the caches hold. It searches by any formula of numbers.
 
-    Memory beside points and results, per thread: 256 KiB and, for more than 64 neighbours or rows within a rank, 8 MiB
-    or the ranks of one query (8 bytes a point) if that is more.
+    Memory beside points and results, per thread: 256 KiB; for more than 64 neighbours 8 MiB or the ranks of one query
+    (8 bytes a point) if that is more; for rows within a rank 8 MiB and some 100 bytes for each that 64 queries find.
 
     Attributes
     ----------

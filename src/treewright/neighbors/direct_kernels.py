@@ -1,6 +1,6 @@
 """Rank distances of blocks of queries and points, column by column. In: points of both. Out: ranks, nearest rows.
 
-Callers: neighbors.direct, neighbors.brute_kernels.
+Caller: neighbors.direct.
 
 The cells of a tile of points are turned so that one column's cells lie side by side: the processor then works on many
 points at once, and each point's sum is still taken over the columns in order, one by one (docs/decisions/0007).

@@ -16,6 +16,7 @@ from treewright.neighbors.lanes import LANES
 
 _BLOCK_POINTS = 512  # that one task searches for
 _BLOCK_LEAVES = 1024  # that one task parts or writes, about
+_LEAST = 64  # of either: fewer are not worth a thread
 _FEW = 200  # of more neighbours than these: ``many``
 _MOST_WAITING = 128  # twice the levels of two children there can be
 
@@ -107,7 +108,7 @@ class KdTree:
         def search(begin: int, end: int, thread: int) -> None:
             kd_search.nearest(self.arrays, points, order, begin, end, self.kind, self.p, scratch[thread], rows, ranks)
 
-        _each_block(search, len(points), _BLOCK_POINTS, n_threads)
+        _each_block(search, len(points), _BLOCK_POINTS, n_threads, _LEAST if k <= _FEW else 1)
         return rows, ranks
 
     def within(self, points: np.ndarray, rank: float, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -175,8 +176,9 @@ class KdTree:
         ]
 
 
-def _each_block(work: Callable[[int, int, int], None], n: int, size: int, n_threads: int) -> None:
-    """``work(begin, end, thread)`` for blocks of ``size`` out of ``n``."""
+def _each_block(work: Callable[[int, int, int], None], n: int, size: int, n_threads: int, least: int = _LEAST) -> None:
+    """``work(begin, end, thread)`` for blocks of ``size`` out of ``n``, or of ``least`` where threads had nothing."""
+    size = min(size, max(least, -(-n // n_threads)))
     threads.run_each(
         lambda task, thread: work(task * size, min((task + 1) * size, n), thread), -(-n // size), n_threads
     )

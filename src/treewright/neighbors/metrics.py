@@ -103,6 +103,8 @@ class Metric:
         """
         self.check(matrix)
         points = np.ascontiguousarray(matrix, np.float64)
+        if not (points.flags.writeable and points.flags.aligned):
+            points = points.copy()  # another type of array: each kernel would be compiled once more, some seconds
         if self.kind == JACCARD:
             return (points != 0).astype(np.float64)
         if self.center is not None or self.scales is not None:
@@ -138,7 +140,8 @@ class Metric:
         """
         if self.kind == SQUARES:
             if self.name in {"cosine", "correlation"}:
-                return ranks * 0.5
+                # Squares between opposite rows may be a little above 4; a radius of 2 still holds every row.
+                return np.minimum(ranks * 0.5, 2.0)
             if self.name == "angle":
                 # Squares are (2 sin(angle / 2))^2. This form is exact at 0, a right angle and pi.
                 return 2.0 * np.arctan2(np.sqrt(ranks), np.sqrt(np.maximum(4.0 - ranks, 0.0)))

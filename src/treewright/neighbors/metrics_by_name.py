@@ -103,7 +103,8 @@ def metric_of(
         An unknown metric or parameter; p, scale or a weight out of range; scale for a metric that has no use for it; a
         singular covariance; hvdm without a target.
     DataError
-        A nominal column where the metric takes none, an infinite cell, a cell beyond float64 once it is scaled.
+        A nominal column where the metric takes none, an infinite cell, a cell beyond float64 once it is scaled, a range
+        whose squares or powers are.
     MissingValueError
         A missing cell where the metric takes none.
 
@@ -143,7 +144,7 @@ def metric_of(
     elif name == "manhattan":
         power = 1.0
     made = _scaled(name, kind, power, matrix, schema, scale, given)
-    if kind == POWERS:
+    if kind == POWERS or (kind == SQUARES and name not in DIRECTIONS):
         _refuse_extreme(made, matrix)
     return made
 
@@ -275,7 +276,9 @@ def _short_center(matrix: np.ndarray) -> np.ndarray | None:
 
 
 def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
-    """Refuse an exponent that carries the range of the columns beyond float64.
+    """Refuse an exponent that carries the range of the columns beyond float64, and a range whose squares vanish in it.
+
+    Squares that are too large are refused when a search meets them.
 
     Raises
     ------
@@ -287,7 +290,13 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
         return
     with np.errstate(over="ignore", under="ignore"):
         reached = np.float64(widest) ** metric.p * len(metric.names)
-    if not 1e-280 < reached < 1e300:
+    if metric.kind == SQUARES:
+        if reached < 1e-280:
+            raise DataError(
+                f"differences of up to {widest:.3g} have squares that float64 cannot tell from 0, so all rows would be "
+                "equally near. Give a scale, such as scale='standard'"
+            )
+    elif not 1e-280 < reached < 1e300:
         raise DataError(
             f"p={metric.p!r}: differences of up to {widest:.3g} to this power leave float64. "
             "Use a smaller p, a scale, or metric='chebyshev', the limit of large p"

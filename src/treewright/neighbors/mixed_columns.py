@@ -19,6 +19,7 @@ from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, ParameterError
+from treewright.neighbors.scaling import LARGEST
 
 GOWER, HEOM, HVDM = range(3)
 RULES = {"gower": GOWER, "heom": HEOM, "hvdm": HVDM}
@@ -130,7 +131,7 @@ def _spread(cells: np.ndarray, rule: int, label: str) -> float:
     if rule != HVDM or spread == 0:
         return float(spread)
     # Of shares of the range: no square overflows or vanishes.
-    return 4.0 * float(spread) * float(((known - low) / spread).std())
+    return min(4.0 * float(((known - low) / spread).std()) * float(spread), LARGEST)
 
 
 def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:

@@ -154,3 +154,23 @@ def test_no_points_have_no_neighbours():
     offsets, rows, ranks = tree.within(np.empty((0, 2)), 1.0)
     assert offsets.tolist() == [0]
     assert len(rows) == len(ranks) == 0
+
+
+def test_few_points_are_shared_out_among_the_threads(monkeypatch):
+    tasks = []
+
+    def run_each(work, n_tasks, n_threads):
+        tasks.append(n_tasks)
+        for task in range(n_tasks):
+            work(task, task % n_threads)
+
+    points = np.random.default_rng(0).normal(size=(500, 2))
+    tree = KdTree.of(points, SQUARES)
+    wanted = tree.nearest(points, 3)
+    monkeypatch.setattr(kd_tree.threads, "run_each", run_each)
+    assert_same(tree.nearest(points, 3, 4), wanted)
+    assert tasks == [4, 4]
+    tree.nearest(points[:100], 3, 4)
+    assert tasks[2:] == [2, 2]
+    tree.nearest(points[:8], 300, 4)  # so many neighbours are worth a thread each
+    assert tasks[4:] == [1, 4]

@@ -264,6 +264,16 @@ def test_an_exponent_that_leaves_float64_is_refused():
     assert made("minkowski", [[5.0], [5.0]], p=400).kind == POWERS
 
 
+@pytest.mark.parametrize("name", ["euclidean", "minkowski"])
+def test_differences_whose_squares_would_vanish_are_refused(name):
+    matrix = np.random.default_rng(0).normal(size=(50, 3)) * 1e-170
+    with pytest.raises(DataError, match=r"differences of up to .*e-170 have squares.*scale='standard'"):
+        made(name, matrix)
+    assert (pairs(made(name, matrix, scale="standard"), matrix, matrix).argmin(axis=1) == np.arange(50)).all()
+    assert made(name, matrix * [0, 0, 1e170]).kind == SQUARES  # one column is enough
+    assert made(name, matrix[:1]).kind == SQUARES
+
+
 @pytest.mark.parametrize("name", [*NUMERIC, "gower", "heom", "hvdm"])
 @settings(max_examples=60, deadline=None)
 @given(distance=st.one_of(st.floats(0, 4), st.floats(min_value=0), st.sampled_from([0.0, 5e-324, 1.0, math.pi, INF])))
@@ -298,3 +308,25 @@ def test_points_of_single_precision_are_those_of_the_same_numbers():
     for name in NUMERIC:
         metric = made(name, matrix)
         assert metric.points(matrix).tobytes() == metric.points(matrix.astype(float)).tobytes()
+
+
+@pytest.mark.parametrize("name", ["cosine", "correlation"])
+def test_a_radius_of_two_holds_the_opposite_of_every_row(name):
+    rows = np.random.default_rng(0).normal(size=(200, 5))
+    metric = made(name, rows)
+    points, opposite = metric.points(rows), metric.points(-rows)
+    squares = ((points - opposite) ** 2).sum(axis=1)
+    assert (squares > 4.0).any()  # which rounding does to some
+    assert (metric.distances(squares) <= 2.0).all()
+    assert metric.ranks(2.0) >= squares.max()
+
+
+@pytest.mark.parametrize("name", NUMERIC)
+def test_arrays_that_cannot_be_written_to_have_points_of_the_usual_type(name):
+    matrix = numbers()[0]
+    metric = made(name, matrix)
+    expected = metric.points(matrix).tobytes()
+    matrix.setflags(write=False)
+    points = metric.points(matrix)
+    assert points.flags.writeable
+    assert points.tobytes() == expected

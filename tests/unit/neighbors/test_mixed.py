@@ -155,6 +155,13 @@ def test_numbers_at_the_ends_of_float64_make_no_nan(rule):
     assert (distances >= 0).all()
 
 
+def test_hvdm_tells_numbers_apart_whose_range_is_nearly_that_of_float64():
+    table = {"price": [0.0, 1e308, 0.2e308, 0.9e308]}
+    rows, distances = searched("hvdm", table, {"price": [0.9e308]}, 4, target=np.array([0, 1, 0, 1]))
+    assert rows.tolist() == [[3, 1, 2, 0]]
+    assert (np.diff(distances[0]) > 0).all()
+
+
 def test_a_column_without_any_value_is_1_apart_or_left_out():
     table = {"a": [1.0, 2.0], "b": [None, None]}
     assert searched("gower", table, table, 2)[1].tolist() == [[0.0, 1.0]] * 2

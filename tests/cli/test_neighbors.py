@@ -156,10 +156,10 @@ def test_wrong_words_are_refused_before_anything_is_fitted(command, penguins, tm
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--set", "metric=euclidean"], "Use --set metric=gower, 'heom' or 'hvdm'"),
+        (["--set", "metric=euclidean"], "Use --set metric=heom, 'hvdm' or 'gower'"),
         (["--set", "scale=standard"], "it divides every column by its own range or deviation: leave scale out"),
         (["--set", "n_neighbors=1000"], "n_neighbors=1000 > 258 rows"),
-        (["--set", "algorithm=kd_tree"], "--set algorithm=kd_tree cannot search --set metric=gower"),
+        (["--set", "algorithm=kd_tree"], "--set algorithm=kd_tree cannot search --set metric=heom"),
     ],
 )
 def test_metrics_that_do_not_go_with_the_columns_are_refused_with_an_option(

@@ -290,14 +290,15 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
         return
     with np.errstate(over="ignore", under="ignore"):
         reached = np.float64(widest) ** metric.p * len(metric.names)
+        small = np.float64(widest * 2.0**-20) ** metric.p
     if metric.kind == SQUARES:
         if reached < 1e-280:
             raise DataError(
                 f"differences of up to {widest:.3g} have squares that float64 cannot tell from 0, so all rows would be "
                 "equally near. Give a scale, such as scale='standard'"
             )
-    elif not 1e-280 < reached < 1e300:
+    elif not 1e-280 < reached < 1e300 or small == 0:  # rows a millionth of the range apart would be at distance 0
         raise DataError(
-            f"p={metric.p!r}: differences of up to {widest:.3g} to this power leave float64. "
+            f"p={metric.p!r}: differences of up to {widest:.3g}, or a millionth of it, to this power leave float64. "
             "Use a smaller p, a scale, or metric='chebyshev', the limit of large p"
         )

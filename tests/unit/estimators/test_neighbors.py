@@ -224,7 +224,7 @@ def gower(a, b):
 
 @pytest.mark.parametrize("frame", [dict, pd.DataFrame])
 def test_a_table_of_all_kinds_of_columns_is_compared_by_gower(frame):
-    est = KNeighborsClassifier(n_neighbors=3, ordinal=ORDERS).fit(frame(TABLE), list("abcabc"))
+    est = KNeighborsClassifier(n_neighbors=3, metric="gower", ordinal=ORDERS).fit(frame(TABLE), list("abcabc"))
     asked = {"wind": [4.5, 20.0], "size": ["M", None], "sky": ["hail", "rain"]}  # another order, an unseen level
 
     distances, rows = est.kneighbors(frame(asked))
@@ -243,7 +243,7 @@ def test_a_level_that_fit_never_saw_is_what_was_asked_for():
     table, asked = {"sky": ["sun", "rain", "sun"], "wind": [1.0, 2.0, 3.0]}, {"sky": ["hail"], "wind": [1.0]}
 
     def nearest(unseen):
-        est = KNeighborsClassifier(n_neighbors=1, unseen=unseen).fit(table, [0, 1, 0])
+        est = KNeighborsClassifier(n_neighbors=1, metric="gower", unseen=unseen).fit(table, [0, 1, 0])
         return est.kneighbors(asked)[0].tolist()
 
     assert nearest("other") == [[0.5]]
@@ -253,14 +253,14 @@ def test_a_level_that_fit_never_saw_is_what_was_asked_for():
 
 
 def test_an_ordinal_level_that_fit_never_saw_is_missing_under_other():
-    est = KNeighborsClassifier(n_neighbors=1, ordinal=ORDERS).fit(
+    est = KNeighborsClassifier(n_neighbors=1, metric="gower", ordinal=ORDERS).fit(
         {"size": ["S", "L"], "wind": [1.0, 2.0]}, [0, 1]
     )  # fmt: skip
 
     assert est.kneighbors({"size": ["XL"], "wind": [2.0]})[0].tolist() == [[0.0]]
 
 
-def test_missing_cells_in_a_column_that_had_none_are_warned_of_under_gower_only():
+def test_missing_cells_in_a_column_that_had_none_are_warned_of_under_mixed_metrics_only():
     table = {"sky": ["sun", "rain"], "wind": [1.0, 2.0]}
     est = KNeighborsClassifier(n_neighbors=1).fit(table, [0, 1])
 

@@ -330,3 +330,10 @@ def test_arrays_that_cannot_be_written_to_have_points_of_the_usual_type(name):
     points = metric.points(matrix)
     assert points.flags.writeable
     assert points.tobytes() == expected
+
+
+def test_an_exponent_under_which_near_rows_are_at_distance_0_is_refused():
+    matrix, schema = np.linspace(0, 1, 100)[:, None], schema_of(1, "numeric")
+    with pytest.raises(DataError, match=r"p=100\.0.*chebyshev"):
+        metric_of("minkowski", matrix, schema, p=100)
+    assert metric_of("minkowski", matrix, schema, p=30).p == 30

@@ -265,3 +265,15 @@ def test_warmup_compiles_every_search_of_neighbours():
     words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
 
     _warm_up_neighbors(numbers, words)
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"), [("inf", "1 infinite value(s) (first: line 6)"), ("", "1 missing value(s) (first: line 6)")]
+)
+def test_a_cell_that_has_no_distance_is_named_by_its_line(command, tmp_path, cell, words):
+    lines = [f"{k},{k % 3},{'uv'[k % 2]}" for k in range(1, 13)]
+    lines[4] = f"5,{cell},u"
+    (tmp_path / "m.csv").write_text("\n".join(["a,b,y", *lines]) + "\n")
+    done = command("fit", "m.csv", "--target", "y", *KNN, "--set", "metric=euclidean", folder=tmp_path)
+    assert done.returncode == 1
+    assert f"m.csv: column 'b' has {words}" in done.stderr

@@ -15,7 +15,7 @@ from treewright.cli.algorithms import BOOSTING, ENSEMBLES, NEIGHBORS, check_is_o
 from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
-from treewright.cli.neighbors import written_in_words
+from treewright.cli.neighbors import check_rows, written_in_words
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.cli.terminal import note, printable, progress, results_after, say
@@ -40,6 +40,8 @@ def run_fit(request: FitRequest) -> None:
     task = task_of(request, data)
     check_is_one_model(task.make(), task.features.width)
     with progress(), remedies_as_options():
+        if request.algorithm == NEIGHBORS:
+            check_rows(task.make(), data.table.path, data.features, data.target, data.table.place)
         folds = cross_validate(task, request.n_folds) if request.n_folds else None
         held_out = fit_and_hold_out(task, 0.0 if folds else request.test_size)
     # Files first: whoever reads the results may go away before they end.

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from warnings import catch_warnings, simplefilter
+
+import polars as pl
 
 from treewright.cli.algorithms import NEIGHBORS
 from treewright.cli.terminal import UsageRefusal, printable
+from treewright.exceptions import DataError, ParameterError
 
 if TYPE_CHECKING:
     from treewright.cli.learn import FitRequest
 
-__all__ = ["check_neighbors", "written_in_words"]
+__all__ = ["check_neighbors", "check_rows", "written_in_words"]
 
 
 def check_neighbors(request: FitRequest) -> None:
@@ -33,6 +40,38 @@ def check_neighbors(request: FitRequest) -> None:
             f"--weight {printable(request.weight)}: --algorithm {NEIGHBORS} counts every row alike; leave it out, with "
             f"--drop {printable(request.weight)} if the column is not to be looked at"
         )
+
+
+def check_rows(
+    estimator: Any, path: Path, features: pl.DataFrame, target: pl.Series, place: Callable[[int], str]
+) -> None:
+    """Refuse a table that the metric does not take, before any row is held out: storing the rows shows it.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Not fitted.
+    path : Path
+        The file, for messages.
+    features, target
+        All rows.
+    place : callable
+        Tells where a row stands, such as ``line 7``.
+
+    Raises
+    ------
+    DataError
+        It names the column, and where the first of the cells stands.
+    """
+    with catch_warnings(), suppress(ParameterError):  # the fit itself tells them
+        simplefilter("ignore")
+        try:
+            estimator.fit(features, target)
+        except DataError as error:
+            told = re.sub(r"\bfirst row (\d+)", lambda found: f"first: {place(int(found[1]))}", str(error))
+            if told == str(error):
+                raise
+            raise type(error)(f"{path}: {told}") from None
 
 
 def written_in_words(path: Path, n_rows: int) -> str:

@@ -8,8 +8,8 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils._param_validation import InvalidParameterError, RealNotInt, validate_parameter_constraints
+from sklearn.base import OutlierMixin
+from sklearn.utils._param_validation import RealNotInt
 
 from treewright.core.progress import compiling_told
 from treewright.core.progress_bar import bar_where_nobody_listens
@@ -21,7 +21,7 @@ from treewright.estimators.bagging_rows import columns_of_each
 from treewright.estimators.constraints import Number, Words
 from treewright.estimators.isolation_plan import EncodedTable, IsolationPlan
 from treewright.estimators.isolation_verbs import IsolationVerbs
-from treewright.estimators.table_estimator import _BothParameterErrors
+from treewright.estimators.table_estimator import CheckedEstimator
 from treewright.estimators.text_suspicions import warn_of_text
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
 from treewright.forest.isolation_scores import (
@@ -35,13 +35,11 @@ from treewright.model import Model
 from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
     from treewright.tree.arrays import Tree
     from treewright.tree.model import Unseen
 
 
-class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
+class IsolationForest(IsolationVerbs, OutlierMixin, CheckedEstimator):
     """Rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
 
     Parameters
@@ -167,14 +165,6 @@ class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
         self.numeric = numeric
         self.unseen = unseen
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.categorical = True
-        return tags
-
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002 - there is no target
         """Grow the trees.
 
@@ -220,16 +210,6 @@ class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
         self._store(plan, self._model_of(table, plan, before + new))
         return self
 
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range."""
-        try:
-            validate_parameter_constraints(self._parameter_constraints, self._parameters(), type(self).__name__)
-        except InvalidParameterError as error:
-            raise _BothParameterErrors(str(error)) from None
-
-    def _parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self._parameter_constraints}
-
     def _plan_of(self, table: EncodedTable, n_trees: int) -> tuple[IsolationPlan, tuple[Tree, ...]]:
         """What the trees draw, and the trees that there are; under a warm start both are those of the fit before."""
         n_columns = columns_of_each(self.max_features, len(table.schema))
@@ -274,10 +254,7 @@ class IsolationForest(IsolationVerbs, OutlierMixin, BaseEstimator):
         self.offset_ = float(model.facts["offset"])
         self.max_samples_ = int(model.facts["max_samples"])
         self.n_features_in_ = len(model.schema)
-        if model.schema.named and all(isinstance(name, str) for name in model.schema.names):
-            self.feature_names_in_ = np.array(model.schema.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+        self._keep_names(model.schema)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The score of the paper with a minus: the lower, the odder.

@@ -1,6 +1,6 @@
 """What estimators of tables share: check parameters, keep what scikit-learn expects. In: parameters. Out: ``model_``.
 
-Callers: estimators.base, estimators.classifier, estimators.neighbors_base.
+Callers: estimators.base, estimators.classifier, estimators.isolation, estimators.neighbors_base.
 
 An estimator only holds parameters. ``fit`` checks them, hands table and target down the layers and keeps the result as
 ``model_``; every other method hands on to that model.
@@ -34,13 +34,10 @@ class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818
 _BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
 
 
-class TableEstimator(BaseEstimator, ABC):
-    """A scikit-learn estimator around a model of whatever kind."""
+class CheckedEstimator(BaseEstimator):
+    """A scikit-learn estimator of tables, with a target or without one."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]]
-
-    model_: Any
-    n_jobs: int | None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -48,7 +45,6 @@ class TableEstimator(BaseEstimator, ABC):
         tags.input_tags.sparse = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
-        tags.target_tags.multi_output = True
         return tags
 
     def _check_parameters(self) -> None:
@@ -69,6 +65,18 @@ class TableEstimator(BaseEstimator, ABC):
             self.feature_names_in_ = np.array(schema.names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+
+class TableEstimator(CheckedEstimator, ABC):
+    """A scikit-learn estimator around a model of whatever kind."""
+
+    model_: Any
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def _warn_column_vector(self, target: Any) -> None:
         """As scikit-learn: a target of shape (n, 1) is taken as (n,)."""

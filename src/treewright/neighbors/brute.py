@@ -28,7 +28,7 @@ import numpy as np
 
 from treewright.core.threads import run_each
 from treewright.neighbors.brute_kernels import COLUMNS, QUERIES, TILE, nearest_of_block, within_of_block
-from treewright.neighbors.direct import Direct, in_order, joined
+from treewright.neighbors.direct import Direct, blocks_of, in_order, joined
 from treewright.neighbors.ranks import SQUARES
 
 __all__ = ["Brute"]
@@ -87,7 +87,7 @@ class Brute:
             return self.direct.nearest(points, k, n_threads)
         rows, ranks = np.empty((len(points), k), np.int64), np.empty((len(points), k))
         most = n // _ROWS_A_LOOK + 16 * k + _FREE_LOOKS
-        size, n_tasks = _blocks(len(points), n_threads)
+        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
 
         def work(task: int, thread: int) -> None:
             own = slice(task * size, min((task + 1) * size, len(points)))
@@ -110,7 +110,7 @@ class Brute:
         if rough is None:
             return self.direct.within(points, rank, n_threads)
         most = len(self.direct.points) // _ROWS_A_LOOK + _FREE_LOOKS
-        size, n_tasks = _blocks(len(points), n_threads)
+        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
         room = max(_BLOCK_BYTES // 24, size * TILE)
         buffers = [
             (np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)) for _ in range(min(n_threads, n_tasks))
@@ -232,9 +232,3 @@ def _stride(n_tiles: int) -> int:
     while math.gcd(stride, n_tiles) > 1:
         stride += 1
     return stride
-
-
-def _blocks(n_queries: int, n_threads: int) -> tuple[int, int]:
-    """Queries of a task, and how many tasks there are: every thread gets some."""
-    size = max(1, min(_QUERIES, -(-n_queries // n_threads)))
-    return size, -(-n_queries // size)

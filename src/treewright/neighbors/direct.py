@@ -12,7 +12,7 @@ import numpy as np
 from treewright.core.threads import run_each
 from treewright.neighbors.direct_kernels import COLUMNS, TILE, nearest_of_block, ranks_of_block, within_of_block
 
-__all__ = ["Direct", "in_order", "select"]
+__all__ = ["Direct", "blocks_of", "in_order", "joined", "select"]
 
 # Queries that are measured against one tile of points: 128 KiB of sums.
 _QUERIES = 64
@@ -61,7 +61,7 @@ class Direct:
         if k > _FEW:
             self._nearest_of_all(points, rows, ranks, n_threads)
             return rows, ranks
-        size, n_tasks = _blocks(len(points), n_threads)
+        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
         scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
 
         def work(task: int, thread: int) -> None:
@@ -75,7 +75,7 @@ class Direct:
     def _nearest_of_all(self, points: np.ndarray, rows: np.ndarray, ranks: np.ndarray, n_threads: int) -> None:
         """For many neighbours: all ranks of a block of queries, then the k smallest of each."""
         n, k = len(self.points), rows.shape[1]
-        size, n_tasks = _blocks(len(points), n_threads, most=max(1, _BLOCK_BYTES // (8 * n)))
+        size, n_tasks = blocks_of(len(points), n_threads, min(_QUERIES, _BLOCK_BYTES // (8 * n)))
         scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
         everything = [np.empty((size, n)) for _ in scratch]
 
@@ -90,7 +90,7 @@ class Direct:
 
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The rows whose rank distance is at most ``rank``; see ``ranks.Index``."""
-        size, n_tasks = _blocks(len(points), n_threads)
+        size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
         scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
         room = max(_BLOCK_BYTES // 24, size * TILE)
         found = [(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)) for _ in scratch]
@@ -123,9 +123,9 @@ class _Scratch:
         return [cls(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
 
 
-def _blocks(n_queries: int, n_threads: int, most: int = _QUERIES) -> tuple[int, int]:
-    """Queries of a block, and how many blocks there are: every thread gets some."""
-    size = max(1, min(most, _QUERIES, -(-n_queries // n_threads)))
+def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
+    """Queries of a block, at most ``most``, and how many blocks there are: every thread gets some."""
+    size = max(1, min(most, -(-n_queries // n_threads)))
     return size, -(-n_queries // size)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.neighbors.ranks import CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, POWERS, SQUARES
-from treewright.neighbors.smallest import clear, keep
+from treewright.neighbors.smallest import clear, keep_tile
 
 # Points of a tile, and columns turned at a time: 128 KiB of cells, which the second cache holds, whatever the table.
 TILE = 256
@@ -131,18 +131,14 @@ def nearest_of_block(kind, p, queries, begin, end, points, cells, sums, rows, ra
     ranks : float64[m, k], OUT
         Of each query, ordered by (rank, row).
     """
-    n_points, k = len(points), ranks.shape[1]
+    n_points = len(points)
     for query in range(begin, end):
         clear(ranks[query], rows[query])
     for first in range(0, n_points, TILE):
         n = min(TILE, n_points - first)
         measure(kind, p, queries, begin, end, points, first, n, cells, sums)
         for query in range(begin, end):
-            found, its_ranks, its_rows = sums[query - begin], ranks[query], rows[query]
-            for i in range(n):
-                # Rows ascend: a later one of equal rank stands behind. The first k are kept even at infinity.
-                if found[i] < its_ranks[k - 1] or first + i < k:
-                    keep(found[i], first + i, its_ranks, its_rows)
+            keep_tile(sums[query - begin], first, n, ranks[query], rows[query])
 
 
 @bare_kernel

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.core.threads import run_each
-from treewright.neighbors.direct import in_order, joined, select
+from treewright.neighbors.direct import blocks_of, in_order, joined, select
 from treewright.neighbors.mixed_columns import SHARES, MixedColumns
 from treewright.neighbors.mixed_kernels import COLUMNS, TILE, nearest_of_block, ranks_of_block
 
@@ -122,7 +122,7 @@ class Mixed:
 
             self._measure_all(points, n_threads, take)
             return rows, ranks
-        size, n_tasks = self._blocks(len(points), n_threads)
+        size, n_tasks = blocks_of(len(points), n_threads, self._most_queries())
         scratch = self._scratch(min(n_threads, n_tasks), size)
 
         def work(task: int, thread: int) -> None:
@@ -146,7 +146,7 @@ class Mixed:
     def _measure_all(self, points: np.ndarray, n_threads: int, take: Callable[[int, np.ndarray], None]) -> None:
         """Hand all ranks of each block of queries to ``take``: its first query, and float64[queries, n]."""
         n = len(self.points)
-        size, n_tasks = self._blocks(len(points), n_threads, max(1, _BLOCK_BYTES // (8 * n)))
+        size, n_tasks = blocks_of(len(points), n_threads, min(self._most_queries(), _BLOCK_BYTES // (8 * n)))
         scratch = self._scratch(min(n_threads, n_tasks), size)
         everything = [np.empty((size, n)) for _ in scratch]
 
@@ -158,11 +158,9 @@ class Mixed:
 
         run_each(work, n_tasks, n_threads)
 
-    def _blocks(self, n_queries: int, n_threads: int, most: int = _QUERIES) -> tuple[int, int]:
-        """Queries of a block, and how many blocks there are: every thread gets some."""
-        lines = max(1, _BLOCK_BYTES // (8 * max(1, int(self._plan.lines[-1]))))
-        size = max(1, min(most, lines, _QUERIES, -(-n_queries // n_threads)))
-        return size, -(-n_queries // size)
+    def _most_queries(self) -> int:
+        """Of a block, so that their lines of levels fit."""
+        return min(_QUERIES, _BLOCK_BYTES // (8 * max(1, int(self._plan.lines[-1]))))
 
     def _scratch(self, n_threads: int, size: int) -> list[Scratch]:
         """Arrays of each thread."""

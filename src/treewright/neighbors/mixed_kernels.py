@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NO_ROWS
-from treewright.neighbors.smallest import clear, keep
+from treewright.neighbors.smallest import clear, keep_tile
 
 # Points of a tile, and columns turned at a time.
 TILE = 256
@@ -152,7 +152,6 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
     ranks : float64[m, k], OUT
         Of each query, ordered by (rank, row).
     """
-    k = ranks.shape[1]
     for query in range(begin, end):
         clear(ranks[query], rows[query])
         _fill_lines(queries[query], columns, scratch.lines[query - begin])
@@ -160,11 +159,7 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
         n = min(TILE, len(points) - first)
         measure(columns, queries, begin, end, points, first, n, scratch)
         for query in range(begin, end):
-            found, its_ranks, its_rows = scratch.sums[query - begin], ranks[query], rows[query]
-            for i in range(n):
-                # Rows ascend: a later one of equal rank stands behind. The first k are kept even at infinity.
-                if found[i] < its_ranks[k - 1] or first + i < k:
-                    keep(found[i], first + i, its_ranks, its_rows)
+            keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
 
 
 @bare_kernel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import bare_inner_kernel, inlined_kernel
 
 
 @bare_inner_kernel
@@ -34,3 +34,16 @@ def keep(rank, row, ranks, rows):
         at -= 1
     ranks[at] = rank
     rows[at] = row
+
+
+@inlined_kernel
+def keep_tile(found, first, n, ranks, rows):
+    """Put the rows ``first`` to ``first + n - 1``, of ranks ``found[:n]``, where they stand among the nearest.
+
+    Tiles come in ascending order: a later row of equal rank stands behind. The first k rows are kept even at infinity.
+    Written out in each search it was a twentieth faster; called instead of inlined it is a fifteenth slower.
+    """
+    k = len(ranks)
+    for i in range(n):
+        if found[i] < ranks[k - 1] or first + i < k:
+            keep(found[i], first + i, ranks, rows)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from treewright.estimators.neighbors_regressor import KNeighborsRegressor
     from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
     from treewright.model import Model, load
+    from treewright.reporting import Report, report
 
 _HOMES = {
     "AdaBoostClassifier": "treewright.estimators.adaboost",
@@ -50,9 +51,11 @@ _HOMES = {
     "Model": "treewright.model",
     "RandomForestClassifier": "treewright.estimators.forest_classifier",
     "RandomForestRegressor": "treewright.estimators.forest_regressor",
+    "Report": "treewright.reporting",
     "load": "treewright.model",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
+    "report": "treewright.reporting",
 }
 
 __all__ = [
@@ -77,9 +80,11 @@ __all__ = [
     "__version__",
     "RandomForestClassifier",
     "RandomForestRegressor",
+    "Report",
     "load",
     "model_selection",
     "plot",
+    "report",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, also=("__version__",))

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.notices import levels_to_the_caller
 from treewright.data.schema import Schema
+from treewright.estimators.reported import Reported
 from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class CheckedEstimator(BaseEstimator):
             del self.feature_names_in_
 
 
-class TableEstimator(CheckedEstimator, ABC):
+class TableEstimator(Reported, CheckedEstimator, ABC):
     """A scikit-learn estimator around a model of whatever kind."""
 
     model_: Any

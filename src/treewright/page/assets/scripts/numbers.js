@@ -1,0 +1,19 @@
+// Numbers as a reader writes them. JSON holds "inf" and "-inf" where a number is infinite, null where there is none.
+const numbers = (() => {
+  const value = (held) => held === "inf" ? Infinity : held === "-inf" ? -Infinity : held === null ? NaN : held;
+
+  // Four significant digits, thousands apart from 10,000 on; "-" where there is none.
+  function short(held, digits = 4) {
+    const number = value(held);
+    if (Number.isNaN(number)) return "-";
+    if (!Number.isFinite(number)) return number > 0 ? "infinite" : "-infinite";
+    const size = Math.abs(number);
+    if (size !== 0 && (size >= 1e15 || size < 1e-4)) return number.toExponential(digits - 1);
+    if (Number.isInteger(number)) return number.toLocaleString("en-US", { useGrouping: size >= 10000 });
+    return Number(number.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 10, useGrouping: size >= 10000 });
+  }
+
+  const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;
+  const counted = (n, one, many) => `${short(n)} ${n === 1 ? one : many || one + "s"}`;
+  return { value, short, percent, counted };
+})();

@@ -1,0 +1,94 @@
+"""A summary as one HTML file. In: ``Summary``. Out: text. Callers: page.tree_page, reporting.
+
+The template, scripts and styles are the files of ``page/assets``. Nothing is loaded by the page: its policy allows the
+script and the style that stand in it, by their digests, and nothing else.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from treewright.page.parts import Summary
+from treewright.page.plain import json_for_script, plain
+from treewright.plot.style import CLASS_COLORS, class_color
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# In this order, inside one function: what is used stands before what uses it.
+SCRIPTS = (
+    "dom", "state", "numbers", "chart", "route", "layout", "tree", "search", "pruning", "follow", "change", "quality",
+    "data", "ensemble", "main",
+)  # fmt: skip
+STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")
+N_COLORS = 3 * len(CLASS_COLORS)
+
+
+def render(summary: Summary, *, template: str = "report") -> str:
+    """Return the page of a summary.
+
+    Parameters
+    ----------
+    summary : Summary
+    template : {"report", "tree"}
+        ``"tree"`` shows the tree alone, for a frame in a notebook.
+
+    Returns
+    -------
+    str
+        A whole HTML document, ASCII but for texts that the template writes.
+    """
+    style, script = style_text(), script_text()
+    policy = (
+        f"default-src 'none'; script-src '{digest_of(script)}'; style-src '{digest_of(style)}'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return (
+        environment()
+        .get_template(f"{template}.html.j2")
+        .render(summary=plain(summary), policy=policy, style=style, script=script, data=json_for_script(summary))
+    )
+
+
+@cache
+def script_text() -> str:
+    """Return all scripts inside one function."""
+    parts = [asset("scripts", f"{name}.js") for name in SCRIPTS]
+    return '\n(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
+
+
+@cache
+def style_text() -> str:
+    """Return all styles, the colours of the classes first."""
+    colors = "".join(f"--class-{at}:{class_color(at)};" for at in range(N_COLORS))
+    return "\n:root{" + colors + "}\n" + "\n".join(asset("styles", f"{name}.css") for name in STYLES) + "\n"
+
+
+def asset(folder: str, name: str) -> str:
+    """Return the text of one of the package's own files."""
+    return files("treewright.page").joinpath("assets", folder, name).read_text(encoding="utf-8")
+
+
+def digest_of(text: str) -> str:
+    """Return the digest of an inline element, as a content-security policy names it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+
+
+@cache
+def environment() -> Environment:
+    """Return the templates; everything that they write is escaped unless they say otherwise."""
+    from jinja2 import DictLoader, StrictUndefined
+    from jinja2 import Environment as Templates
+
+    held: dict[str, Any] = {}
+    folder = files("treewright.page").joinpath("assets", "templates")
+    for entry in folder.iterdir():
+        if entry.name.endswith(".j2"):
+            held[entry.name] = entry.read_text(encoding="utf-8")
+    return Templates(
+        loader=DictLoader(held), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )

@@ -1,0 +1,120 @@
+"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting.report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from treewright.data.encoder import encode
+from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.exceptions import DataError
+from treewright.model import Model
+from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Rows with their target, as a model sees them.
+
+    Attributes
+    ----------
+    model : Model
+    estimator : fitted estimator, or None
+        None where the report is made from a model alone.
+    table, target_given : Any
+        As they were given.
+    matrix : float64[n, p]
+        Encoded: codes of levels, nan where a cell is missing.
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    weights : float64[n]
+        As given, or ones; class weights are no part of them.
+    weights_given : Any
+        As they were given, for functions that take the table itself; None without weights.
+    """
+
+    model: Model
+    estimator: Any
+    table: Any
+    target_given: Any
+    matrix: np.ndarray
+    target: np.ndarray
+    weights: np.ndarray
+    weights_given: Any
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self.matrix)
+
+    @property
+    def is_classification(self) -> bool:
+        """Whether the target holds classes."""
+        return self.model.task == "classification"
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """int32[n, n_outputs]: the predicted classes."""
+        return predict_codes(self.model, self.matrix)
+
+    @cached_property
+    def shares(self) -> list[np.ndarray]:
+        """Per output float64[n, n_classes]: predicted shares of the classes."""
+        return predict_shares(self.model, self.matrix)
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """float64[n, n_outputs]: the predicted numbers."""
+        return predict_numbers(self.model, self.matrix)
+
+    @cached_property
+    def leaves(self) -> np.ndarray:
+        """int[n], of many trees int[n, n_trees]: where the rows end."""
+        return predict_leaves(self.model, self.matrix)
+
+    @cached_property
+    def seen(self) -> bool | None:
+        """Whether these are the rows of the fit; None where that cannot be told.
+
+        They are where every leaf gets as many of them as it got at the fit. Of trees that drew their rows, only a
+        different number of rows tells that they are others.
+        """
+        if self.n != int(self.model.facts.get("n_samples", -1)):
+            return False
+        tree = self.model.trees[0]
+        leaves = self.leaves if self.leaves.ndim == 1 else self.leaves[:, 0]
+        held = np.bincount(leaves, minlength=tree.n_nodes)
+        same = bool(np.array_equal(held[tree.is_leaf], tree.n_samples[tree.is_leaf]))
+        if same:
+            return True
+        return False if self.model.combine == "single" and self.model.missing != "fractional" else None
+
+
+def judged_rows(model: Model, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+    """Encode rows with their target as the model sees them; rows of weight 0 are left out.
+
+    Raises
+    ------
+    DataError
+        The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
+    """
+    matrix = encode(model.schema, X, unseen=model.unseen, owner="report", missing=model.missing)
+    target: np.ndarray
+    if model.task == "classification":
+        labels = encode_labels(y)
+        check_lengths(len(matrix), labels)
+        target = recode(labels, model.classes)
+    else:
+        numbers = encode_numbers(y)
+        check_lengths(len(matrix), numbers)
+        target = numbers.values
+        if target.shape[1] != model.n_targets:
+            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_targets}")
+    given = check_weights(sample_weight, len(matrix))
+    weights = np.ones(len(matrix)) if given is None else given.astype(np.float64)
+    kept = weights > 0
+    if not kept.all():
+        matrix, target, weights = matrix[kept], target[kept], weights[kept]
+    return Judged(model, estimator, X, y, matrix, target, weights, sample_weight)

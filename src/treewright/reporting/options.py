@@ -1,0 +1,40 @@
+"""What a report is asked for. In: the arguments of ``report``. Out: ``Options``. Callers: reporting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+CurveName = Literal["learning", "depth"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """Arguments of ``treewright.report``, checked.
+
+    Attributes
+    ----------
+    cv : "auto", int >= 2, splitter, or None
+        Folds of the pruning path and of curves; "auto" is ten where the judged rows are those of the fit, else None:
+        the rows judge themselves.
+    curves : tuple of {"learning", "depth"}
+    examples : int >= 0
+        How many judged rows go into the page to be followed.
+    columns : int >= 0
+        At most so many columns have a partial dependence: those that matter most.
+    rows : int >= 1
+        Permutation and partial dependence take at most so many of the judged rows, drawn by ``random_state``.
+    trees : int >= 0
+        How many single trees of an ensemble go into the page.
+    random_state : int >= 0
+    n_jobs : int or None
+    """
+
+    cv: Any = "auto"
+    curves: tuple[CurveName, ...] = ()
+    examples: int = 50
+    columns: int = 12
+    rows: int = 2000
+    trees: int = 6
+    random_state: int = 0
+    n_jobs: int | None = None

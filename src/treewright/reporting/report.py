@@ -1,0 +1,155 @@
+"""A report about a fitted model. In: a model, rows with their target. Out: ``Report``, a file. Callers: users, cli."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+from treewright.core.files import write_whole
+from treewright.exceptions import ParameterError
+from treewright.page.parts import Summary
+from treewright.page.plain import plain
+from treewright.page.render import render
+from treewright.reporting.options import CurveName, Options
+from treewright.reporting.summary import summary_of
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A page about a fitted model; a notebook shows it by itself.
+
+    Attributes
+    ----------
+    summary : treewright.page.parts.Summary
+        Everything that the page shows, typed.
+    """
+
+    summary: Summary
+
+    @cached_property
+    def html(self) -> str:
+        """The page: one HTML document that loads nothing."""
+        return render(self.summary)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values, as ``json.dumps`` takes them."""
+        found: dict[str, Any] = plain(self.summary)
+        return found
+
+    def to_json(self) -> str:
+        """The summary as JSON; numbers are exact, ``nan`` is null, infinite numbers are "inf" and "-inf"."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False, ensure_ascii=False)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page (``.html``) or its summary (``.json``) in one step; an old file stays whole if that fails.
+
+        Raises
+        ------
+        ParameterError
+            The name ends in neither.
+        InputFileError
+            The file cannot be written.
+        """
+        ending = check_path(path)
+        text = self.to_json() if ending == ".json" else self.html
+        write_whole(path, text.encode("utf-8", "backslashreplace"))
+
+    def _repr_html_(self) -> str:
+        """A frame of its own: styles and scripts of the page stay inside."""
+        return (
+            '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:820px;border:0" '
+            f'title="{html.escape(self.summary.title)}" srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"<treewright.Report: {self.summary.subtitle}>"
+
+
+def check_path(path: str | os.PathLike[str]) -> str:
+    """The ending of a report's file name.
+
+    Raises
+    ------
+    ParameterError
+        It is neither ``.html`` nor ``.json``.
+    """
+    ending = PurePath(os.fsdecode(path)).suffix.lower()
+    if ending == ".htm":
+        return ".html"
+    if ending not in (".html", ".json"):
+        raise ParameterError(f"{os.fsdecode(path)!r}: a report is a page, .html, or its summary, .json")
+    return ending
+
+
+def report(
+    fitted: Any,
+    X: Any,
+    y: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    sample_weight: Any = None,
+    title: str | None = None,
+    cv: Any = "auto",
+    curves: tuple[CurveName, ...] = (),
+    examples: int = 50,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> Report:
+    """Make a page about a fitted model: its tree, how far to cut it back, how good it is, what its columns do.
+
+    Parameters
+    ----------
+    fitted : fitted estimator of this library, or Model
+    X, y : table of n rows and its target
+        The rows that judge; best those that the fit did not see.
+    path : path ending in ``.html`` or ``.json``, optional
+        Write the page, or its summary, there.
+    sample_weight : n numbers >= 0, optional
+    title : str, optional
+    cv : "auto", int >= 2, splitter, or None
+        What judges the subtrees of the pruning path: folds, or (None) the rows themselves as rows kept aside. "auto":
+        ten folds where they are the rows of the fit, else the rows.
+    curves : sequence of {"learning", "depth"}
+        Curves that take many fits.
+    examples : int >= 0
+        How many of the rows go into the page, to be followed through the tree. 0: no row of the table is in it.
+    random_state : int >= 0
+        Of folds, shuffles and drawn rows.
+    n_jobs : int, optional
+        Threads; the page does not depend on it.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    ParameterError
+        ``fitted`` is no fitted model of this library, or a parameter is out of range.
+    DataError
+        The rows were refused.
+    InputFileError
+        The file cannot be written.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> est = tw.DecisionTreeClassifier().fit(X[::2], y[::2])
+    >>> page = tw.report(est, X[1::2], y[1::2])
+    >>> page.summary.tree.n_leaves, page.html[:15]
+    (6, '<!doctype html>')
+    """
+    if path is not None:
+        check_path(path)
+    options = Options(cv=cv, curves=tuple(curves), examples=examples, random_state=random_state, n_jobs=n_jobs)
+    made = Report(summary_of(fitted, X, y, sample_weight, title, options))
+    if path is not None:
+        made.save(path)
+    return made

@@ -51,11 +51,11 @@ _HOMES = {
     "Model": "treewright.model",
     "RandomForestClassifier": "treewright.estimators.forest_classifier",
     "RandomForestRegressor": "treewright.estimators.forest_regressor",
-    "Report": "treewright.reporting",
+    "Report": "treewright.reporting.document",
     "load": "treewright.model",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
-    "report": "treewright.reporting",
+    "report": "treewright.reporting.document",
 }
 
 __all__ = [

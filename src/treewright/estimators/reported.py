@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treewright.reporting.report import Report
+    from treewright.reporting.document import Report
 
 
 class Reported:
@@ -40,6 +40,6 @@ class Reported:
         ParameterError, DataError, InputFileError
             As ``treewright.report``.
         """
-        from treewright.reporting.report import report
+        from treewright.reporting.document import report
 
         return report(self, X, y, path, **options)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from treewright.core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from treewright.reporting.report import Report, report
+    from treewright.reporting.document import Report, report
 
-_HOMES = {"Report": "treewright.reporting.report", "report": "treewright.reporting.report"}
+_HOMES = {"Report": "treewright.reporting.document", "report": "treewright.reporting.document"}
 
 __all__ = ["Report", "report"]
 

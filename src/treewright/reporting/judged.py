@@ -1,4 +1,4 @@
-"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting.report."""
+"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting.document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The whole summary of a report. In: a fitted model, rows, options. Out: ``Summary``. Caller: reporting.report."""
+"""The whole summary of a report. In: a fitted model, rows, options. Out: ``Summary``. Caller: reporting.document."""
 
 from __future__ import annotations
 

@@ -1,0 +1,51 @@
+"""The frame of the page: it opens from disk, complains of nothing, loads nothing, and everybody can read it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+
+
+@pytest.fixture(scope="module")
+def report():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
+    est = tw.DecisionTreeClassifier(max_depth=4, min_samples_leaf=5).fit(X[:120], y[:120])
+    return tw.report(est, X[120:], y[120:])
+
+
+def test_the_page_opens_from_disk_and_loads_nothing(open_page, report):
+    opened = open_page(report.html)
+
+    assert opened.page.title() == report.summary.title
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(open_page, faults, report, scheme):
+    opened = open_page(report.html, scheme=scheme)
+
+    assert faults(opened.page) == []
+
+
+def test_the_page_has_the_tree_as_text_without_scripts(open_page, report, chromium, tmp_path):
+    path = tmp_path / "plain.html"
+    path.write_text(report.html, encoding="utf-8")
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+
+    page.locator("#text summary").click()
+    shown = page.locator("#text pre").inner_text()
+    context.close()
+
+    assert shown.strip() == report.summary.text.strip()
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_page_is_never_wider_than_the_window(open_page, report, width):
+    opened = open_page(report.html, width=width)
+
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= width

@@ -97,10 +97,10 @@ def axe_source():
     """The text of axe-core, which looks for faults of accessibility."""
     named = os.environ.get("TREEWRIGHT_AXE")
     places = [Path(named)] if named else [ROOT / "node_modules" / "axe-core" / "axe.min.js"]
-    for place in places:
-        if place.is_file():
-            return place.read_text(encoding="utf-8")
-    absent("axe-core is not installed: npm install axe-core, or name axe.min.js in TREEWRIGHT_AXE")
+    found = [place for place in places if place.is_file()]
+    if not found:
+        absent("axe-core is not installed: npm install axe-core, or name axe.min.js in TREEWRIGHT_AXE")
+    return found[0].read_text(encoding="utf-8")
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def test_ctrl_c_before_the_work_begins_is_told_as_well(monkeypatch, capsys, wher
         raise KeyboardInterrupt
 
     monkeypatch.setattr(command_line, where, interrupted)
-    monkeypatch.setattr("sys.argv", ["treewright", "show", "m.tw"])
+    monkeypatch.setattr("sys.argv", ["treewright", "predict", "m.tw", "rows.csv"])
 
     with pytest.raises(SystemExit) as leaving:
         command_line.main()

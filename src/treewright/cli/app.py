@@ -13,13 +13,12 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from treewright.cli import choosing
+from treewright.cli import choosing, looking
 from treewright.cli.options import (
     Data,
     Drop,
     Encoding,
     Force,
-    FormatName,
     Jobs,
     MissingTokens,
     ModelFile,
@@ -116,6 +115,15 @@ def fit(
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="FILE", help="Draw the tree.", rich_help_panel="Output")
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report",
+            metavar="FILE.html",
+            help="Write a page about it: judged on the rows held out, on all rows where there are none.",
+            rich_help_panel="Output",
+        ),
+    ] = None,
     force: Force = False,
     prune: Annotated[
         str | None,
@@ -159,6 +167,7 @@ def fit(
             seed=seed,
             out=out,
             svg=svg,
+            report=report,
             force=force,
             jobs=jobs,
             trace=trace,
@@ -207,134 +216,9 @@ def predict(
         run_predict(model, data, options, out, answers=Answers(proba, words, interval), force=force, guard=guard)
 
 
-@app.command()
-def evaluate(
-    model: ModelFile,
-    data: Data,
-    target: Annotated[
-        str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
-    ] = None,
-    importances: Annotated[
-        bool, typer.Option("--importances", help="Also tell how much worse trees get when a column is shuffled.")
-    ] = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-) -> None:
-    """Score a model on rows whose truth is known."""
-    with refusals(data):
-        from treewright.cli.declared import one_separator, split_tokens
-        from treewright.cli.delimited import ReadOptions
-        from treewright.cli.evaluate import run_evaluate
-
-        options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
-        run_evaluate(model, data, options, target, importances=importances)
-
-
-@app.command()
-def show(
-    model: ModelFile,
-    form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
-    tree: Annotated[
-        int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
-    ] = None,
-    max_depth: Annotated[int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and svg.")] = None,
-    max_nodes: Annotated[
-        int | None, typer.Option("--max-nodes", metavar="N", help="At most so many nodes, 0 for all; text.")
-    ] = None,
-    surrogates: Annotated[
-        bool, typer.Option("--surrogates", help="Below each node, the tests that stand in for it; text.")
-    ] = False,
-    importances: Annotated[
-        bool, typer.Option("--importances", help="How much each column lowered the impurity, instead of the trees.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")] = None,
-    audit: Annotated[
-        bool, typer.Option("--audit", help="What a node could have asked, with the arithmetic; needs --data.")
-    ] = False,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DATA", help="The rows to audit.", rich_help_panel="Audit")
-    ] = None,
-    node: Annotated[
-        int | None, typer.Option("--node", metavar="N", help="Which node; 0, the root.", rich_help_panel="Audit")
-    ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option("--every", metavar="COL", help="List every cut of this column.", rich_help_panel="Audit"),
-    ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            "--target",
-            metavar="COL",
-            help="The column with the truth; the model knows its own.",
-            rich_help_panel="Audit",
-        ),
-    ] = None,
-    skip_missing_target: Annotated[
-        bool, typer.Option("--skip-missing-target", help="Leave out rows without a target.", rich_help_panel="Audit")
-    ] = False,
-    missing_tokens: MissingTokens = None,
-    separator: Separator = None,
-    encoding: Encoding = None,
-    force: Force = False,
-) -> None:
-    """Show a model: as text, picture, graph, data or rules; or audit one of its nodes."""
-    with refusals(data):
-        from treewright.cli.show import check_words, run_show
-
-        check_words(
-            audit=audit,
-            form=form.value,
-            for_views={
-                "--tree": tree,
-                "--max-depth": max_depth,
-                "--max-nodes": max_nodes,
-                "--surrogates": surrogates or None,
-                "--importances": importances or None,
-            },
-            for_audits={
-                "--data": data,
-                "--node": node,
-                "--every": every,
-                "--target": target,
-                "--skip-missing-target": skip_missing_target or None,
-                "--missing-tokens": missing_tokens,
-                "--separator": separator,
-                "--encoding": encoding,
-            },
-        )
-        if audit:
-            from treewright.cli.audit import run_audit
-            from treewright.cli.declared import one_separator, split_tokens
-            from treewright.cli.delimited import ReadOptions
-
-            options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
-            run_audit(
-                model,
-                data,
-                options,
-                node=node or 0,
-                every=every,
-                target=target,
-                skip_missing_target=skip_missing_target,
-                out=out,
-                force=force,
-            )
-            return
-        run_show(
-            model,
-            form.value,
-            max_depth,
-            out,
-            max_nodes=max_nodes,
-            surrogates=surrogates,
-            tree=tree,
-            importances=importances,
-            force=force,
-        )
-
-
+app.command()(looking.evaluate)
+app.command()(looking.show)
+app.command()(looking.report)
 app.command()(choosing.prune)
 app.command()(choosing.compare)
 

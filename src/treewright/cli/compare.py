@@ -20,6 +20,7 @@ from treewright.cli.learn import (
 )
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import asked_pruning, options_of_pruning, pruning_named
+from treewright.cli.screen import say_prose
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError
@@ -100,7 +101,7 @@ def run_compare(request: CompareRequest) -> None:
         written.append(f"wrote {printable(request.out)} (table)")
     with results_after(written):
         if data.remark:
-            say(data.remark)
+            say_prose(data.remark)
         say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
         say()
         say(printable_lines(str(table)))

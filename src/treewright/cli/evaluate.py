@@ -15,7 +15,9 @@ from treewright.cli.ensembles import refuse_isolation
 from treewright.cli.kinds_of_models import of_trees, target_type
 from treewright.cli.matching import rows_for
 from treewright.cli.scores import LabelScore, Score, score_for
-from treewright.cli.terminal import note, printable, progress, say
+from treewright.cli.screen import Screen, screen_of
+from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
+from treewright.cli.terminal import UsageRefusal, note, progress, say
 from treewright.exceptions import DataError
 
 __all__ = ["run_evaluate"]
@@ -24,7 +26,15 @@ _MOST_SHOWN = 20
 
 
 def run_evaluate(
-    model_path: Path, data: Path, options: ReadOptions, target: str | None, *, importances: bool = False
+    model_path: Path,
+    data: Path,
+    options: ReadOptions,
+    target: str | None,
+    *,
+    importances: bool = False,
+    intervals: bool = False,
+    color: str = "auto",
+    width: int | None = None,
 ) -> None:
     """Compare a model's predictions with the truth.
 
@@ -37,6 +47,11 @@ def run_evaluate(
     importances : bool
         Whether to tell as well how much worse its trees get when a column is shuffled; then the rows have to fit into
         memory.
+    intervals : bool
+        Whether precision and recall of each class have their intervals beside them also where nobody looks on.
+    color : {"auto", "always", "never"}
+    width : int or None
+        Cells of a line; None is the width of the window, or of a page.
 
     Raises
     ------
@@ -50,10 +65,13 @@ def run_evaluate(
     from treewright.cli.importances import check_can_be_judged, permutation_importances
     from treewright.cli.labelled import target_name
 
+    screen = screen_of(color, width)
     model = treewright.load(model_path)
     refuse_isolation(model, model_path, "nothing can be scored")
     name = target_name(model, model_path, target, "evaluate")
     score = score_for(model)
+    if intervals and not isinstance(score, LabelScore):
+        raise UsageRefusal(f"--intervals is for classes, and {model_path} predicts numbers: leave it out")
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
     n_missing = 0
@@ -80,51 +98,23 @@ def run_evaluate(
         with progress():
             judged = of_trees(model, model_path, "--importances")
             matter = permutation_importances(judged, *labelled_rows(judged, data, options, name, skip=False))
-    _say(score)
+    _say(score, screen, intervals=intervals)
     if matter:
         say()
         say(matter)
 
 
-def _say(score: Score) -> None:
+def _say(score: Score, screen: Screen, *, intervals: bool) -> None:
     """The score, and for classes where it comes from."""
     if not isinstance(score, LabelScore):
-        say(score.line("predictions:"))
+        screen.say_prose(score.line("predictions:"))
         return
-    say(score.line("accuracy"))
-    labels = sorted({*score.true_totals(), *score.predicted_totals()}, key=lambda label: (str(type(label)), label))
+    screen.say_prose(score.line("accuracy"))
+    labels = sorted_labels(score)
     say()
-    _say_classes(score, labels)
+    screen.say(class_lines(score, labels, screen.width, intervals=intervals or screen.painted))
     if len(labels) > _MOST_SHOWN:
         note(f"the confusion matrix of {len(labels)} classes is not shown; it is for up to {_MOST_SHOWN}")
         return
     say()
-    _say_confusion(score, labels)
-
-
-def _say_classes(score: LabelScore, labels: list[object]) -> None:
-    """Precision and recall per class; a dash where a class was never predicted, or never true."""
-    true, predicted = score.true_totals(), score.predicted_totals()
-    rows = [["class", "rows", "precision", "recall"]]
-    for label in labels:
-        right = score.counts.get((label, label), 0)
-        precision = f"{right / predicted[label]:.3f}" if predicted.get(label) else "-"
-        recall = f"{right / true[label]:.3f}" if true.get(label) else "-"
-        rows.append([printable(label), str(true.get(label, 0)), precision, recall])
-    _say_table(rows)
-
-
-def _say_confusion(score: LabelScore, labels: list[object]) -> None:
-    """Rows are the truth, columns what was predicted."""
-    rows = [["true \\ predicted", *(printable(label) for label in labels)]]
-    rows += [[printable(true), *(str(score.counts.get((true, guess), 0)) for guess in labels)] for true in labels]
-    _say_table(rows)
-
-
-def _say_table(rows: list[list[str]]) -> None:
-    """Columns lined up: the first to the left, numbers to the right."""
-    shown = [[cell if len(cell) <= 24 else cell[:21] + "..." for cell in row] for row in rows]
-    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
-    for row in shown:
-        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
-        say("  ".join(cells).rstrip())
+    screen.say(confusion_lines(score, labels, screen.width))

@@ -6,6 +6,7 @@ are not held out. (Under ``--cv`` the score is that of the fits on the folds; th
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,17 @@ from treewright.cli.holdout import HeldOut, Task, cross_validate, fit_and_hold_o
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
 from treewright.cli.neighbors import check_rows, written_in_words
 from treewright.cli.outputs import check_output, write_text
+from treewright.cli.report import check_report_output, write_report
 from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts
+from treewright.cli.screen import say_prose, screen_of
+from treewright.cli.show import tree_lines
 from treewright.cli.terminal import note, printable, progress, results_after, say
+from treewright.exceptions import TreewrightError
+from treewright.explain.spans import fitted
 
 __all__ = ["run_fit"]
+
+_NAME_WIDTH = 60
 
 
 def run_fit(request: FitRequest) -> None:
@@ -36,6 +44,7 @@ def run_fit(request: FitRequest) -> None:
     check_request(request)
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
+    check_report_output(request.report, request.force)
     data = read_request(request)
     task = task_of(request, data)
     check_is_one_model(task.make(), task.features.width)
@@ -47,12 +56,14 @@ def run_fit(request: FitRequest) -> None:
     # Files first: whoever reads the results may go away before they end.
     written = _write(request, held_out.estimator)
     with results_after(written):
+        if request.report is not None:
+            written.append(_written_report(request, request.report, task, held_out, written))
         _say_what_is_in_it(request, task, held_out.estimator)
         if data.remark:
-            say(data.remark)
+            say_prose(data.remark)
         _say_split(request, held_out)
         if request.prune:
-            say(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
+            say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
         say()
         _say_model(request, task, held_out.estimator)
         say()
@@ -71,20 +82,25 @@ def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:
     """One line about the columns, one about the target."""
     missing = sum(task.features.null_count().row(0))
     n = len(task.target)
-    say(f"{printable(request.data)}: {n} rows, {columns_in_words(estimator.model_)}, {missing} cells missing")
+    say_prose(f"{printable(request.data)}: {n} rows, {columns_in_words(estimator.model_)}, {missing} cells missing")
     if not task.is_classification:
         low, high = printable(task.target.min()), printable(task.target.max())
         mean = float(task.target.cast(pl.Float64).to_numpy().mean())
-        say(f"target {printable(request.target)}: regression, {low} to {high}, mean {mean:.4g}")
+        say_prose(f"target {printable(request.target)}: regression, {low} to {high}, mean {mean:.4g}")
         return
     counts = label_counts(task.target)
-    shares = [f"{printable(label)} {100 * count / n:.1f} %" for label, count in counts[:6]]
+    shares = [f"{fitted(printable(label), _NAME_WIDTH)} {100 * count / n:.1f} %" for label, count in counts[:6]]
     more = f", {len(counts) - 6} more" if len(counts) > 6 else ""
-    say(f"target {printable(request.target)}: classification, {len(counts)} classes ({', '.join(shares)}{more})")
+    say_prose(f"target {printable(request.target)}: classification, {len(counts)} classes ({', '.join(shares)}{more})")
 
 
 def _say_model(request: FitRequest, task: Task, estimator: Any) -> None:
     """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
+    screen = screen_of()
+    if screen.painted and request.algorithm not in (*ENSEMBLES, NEIGHBORS):
+        shows = f"treewright show {request.out or 'MODEL'} --max-nodes 0 shows all"
+        screen.say(tree_lines(estimator.model_, screen, unfold=shows))
+        return
     if request.algorithm not in ENSEMBLES:
         say(estimator.show().rstrip("\n"))
         return
@@ -106,7 +122,7 @@ def _say_rounds(estimator: Any) -> None:
     whose = "rows kept aside" if history.get("validation") else "the rows of the fit"
     loss = "beyond float64" if values[best] is None else f"{values[best]:.4g}"
     say()
-    say(
+    say_prose(
         f"early stopping: {estimator.n_estimators_} of {estimator.n_iter_} rounds are kept; after round {best} the "
         f"loss of {whose} is the lowest, {loss}"
     )
@@ -122,10 +138,10 @@ def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
     below = "the {} below {}".format(*words_of(request.algorithm))
     if held_out.score is None:
-        say(f"{below} fitted on all {held_out.n_fitted} rows")
+        say_prose(f"{below} fitted on all {held_out.n_fitted} rows")
         return
     how = "stratified, " if held_out.stratified else ""
-    say(
+    say_prose(
         f"{below} fitted on {held_out.n_fitted} rows; {held_out.score.n} are held out "
         f"({how}seed {request.seed}; --test-size 0 fits on all)"
     )
@@ -135,14 +151,14 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
     """The score beside that of the constant answer."""
     if isinstance(score, LabelScore) and isinstance(baseline, LabelScore):
         constant = next(iter(baseline.predicted_totals()))
-        say(score.line(f"{what} accuracy"))
-        say(f"always answering {printable(constant)!r}: {baseline.main:.3f}")
+        say_prose(score.line(f"{what} accuracy"))
+        say_prose(f"always answering {fitted(printable(constant), _NAME_WIDTH)!r}: {baseline.main:.3f}")
     elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
-        say(score.line(what))
-        say(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")
+        say_prose(score.line(what))
+        say_prose(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")
     elif isinstance(score, QuantileScore) and isinstance(baseline, QuantileScore):
-        say(score.line(what))
-        say(f"always answering the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
+        say_prose(score.line(what))
+        say_prose(f"always answering the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
 
 
 def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:
@@ -150,8 +166,8 @@ def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], s
     _say_score(f"{len(per_fold)}-fold cross-validated", score, baseline)
     each = [fold.main for fold in per_fold]
     mean, lowest, highest = (f"{value:{score.digits}}" for value in (np.mean(each), min(each), max(each)))
-    say(f"{score.name} per fold: mean {mean}, lowest {lowest}, highest {highest}")
-    say(f"(the score is that of {len(per_fold)} fits, each on the other folds; the {shown} fitted on every row)")
+    say_prose(f"{score.name} per fold: mean {mean}, lowest {lowest}, highest {highest}")
+    say_prose(f"(the score is that of {len(per_fold)} fits, each on the other folds; the {shown} fitted on every row)")
 
 
 def _write(request: FitRequest, estimator: Any) -> list[str]:
@@ -167,3 +183,22 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         write_text(request.svg, estimator.plot().text, request.force)
         written.append(f"wrote {printable(request.svg)} (picture)")
     return written
+
+
+def _written_report(request: FitRequest, path: Path, task: Task, held_out: HeldOut, written: list[str]) -> str:
+    """Write the page about the rows held out, about all where none is; a line about it.
+
+    Where that is refused, the files that are there already are named first.
+    """
+    rows = slice(None) if held_out.rows is None else held_out.rows
+    weights = None if task.weights is None else task.weights[rows]
+    try:
+        with progress(), remedies_as_options():
+            return write_report(
+                path, request.force, held_out.estimator, task.features[rows], task.target[rows], weights,
+                random_state=request.seed, n_jobs=request.jobs,
+            )  # fmt: skip
+    except TreewrightError:
+        for line in written:
+            note(line)
+        raise

@@ -65,6 +65,8 @@ class HeldOut:
     score, baseline : Score or None
         Its own, and that of the constant answer; None where no row was held out.
     stratified : bool
+    rows : int[n] or None
+        Positions of the rows held out; None where none was.
     """
 
     estimator: Any
@@ -72,6 +74,7 @@ class HeldOut:
     score: Score | None = None
     baseline: Score | None = None
     stratified: bool = False
+    rows: np.ndarray | None = None
 
 
 def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
@@ -98,7 +101,7 @@ def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
     estimator = task.fit(learn)
     score, baseline = score_for(estimator.model_), score_for(estimator.model_)
     _add(task, estimator, learn, test, score, baseline)
-    return HeldOut(estimator, len(learn), score, baseline, stratified)
+    return HeldOut(estimator, len(learn), score, baseline, stratified, test)
 
 
 def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]:

@@ -80,6 +80,7 @@ def _check_words(request: FitRequest) -> None:
         "--prune": request.prune is not None,
         "--trace": request.trace,
         "--svg": request.svg is not None,
+        "--report": request.report is not None,
         "--skip-missing-target": request.skip_missing_target,
         "--test-size": request.test_size not in (0.0, FitRequest.test_size),
     }

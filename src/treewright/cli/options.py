@@ -31,10 +31,20 @@ class FormatName(StrEnum):
 
     text = "text"
     svg = "svg"
+    png = "png"
+    pdf = "pdf"
     dot = "dot"
     json = "json"
     rules = "rules"
     rules_csv = "rules-csv"
+
+
+class ColorName(StrEnum):
+    """When the terminal is painted on."""
+
+    auto = "auto"
+    always = "always"
+    never = "never"
 
 
 Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV (plain or gzip) or Parquet.", show_default=False)]
@@ -124,3 +134,17 @@ Unseen = Annotated[
     ),
 ]
 Target = Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)]
+Color = Annotated[
+    ColorName,
+    typer.Option(
+        "--color",
+        help="auto: colours and bars where a person looks on, plain text in a pipe or file.",
+        rich_help_panel="Screen",
+    ),
+]
+Width = Annotated[
+    int | None,
+    typer.Option(
+        "--width", metavar="N", help="Cells of a line; by default those of the window.", rich_help_panel="Screen"
+    ),
+]

@@ -18,6 +18,7 @@ from treewright.cli.labelled import target_name, weighted_rows
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
 from treewright.cli.scores import LabelScore, Score, label_series, score_for
+from treewright.cli.screen import say_prose
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
 from treewright.exceptions import DataError, ParameterError
 from treewright.prune.door import request_of
@@ -104,11 +105,11 @@ def run_prune(request: PruneRequest) -> None:
         given = rows if method is None or method.needs != "none" else ()
         pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):
-        say(printable_lines(str(pruned.prune_log)).replace("; to_dict() has them all", "; --log has them all"))
+        say_prose(printable_lines(str(pruned.prune_log)).replace("; to_dict() has them all", "; --log has them all"))
         if rows:
             say()
             for what, each in (("before", model), ("after", pruned)):
-                say(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
+                say_prose(_score(each, rows).line(f"on {printable(request.data)} {what}:"))
             if method is None or method.needs == "holdout":
                 what = "tree" if method is not None else "model"
                 note(f"the rows above have chosen what was cut: judge the {what} on others")

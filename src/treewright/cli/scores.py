@@ -14,11 +14,11 @@ import polars as pl
 
 from treewright.cli.kinds_of_models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
+from treewright.model.answers import quantile_levels
 from treewright.tree.intervals import wilson_interval
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel
-    from treewright.model import Model
 
 __all__ = ["LabelScore", "NumberScore", "QuantileScore", "Score", "score_for", "wilson_interval"]
 
@@ -202,18 +202,6 @@ def score_for(model: AnyModel) -> Score:
             "is known for them"
         )
     return QuantileScore(levels) if levels else NumberScore()
-
-
-def quantile_levels(model: Model) -> tuple[float, ...]:
-    """The levels of the quantiles that a boosted model predicts of one target; empty where it predicts other things."""
-    told = model.facts.get("loss")
-    if model.boosting is None or not isinstance(told, dict) or told.get("name") != "quantile":
-        return ()
-    given = told.get("quantile")
-    levels = given if isinstance(given, list) else [given]
-    if len(levels) != model.n_outputs or not all(isinstance(level, float) for level in levels):
-        return ()
-    return tuple(levels)
 
 
 def label_series(name: str, labels: np.ndarray) -> pl.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,40 +11,69 @@ from typing import TYPE_CHECKING, Any
 from treewright.cli.ensembles import is_ensemble, one_tree, summary
 from treewright.cli.importances import impurity_importances
 from treewright.cli.kinds_of_models import is_neighbors, of_trees
-from treewright.cli.outputs import check_output, guarded_labels, write_text
+from treewright.cli.outputs import check_output, guarded_labels, open_output, write_text
+from treewright.cli.screen import Screen, screen_of
 from treewright.cli.terminal import UsageRefusal
+from treewright.explain.drawing import drawing
 
 if TYPE_CHECKING:
+    from treewright.explain.spans import Spans
     from treewright.model import Model
 
-__all__ = ["FORMATS", "check_words", "run_show"]
+__all__ = ["FORMATS", "check_words", "run_show", "tree_lines"]
 
-FORMATS = ("text", "svg", "dot", "json", "rules", "rules-csv")
+UNFOLD = "give a larger --max-depth, or --max-nodes 0 for all"
+MORE = "--surrogates lists the surrogate tests"
+FORMATS = ("text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv")
+_DRAWN = ("svg", "png", "pdf")
 
 
-def check_words(*, audit: bool, form: str, for_views: Mapping[str, object], for_audits: Mapping[str, object]) -> None:
+def check_words(
+    *,
+    audit: bool,
+    row: bool,
+    form: str,
+    for_views: Mapping[str, object],
+    for_views_and_rows: Mapping[str, object],
+    for_audits: Mapping[str, object],
+    for_audits_and_rows: Mapping[str, object],
+    for_rows: Mapping[str, object],
+) -> None:
     """Refuse options that would be passed over in silence.
 
     Parameters
     ----------
-    audit : bool
-        Whether a node is audited; otherwise the model is shown.
+    audit, row : bool
+        Whether a node is audited, whether a row is followed; otherwise the model is shown.
     form : str
-    for_views, for_audits : dict of option to value
-        Options that only a view, or only an audit, knows; None where one was not given.
+    for_views, for_views_and_rows, for_audits, for_audits_and_rows, for_rows : dict of option to value
+        Options by what knows them; None where one was not given.
 
     Raises
     ------
     UsageRefusal
-        One of the other sort was given, or an audit was asked for in another form than text.
+        One of another sort was given, or an audit was asked for in another form than text.
     """
-    if audit and form != "text":
-        raise UsageRefusal(f"--audit is always text: leave out --format {form}, or --audit")
-    given = [option for option, value in (for_views if audit else for_audits).items() if value is not None]
-    if given:
-        raise UsageRefusal(
-            f"{', '.join(given)}: not with --audit" if audit else f"{', '.join(given)}: only with --audit"
-        )
+    if audit and row:
+        raise UsageRefusal("--row: not with --audit: ask one after the other")
+    mode = "--audit" if audit else "--row"
+    if (audit or row) and form != "text":
+        raise UsageRefusal(f"{mode} is always text: leave out --format {form}, or {mode}")
+    refused: list[tuple[str, Mapping[str, object]]] = []
+    if audit:
+        refused = [("not with --audit", {**for_views, **for_views_and_rows}), ("only with --row", for_rows)]
+    elif row:
+        refused = [("not with --row", for_views), ("only with --audit", for_audits)]
+    else:
+        refused = [
+            ("only with --audit", for_audits),
+            ("only with --audit or --row", for_audits_and_rows),
+            ("only with --row", for_rows),
+        ]
+    for why, options in refused:
+        given = [option for option, value in options.items() if value is not None]
+        if given:
+            raise UsageRefusal(f"{', '.join(given)}: {why}")
 
 
 def run_show(
@@ -57,16 +87,18 @@ def run_show(
     tree: int | None = None,
     importances: bool = False,
     force: bool,
+    color: str = "auto",
+    width: int | None = None,
 ) -> None:
     """Show a model.
 
     Parameters
     ----------
     model_path : Path
-    form : {"text", "svg", "dot", "json", "rules", "rules-csv"}
+    form : {"text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv"}
         ``rules`` is text; ``rules-csv`` is the table of the same rules.
     max_depth : int >= 0 or None
-        How deep to show it; text and svg only.
+        How deep to show it; text and pictures only.
     out : Path or None
         None writes to the standard output.
     max_nodes : int >= 0 or None
@@ -79,6 +111,10 @@ def run_show(
         Whether to show how much each column lowered the impurity instead, text only.
     force : bool
         Whether ``out`` may be replaced.
+    color : {"auto", "always", "never"}
+        Whether the tree is drawn with colours and bars; text only.
+    width : int or None
+        Cells of a line of the tree, text only; None is the width of the window, no limit where there is none.
 
     Raises
     ------
@@ -87,16 +123,22 @@ def run_show(
     UsageRefusal
         Many trees of which none was chosen, an unknown form, or an option that the form does not have.
     """
-    if form not in FORMATS:
-        raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
-    if max_depth is not None and (form not in {"text", "svg"} or max_depth < 0):
-        raise UsageRefusal(
-            f"--max-depth {max_depth}: give 0 or more, with --format text or svg; {form} shows the whole tree"
+    _check_form(form, max_depth, max_nodes, surrogates=surrogates)
+    screen = screen_of(color, width, to_file=out is not None)
+    given = [
+        option
+        for option, is_given in (
+            (f"--format {form}", form != "text"),
+            ("--max-depth", max_depth is not None),
+            ("--max-nodes", max_nodes is not None),
+            ("--surrogates", surrogates),
+            (f"--color {color}", color != "auto"),
+            (f"--width {width}", width is not None),
         )
-    if form != "text" and (surrogates or max_nodes is not None):
-        raise UsageRefusal(f"{'--surrogates' if surrogates else '--max-nodes'}: only with --format text, not {form}")
-    if max_nodes is not None and max_nodes < 0:
-        raise UsageRefusal(f"--max-nodes {max_nodes}: give 1 or more, or 0 for all")
+        if is_given
+    ]
+    if form != "text" and (color != "auto" or width is not None):
+        raise UsageRefusal(f"{given[-1]}: only with --format text, not {form}")
     import treewright
 
     check_output(out, force)
@@ -106,16 +148,6 @@ def run_show(
     if max_nodes is not None:
         options["max_nodes"] = max_nodes or None
     model = treewright.load(model_path)
-    given = [
-        option
-        for option, is_given in (
-            (f"--format {form}", form != "text"),
-            ("--max-depth", max_depth is not None),
-            ("--max-nodes", max_nodes is not None),
-            ("--surrogates", surrogates),
-        )
-        if is_given
-    ]
     for_trees = [*given, *(["--importances"] if importances else []), *([] if tree is None else ["--tree"])]
     if is_neighbors(model) and not for_trees:
         write_text(out, model.show(), force)
@@ -125,12 +157,61 @@ def run_show(
         raise UsageRefusal(f"{', '.join(given)}: not with --importances, which is a table of the columns")
     if importances:
         write_text(out, impurity_importances(model, model_path, tree), force)
-        return
-    if is_ensemble(model) and tree is None and not given:
-        text = summary(model, model_path)
+    elif is_ensemble(model) and tree is None and not given:
+        write_text(out, summary(model, model_path), force)
     else:
-        text = _rendered(one_tree(model, model_path, tree, ", ".join(given)), form, options)
-    write_text(out, text, force)
+        model = one_tree(model, model_path, tree, ", ".join(given))
+        if form in {"png", "pdf"}:
+            _write_pixels(model.plot(**options), form, out, force)
+        elif form == "text" and (screen.painted or width is not None):
+            _write_drawing(model, screen, out, force, options)
+        else:
+            write_text(out, _rendered(model, form, options), force)
+
+
+def _check_form(form: str, max_depth: int | None, max_nodes: int | None, *, surrogates: bool) -> None:
+    """Refuse an unknown form, and options that a form does not have."""
+    if form not in FORMATS:
+        raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
+    if max_depth is not None and (form not in {"text", *_DRAWN} or max_depth < 0):
+        raise UsageRefusal(
+            f"--max-depth {max_depth}: give 0 or more, with --format text, svg, png or pdf; {form} shows the whole tree"
+        )
+    if form != "text" and (surrogates or max_nodes is not None):
+        raise UsageRefusal(f"{'--surrogates' if surrogates else '--max-nodes'}: only with --format text, not {form}")
+    if max_nodes is not None and max_nodes < 0:
+        raise UsageRefusal(f"--max-nodes {max_nodes}: give 1 or more, or 0 for all")
+
+
+def _write_pixels(picture: Any, form: str, out: Path | None, force: bool) -> None:
+    """A picture as bytes, which no terminal shows.
+
+    Raises
+    ------
+    UsageRefusal
+        They would land on the screen.
+    """
+    if out is None and sys.stdout.isatty():
+        raise UsageRefusal(f"--format {form} is no text: name a file with --out tree.{form}")
+    content = picture.png() if form == "png" else picture.pdf()
+    with open_output(out, force) as file:
+        file.write(content)
+
+
+def _write_drawing(model: Model, screen: Screen, out: Path | None, force: bool, options: dict[str, Any]) -> None:
+    """The tree with bars, and with colours where they are wanted, in lines of a width."""
+    lines = tree_lines(model, screen, **options)
+    if out is None:
+        screen.say(lines)
+    else:
+        write_text(out, screen.written(lines), force)
+
+
+def tree_lines(model: Model, screen: Screen, *, unfold: str = UNFOLD, **options: Any) -> list[Spans]:
+    """A tree as lines for a screen; options as ``treewright.explain.drawing.drawing``."""
+    return drawing(
+        model, width=screen.width, ascii=screen.is_ascii, colors=screen.painted, unfold=unfold, more=MORE, **options
+    )
 
 
 def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:

@@ -23,6 +23,7 @@ from treewright.data.target import check_lengths, check_weights
 from treewright.data.weights import Factors, weighed
 from treewright.estimators import resolve
 from treewright.estimators.constraints import Words
+from treewright.estimators.dependent import Dependent
 from treewright.estimators.table import FitInput, FitTable
 from treewright.estimators.table_estimator import TableEstimator
 from treewright.estimators.text_suspicions import warn_of_text
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from treewright.tree.model import Combine, Missing
 
 
-class Estimator(TableEstimator):
+class Estimator(TableEstimator, Dependent):
     """A scikit-learn estimator around a model of trees."""
 
     # Every algorithm's; each adds its own.

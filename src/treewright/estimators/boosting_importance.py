@@ -5,21 +5,16 @@ Callers: estimators.boosting_verbs, cli.importances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from treewright.core import progress
-from treewright.data.memory import check_fits
 from treewright.estimators.boosting_rows import OtherRows
-from treewright.exceptions import DataError
+from treewright.estimators.shuffled import mean_of_repeats, permutation_of_trees, rises_of
 from treewright.explain.ensemble import sizes_of
-from treewright.forest.chance import COLUMNS, choose_columns
-from treewright.forest.draws import seeds_of
 from treewright.forest.importance_table import Importances
 from treewright.predict.ensemble import scores_of
-from treewright.predict.values import predict_codes, predict_numbers
 from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
@@ -31,11 +26,7 @@ def permutation_importances(
 ) -> Importances:
     """The mean of ``rises_of_loss`` over the repeats, with its standard error; parameters and errors as there."""
     by_repeat = rises_of_loss(model, losses, rows, n_repeats, seed, n_jobs)
-    errors = np.full(by_repeat.shape[1], np.nan)
-    if n_repeats > 1:
-        errors = by_repeat.std(axis=0, ddof=1) / np.sqrt(n_repeats)
-    values = by_repeat.mean(axis=0)
-    return Importances("permutation", model.task, model.schema.names, values, errors, n_repeats, sample="shuffle")
+    return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", "")
 
 
 def rises_of_loss(
@@ -65,8 +56,9 @@ def rises_of_loss(
         The loss of the rows is beyond float64.
     TooLargeError
     """
+    asked = np.flatnonzero(sizes_of(model).n_tests)
     return rises_of(
-        model, rows.matrix, lambda cells: mean_loss(losses, scores_of(model, cells, n_jobs), rows), n_repeats, seed
+        lambda cells: mean_loss(losses, scores_of(model, cells, n_jobs), rows), rows.matrix, asked, n_repeats, seed
     )
 
 
@@ -89,66 +81,10 @@ def permutation_of_weighted_trees(
     DataError, TooLargeError
         As ``rises_of_loss``.
     """
-
-    def error(cells: np.ndarray) -> float:
-        if model.task == "classification":
-            wrong = (predict_codes(model, cells, n_jobs) != rows.target).astype(np.float64)
-        else:
-            with np.errstate(over="ignore"):
-                wrong = np.square(predict_numbers(model, cells, n_jobs) - rows.target)
-        return float(np.average(wrong.mean(axis=1), weights=rows.weights))
-
-    by_repeat = rises_of(model, rows.matrix, error, n_repeats, seed)
-    errors = by_repeat.std(axis=0, ddof=1) / np.sqrt(n_repeats)
-    return Importances(
-        "error", model.task, model.schema.names, by_repeat.mean(axis=0), errors, n_repeats, sample="shuffle"
-    )
-
-
-def rises_of(
-    model: ModelData, given: np.ndarray, error: Callable[[np.ndarray], float], n_repeats: int, seed: int
-) -> np.ndarray:
-    """How much a number that judges all trees together rises when a column is shuffled.
-
-    Parameters
-    ----------
-    model : ModelData
-    given : float64 or float32 [n, p]
-        Encoded rows.
-    error : callable
-        Gives the number for such rows.
-    n_repeats : int >= 1
-    seed : int >= 0
-
-    Returns
-    -------
-    float64[n_repeats, p]
-        0 for a column that no tree asks.
-
-    Raises
-    ------
-    DataError, TooLargeError
-        As ``rises_of_loss``.
-    """
-    check_fits(8 * given.size, "a copy of the rows", "judge on fewer rows")
-    matrix = np.array(given, order="F")
-    before = error(matrix)
-    if not np.isfinite(before):
-        raise DataError("the loss of these rows is beyond float64, so a rise cannot be told")
-    asked = np.flatnonzero(sizes_of(model).n_tests)
-    found = np.zeros((n_repeats, len(model.schema)))
-    order = np.empty(len(matrix), np.int32)
-    for done, column in enumerate(asked.tolist()):
-        own = matrix[:, column].copy()
-        states = seeds_of(int(seeds_of(seed, column, 1)[0, COLUMNS]), 0, n_repeats)[:, COLUMNS]
-        for repeat in range(n_repeats):
-            order[:] = np.arange(len(matrix))
-            choose_columns(states[repeat], len(order), len(order), order)
-            matrix[:, column] = own[order]
-            found[repeat, column] = error(matrix) - before
-        matrix[:, column] = own
-        progress.report((done + 1) / len(asked), "shuffling columns")
-    return found
+    return permutation_of_trees(
+        model, rows.matrix, rows.target, rows.weights, n_repeats=n_repeats, seed=seed, n_jobs=n_jobs, kind="error",
+        what="",
+    )  # fmt: skip
 
 
 def mean_loss(losses: Sequence[Loss], scores: np.ndarray, rows: OtherRows) -> float:

@@ -20,7 +20,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.estimators import resolve
 from treewright.estimators.binned import BinnedTable, refuse_too_little_memory
 from treewright.estimators.constraints import Number, Words, numbers_only
-from treewright.estimators.forest_importance import ForestImportance
+from treewright.estimators.forest_curve import ForestCurve
 from treewright.estimators.forest_past import PastFit
 from treewright.estimators.forest_score import asked, refuse_other_function
 from treewright.estimators.forest_trees import ForestTrees
@@ -45,7 +45,7 @@ Trees = PackedTrees | tuple[Any, ...]
 _LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order
 
 
-class ForestEstimator(ForestVerbs, ForestImportance, ForestTrees):
+class ForestEstimator(ForestVerbs, ForestCurve, ForestTrees):
     """A scikit-learn estimator around many trees on bins."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -36,11 +36,15 @@ ROWS = ("out_of_bag", "all")
 
 @dataclass(frozen=True, eq=False)
 class KeptRows:
-    """The rows of a fit, as trees are judged on them: cells, target, weights (see ``JudgingRows``)."""
+    """The rows of a fit, as trees are judged on them: cells, target, weights (see ``JudgingRows``).
+
+    ``own`` float64[n] or None: what rows weigh without their classes.
+    """
 
     cells: np.ndarray
     target: np.ndarray
     weights: np.ndarray | None
+    own: np.ndarray | None = None
 
 
 class ForestImportance(Growing):
@@ -145,7 +149,8 @@ class ForestImportance(Growing):
         if cells.nbytes <= KEPT_BYTES:
             # The matrix and the target may be the user's own arrays, which may be changed after the fit.
             cells = cells.copy() if cells is binned.table.matrix else cells
-            self._kept_rows = KeptRows(cells, given.table.target[0].copy(), _weights_of(given))
+            own = None if given.sample_weight is None else given.sample_weight.copy()
+            self._kept_rows = KeptRows(cells, given.table.target[0].copy(), _weights_of(given), own)
 
     def _cells(self, binned: BinnedTable) -> np.ndarray:
         """What the trees read: bins, or the encoded table."""
@@ -177,8 +182,11 @@ class ForestImportance(Growing):
             )
         return JudgingRows(kept.cells, kept.target, kept.weights, draws.left_out)
 
-    def _rows_again(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> KeptRows:
-        """The rows of the fit, given once more.
+    def _rows_again(
+        self, X: Any, y: Any, sample_weight: Any, n_threads: int, *, who: str = "rows='out_of_bag'",
+        otherwise: str = "give that one, or rows='all' to judge every tree on all rows of this table",
+    ) -> KeptRows:  # fmt: skip
+        """The rows of the fit, given once more; ``who`` needs them, ``otherwise`` says what to do.
 
         Raises
         ------
@@ -190,10 +198,10 @@ class ForestImportance(Growing):
         other = self._past.other_than(self.model_, given.table, binned.digest())
         if other:
             raise ParameterError(
-                "rows='out_of_bag' needs the table of the fit, row by row, with its target, weights and parameters; "
-                f"this is another ({other}): give that one, or rows='all' to judge every tree on all rows of this table"
+                f"{who} needs the table of the fit, row by row, with its target, weights and parameters; "
+                f"this is another ({other}): {otherwise}"
             )
-        return KeptRows(self._cells(binned), given.table.target[0], _weights_of(given))
+        return KeptRows(self._cells(binned), given.table.target[0], _weights_of(given), given.sample_weight)
 
 
 def _weights_of(given: FitInput) -> np.ndarray | None:

@@ -5,8 +5,10 @@ Callers: estimators.bagging_base, estimators.forest_trees.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
+
+from treewright.estimators.dependent import Dependent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from treewright.tree.nodes import Node
 
 
-class ManyTrees(ABC):
+class ManyTrees(Dependent):
     """Verbs that hand on to a model of many trees."""
 
     n_jobs: int | None

@@ -6,7 +6,7 @@ Callers: estimators.cart, estimators.id3, estimators.c45, estimators.chaid, mode
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,6 +16,7 @@ from treewright.data.target import Labels, Numbers
 from treewright.estimators import resolve
 from treewright.estimators.base import Estimator
 from treewright.estimators.prunable import Prunable
+from treewright.estimators.single_importance import SingleImportance
 from treewright.estimators.suspicions import warn_of_suspicions
 from treewright.estimators.table import FitInput, FitTable
 from treewright.exceptions import ParameterError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from treewright.explain.audit import Audit
+    from treewright.explain.change import Counterfactual
     from treewright.explain.rule_table import LeafRules
     from treewright.explain.trace import Trace
     from treewright.grow.by_node.grower import Step
@@ -36,7 +38,7 @@ if TYPE_CHECKING:
     from treewright.tree.nodes import Node
 
 
-class TreeEstimator(Prunable, Estimator):
+class TreeEstimator(Prunable, SingleImportance, Estimator):
     """A scikit-learn estimator around one grown tree."""
 
     # Every algorithm's; each adds its own.
@@ -230,13 +232,57 @@ class TreeEstimator(Prunable, Estimator):
         """
         return self._fitted().rules(order=order, level=level, exact=exact, max_levels=max_levels, keep_empty=keep_empty)
 
+    def counterfactual(
+        self,
+        row: Any,
+        to: Any = None,
+        *,
+        at_least: Any = None,
+        at_most: Any = None,
+        keep: Iterable[Hashable] = (),
+        like: Any = None,
+    ) -> Counterfactual:
+        """Find what would have to change about a row for another answer: the nearest row that the tree answers so.
+
+        Parameters
+        ----------
+        row : mapping from column name to cell, sequence of p cells, or table of one row
+        to : class label, optional
+            The answer that is wanted; without it any other.
+        at_least, at_most : number, optional
+            The same for numbers.
+        keep : column names or positions
+            Columns that must stay as they are.
+        like : table, optional
+            Rows that say how much of each numeric column counts as 1; without it the cuts of the tree do.
+
+        Returns
+        -------
+        Counterfactual
+            ``print`` shows it; ``row`` is the changed row. See ``treewright.explain.counterfactual.counterfactual``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such class or column, or no number is asked of a tree of numbers.
+        DataError
+            The row was refused.
+        """
+        return self._fitted().counterfactual(
+            row, to, at_least=at_least, at_most=at_most, keep=keep, like=like, owner=type(self).__name__
+        )
+
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        """In a notebook a fitted estimator shows its tree."""
+        """In a notebook a fitted estimator shows its tree: a page in a frame, a picture where frames are left out."""
         model = self.__dict__.get("model_")
         if model is None:
             bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)
             return bundle
-        return {"text/plain": repr(self), "text/html": model.plot().text}
+        return {
+            "text/plain": repr(self),
+            "text/html": model._repr_html_(),
+            "image/svg+xml": model._repr_svg_(),
+        }
 
     @abstractmethod
     def _grow(self, table: FitTable, n_threads: int) -> tuple[Tree, tuple[Step, ...] | None]:

@@ -80,6 +80,10 @@ class Label:
 
     def text(self, room: int | None) -> str:
         """Return the label in at most ``room`` cells; the prefix is never cut."""
+        return "".join(self.parts(room))
+
+    def parts(self, room: int | None) -> tuple[str, str, str]:
+        """Return prefix, name and answer in at most ``room`` cells together; a blank leads the answer."""
         if room is None:
             room = 1 << 30
         blank = " " if self.answer else ""
@@ -87,7 +91,7 @@ class Label:
         name = shorten(self.name, left)
         # A cut number would be another number: short answers stay whole.
         left = max(LEAST_ANSWER, room - cell_width(self.prefix) - cell_width(name + blank))
-        return f"{self.prefix}{name}{blank}{shorten(self.answer, left)}"
+        return self.prefix, name, blank + shorten(self.answer, left)
 
 
 def laid_out(

@@ -1,4 +1,4 @@
-"""A tree as text. In: a model. Out: one string, a line per node. Callers: ``Model.show``, the command line.
+"""A tree as text. In: a model. Out: one string, a line per node. Callers: ``Model.show``, ``explain.drawing``.
 
 A line holds what is needed to check the split by hand: the answer that leads to the node, its rows, its class counts or
 mean, and its impurity. Node numbers are positions in the tree, the ones that ``audit`` and ``path_to`` take.
@@ -30,6 +30,8 @@ NAME_WIDTH = 60
 LEAST_LABEL = 16
 MAX_SURROGATES = 2
 NO_ROWS = "(no rows) -> "
+UNFOLD = "give a larger max_depth or max_nodes (None shows all)"
+MORE_SURROGATES = "surrogates=True lists the surrogate tests"
 BOX = ("\u251c\u2500 ", "\u2514\u2500 ", "\u2502  ", "   ", "\u2026")
 ASCII = ("|- ", "`- ", "|  ", "   ", "...")
 
@@ -138,15 +140,15 @@ def show(
     return text.translate({0x2026: "..."}) if ascii else text
 
 
+def titles_of(summary: TreeSummary) -> list[str]:
+    """Return what tree it is: its size, where it comes from, how missing values go."""
+    notes = (summary.origin, summary.missing_note, ADDS_NOTE if summary.adds else "")
+    return [summary.headline(prunings=False), *filter(None, notes)]
+
+
 def header_of(summary: TreeSummary) -> list[str]:
     """Return the lines above the drawing: what tree it is, and the order of the classes in the counts."""
-    lines = [summary.headline(prunings=False)]
-    if summary.origin:
-        lines.append(summary.origin)
-    if summary.missing_note:
-        lines.append(summary.missing_note)
-    if summary.adds:
-        lines.append(ADDS_NOTE)
+    lines = titles_of(summary)
     if not summary.counts_classes:
         return lines
     word = "weights" if summary.weighted else "counts"
@@ -159,12 +161,25 @@ def header_of(summary: TreeSummary) -> list[str]:
     return lines
 
 
-def footer_of(summary: TreeSummary, lines: list[Line], labels: list[Label]) -> list[str]:
-    """Return the lines below the drawing: the sign of a leaf, and how to see what is hidden."""
+def footer_of(
+    summary: TreeSummary, lines: list[Line], labels: list[Label], *, unfold: str = UNFOLD, more: str = MORE_SURROGATES
+) -> list[str]:
+    """Return the lines below the drawing: the sign of a leaf, and how to see what is hidden.
+
+    Parameters
+    ----------
+    summary : TreeSummary
+    lines : list of Line
+    labels : list of Label
+    unfold : str
+        What shows hidden nodes.
+    more : str
+        What lists surrogate tests.
+    """
     hidden = sum(line.hidden for line in lines)
     notes = ["* leaf"]
     if hidden:
-        notes.append(f"{counted(hidden, 'node')} hidden: give a larger max_depth or max_nodes (None shows all)")
+        notes.append(f"{counted(hidden, 'node')} hidden: {unfold}")
     seen = any(column.missing_seen for column in summary.model.schema.columns)
     # A column whose missing values have branches of their own need not say it anywhere.
     said = summary.model.missing == "direction" or any(label.answer.endswith(" or missing") for label in labels)
@@ -175,14 +190,19 @@ def footer_of(summary: TreeSummary, lines: list[Line], labels: list[Label]) -> l
     if any(line.note for line in lines):
         notes.append("~ a surrogate: what leads to the first branch where the column is missing")
     elif len(summary.tree.surrogate_node):
-        notes.append("surrogates=True lists the surrogate tests")
+        notes.append(more)
     return notes
 
 
 def drawn_lines(
-    summary: TreeSummary, shown: frozenset[int], signs: tuple[str, ...], *, surrogates: bool = False
+    summary: TreeSummary,
+    shown: frozenset[int],
+    signs: tuple[str, ...],
+    *,
+    surrogates: bool = False,
+    most: int = MAX_INDENT,
 ) -> list[Line]:
-    """Return the lines of the drawing, top to bottom."""
+    """Return the lines of the drawing, top to bottom; from depth ``most`` on they are indented no further."""
     tree = summary.tree
     middle, last, bar, blank, _ = signs
     sizes = subtree_sizes(tree)
@@ -191,11 +211,11 @@ def drawn_lines(
     stack = [(0, 0, "", True)]
     while stack:
         node, depth, before, is_last = stack.pop()
-        capped = depth > MAX_INDENT
+        capped = depth > most
         own = "" if depth == 0 else (last if is_last else middle) + (f"[{depth}] " if capped else "")
         lines.append(Line(node, depth, before + own))
         below = children(tree, node)
-        after = before if depth == 0 or capped or depth == MAX_INDENT else before + (blank if is_last else bar)
+        after = before if depth == 0 or capped or depth == most else before + (blank if is_last else bar)
         if node in shown:
             if surrogates:
                 lines.extend(Line(node, depth + 1, after + bar, note=note) for note in surrogate_notes(summary, node))

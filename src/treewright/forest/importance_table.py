@@ -67,6 +67,8 @@ class Importances:
         Trees (or shuffles) that count.
     sample : {"tree", "shuffle", ""}
         What the means are taken over; of boosted trees shuffles, or nothing: then there are no standard errors.
+    what : str
+        What the values are, in words; empty: what the kind stands for.
 
     Examples
     --------
@@ -85,6 +87,7 @@ class Importances:
     standard_errors: np.ndarray
     n_trees: int
     sample: str = "tree"
+    what: str = ""
 
     def __post_init__(self) -> None:
         self.values.flags.writeable = self.standard_errors.flags.writeable = False
@@ -115,8 +118,11 @@ class Importances:
             ax=ax,
         )
 
-    def _what(self) -> str:
-        """What the values are."""
+    @property
+    def meaning(self) -> str:
+        """What the values are, in words."""
+        if self.what:
+            return self.what
         is_of_loss = self.sample == "shuffle" and self.kind == "permutation"
         return _SHUFFLED if is_of_loss else WHAT[self.kind, self.task]
 
@@ -130,7 +136,7 @@ class Importances:
             TextColumn("column", [shorten(written_name(self.names[at]), NAME_WIDTH) for at in shown], "left"),
             TextColumn("importance", [_text(self.values[at], digits) for at in shown], "point"),
         ]
-        lines = [f"{self._what()} ({self.kind})"]
+        lines = [f"{self.meaning} ({self.kind})"]
         if self.sample:
             errors = [_text(self.standard_errors[at], digits) for at in shown]
             columns.append(TextColumn("s.e.", errors, "point"))

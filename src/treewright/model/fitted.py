@@ -29,6 +29,7 @@ from treewright.tree.summary import counted
 if TYPE_CHECKING:
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
+    from treewright.explain.change import Counterfactual
     from treewright.explain.rule_table import LeafRules
     from treewright.model.neighbors import NeighborsModel
     from treewright.plot.svg import SvgPicture
@@ -327,6 +328,15 @@ class Model(PredictingModel):
 
         return leaf_rules(self if "tree" in options else self._the_tree("rules"), **options)
 
+    def counterfactual(self, row: Any, to: Any = None, **options: Any) -> Counterfactual:
+        """What would have to change about a row for another answer, exactly.
+
+        As ``treewright.explain.counterfactual.counterfactual``; of one tree.
+        """
+        from treewright.explain.counterfactual import counterfactual
+
+        return counterfactual(self._the_tree("counterfactual"), row, to, **options)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file; an old file stays whole until the new one is.
 
@@ -338,7 +348,16 @@ class Model(PredictingModel):
         codec.save(self, path)
 
     def _repr_html_(self) -> str:
-        return self.plot().text if self.combine == "single" else f"<pre>{html.escape(self.show())}</pre>"
+        """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""
+        if self.combine != "single":
+            return f"<pre>{html.escape(self.show())}</pre>"
+        from treewright.page.tree_page import tree_frame
+
+        return tree_frame(self)
+
+    def _repr_svg_(self) -> str | None:
+        """The picture of a single tree, for readers of notebooks that leave frames out."""
+        return self.plot().text if self.combine == "single" else None
 
     def __repr__(self) -> str:
         if self.combine != "single":

@@ -20,7 +20,11 @@ from treewright.predict.values import leaf_table
 from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from scipy.sparse import csr_matrix
+
+    from treewright.explain.dependence_table import PartialDependence
 
 
 class PredictingModel(ModelData):
@@ -290,3 +294,14 @@ class PredictingModel(ModelData):
         if self.combine != "single":
             return ensemble_paths.decision_paths(self, matrix, leaves)
         return paths.decision_path(self, matrix, leaves)
+
+    def partial_dependence(
+        self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
+    ) -> PartialDependence:
+        """Tell what the model says on average when a column, or a pair, has this or that value.
+
+        Options as ``treewright.explain.partial_dependence.partial_dependence``.
+        """
+        from treewright.explain.partial_dependence import partial_dependence
+
+        return partial_dependence(self, X, column, second, **options)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.model_selection.path import pruning_path
     from treewright.model_selection.pruned import PrunedTree
     from treewright.model_selection.pruners import compare_pruning
+    from treewright.model_selection.surrogate import surrogate_tree
     from treewright.model_selection.tuning import tune
 
 _HOMES = {
@@ -37,6 +38,7 @@ _HOMES = {
     "log_likelihood": "treewright.model_selection.information",
     "neighbor_curve": "treewright.model_selection.neighbors",
     "pruning_path": "treewright.model_selection.path",
+    "surrogate_tree": "treewright.model_selection.surrogate",
     "tune": "treewright.model_selection.tuning",
 }
 
@@ -56,6 +58,7 @@ __all__ = [
     "log_likelihood",
     "neighbor_curve",
     "pruning_path",
+    "surrogate_tree",
     "tune",
 ]
 

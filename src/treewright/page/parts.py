@@ -185,6 +185,8 @@ class TreePart:
         Of the whole tree.
     nodes : tuple of NodePart
         Parents before children; of a large tree those with the most rows.
+    missing_words : str
+        How missing values go, as a sentence.
     """
 
     title: str
@@ -202,6 +204,7 @@ class TreePart:
     n_leaves: int
     depth: int
     nodes: tuple[NodePart, ...]
+    missing_words: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,16 @@ if TYPE_CHECKING:
 
 # In this order, inside one function: what is used stands before what uses it.
 SCRIPTS = (
-    "dom", "state", "numbers", "chart", "route", "layout", "tree", "search", "pruning", "follow", "change", "quality",
-    "data", "ensemble", "main",
+    "dom", "state", "numbers", "chart_axes", "chart_bars", "chart", "route", "layout", "tree_model", "tree_cards",
+    "tree_panel", "tree_view", "tree_map", "tree_drawing", "search", "tree", "pruning",
+    "change", "follow_fields", "follow_told", "follow", "quality", "dependence", "data", "ensemble", "main",
 )  # fmt: skip
+# What the page of a tree alone needs of them: it stands in a notebook, once per cell.
+TREE_SCRIPTS = (
+    "dom", "state", "numbers", "layout", "tree_model", "tree_cards", "tree_panel", "tree_view", "tree_map",
+    "tree_drawing", "search", "tree", "main_tree",
+)  # fmt: skip
+TREE_STYLES = ("base", "tree", "print")
 STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")
 N_COLORS = 3 * len(CLASS_COLORS)
 
@@ -42,7 +49,8 @@ def render(summary: Summary, *, template: str = "report") -> str:
     str
         A whole HTML document, ASCII but for texts that the template writes.
     """
-    style, script = style_text(), script_text()
+    alone = template == "tree"
+    style, script = style_text(TREE_STYLES if alone else STYLES), script_text(TREE_SCRIPTS if alone else SCRIPTS)
     policy = (
         f"default-src 'none'; script-src '{digest_of(script)}'; style-src '{digest_of(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -55,17 +63,17 @@ def render(summary: Summary, *, template: str = "report") -> str:
 
 
 @cache
-def script_text() -> str:
-    """Return all scripts inside one function."""
-    parts = [asset("scripts", f"{name}.js") for name in SCRIPTS]
+def script_text(names: tuple[str, ...] = SCRIPTS) -> str:
+    """Return scripts inside one function."""
+    parts = [asset("scripts", f"{name}.js") for name in names]
     return '\n(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
 
 
 @cache
-def style_text() -> str:
-    """Return all styles, the colours of the classes first."""
+def style_text(names: tuple[str, ...] = STYLES) -> str:
+    """Return styles, the colours of the classes first."""
     colors = "".join(f"--class-{at}:{class_color(at)};" for at in range(N_COLORS))
-    return "\n:root{" + colors + "}\n" + "\n".join(asset("styles", f"{name}.css") for name in STYLES) + "\n"
+    return "\n:root{" + colors + "}\n" + "\n".join(asset("styles", f"{name}.css") for name in names) + "\n"
 
 
 def asset(folder: str, name: str) -> str:

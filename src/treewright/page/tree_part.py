@@ -98,7 +98,18 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
         n_leaves=grown.n_leaves,
         depth=grown.max_depth,
         nodes=tuple(nodes),
+        missing_words=missing_words_of(summary),
     )
+
+
+def missing_words_of(summary: TreeSummary) -> str:
+    """Return how missing values go, as a sentence."""
+    note = summary.missing_note
+    if note:
+        return f"{note[0].upper()}{note[1:]}."
+    if any(column.missing_seen for column in summary.model.schema.columns):
+        return "The answers on the edges say where missing values go."
+    return "The fit met no missing value."
 
 
 def rules_of(summary: TreeSummary, shown: frozenset[int]) -> dict[int, tuple[str, ...]] | None:

@@ -1,7 +1,7 @@
 """Pictures. In: a model, or arrays of results. Out: one SVG of a tree, or a matplotlib figure.
 
 Callers: model, model_selection, users. Trees are drawn by ``svg`` without any library; the functions named here make
-figures and need matplotlib, which is imported when one is drawn.
+figures and need matplotlib, which is imported when one is drawn. ``sized`` says for which medium either is drawn.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from treewright.plot.figures.importances import importance_bars
     from treewright.plot.figures.impurity import impurity_functions
     from treewright.plot.figures.regions import decision_regions
+    from treewright.plot.media import sized
 
 _HOMES = {
     "bias_variance": "treewright.plot.figures.curves",
@@ -27,6 +28,7 @@ _HOMES = {
     "importance_bars": "treewright.plot.figures.importances",
     "impurity_functions": "treewright.plot.figures.impurity",
     "pruning_comparison": "treewright.plot.figures.bars",
+    "sized": "treewright.plot.media",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "importance_bars",
     "impurity_functions",
     "pruning_comparison",
+    "sized",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES)

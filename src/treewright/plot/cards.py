@@ -5,13 +5,14 @@ A card is content and size; where it goes is ``plot.layout``, how it is drawn is
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
-from treewright.plot.measure import fitted, text_width
+from treewright.plot.measure import ELLIPSIS, fitted, text_width
 from treewright.plot.style import Sizes
 from treewright.tree.binary_tests import SubsetTest, ThresholdTest
 from treewright.tree.conditions import Bound, bounds_below, conditions
@@ -26,6 +27,12 @@ TOOLTIP_CLASSES = 12
 TOOLTIP_WIDTH = 1000
 # A question may spend this share of its line on the answer; a longer answer is left to the edges.
 ANSWER_SHARE = 0.6
+# Levels that a question names: more where there is room.
+MOST_LEVELS = (4, 2)
+# An answer wider than this share of a card's most is broken in two, if it can be; how wide each may be, and how many
+# signs are looked at.
+LINE_SHARE, BROKEN_SHARE = 0.62, 0.8
+MOST_ANSWER = 200
 
 
 @dataclass
@@ -47,8 +54,8 @@ class Card:
         Regression: where the node's value lies between the smallest and the largest of the tree.
     color : int or None
         Class position that colours a leaf.
-    answer : str
-        The text on the edge that leads here.
+    answer : list of str
+        The lines on the edge that leads here.
     tooltip : str
     thickness : float, 0 to 1
         Share of all rows.
@@ -66,7 +73,7 @@ class Card:
     shares: list[list[tuple[int, float]]]
     place: float | None
     color: int | None
-    answer: str
+    answer: list[str]
     tooltip: str
     thickness: float
     width: float = 0.0
@@ -88,12 +95,11 @@ def cards_of(summary: TreeSummary, shown: frozenset[int], sizes: Sizes, *, compa
     for node, bounds in bounds_below(summary.model.schema, tree, shown):
         position[node] = len(cards)
         above = int(tree.parent[node]) if node else -1
-        answer = ""
+        answer: list[str] = []
         if node:
             test = tests[above]
             branch = node - int(tree.first_child[above])
-            answer = typographic(test, test.edge(branch, digits=int(digits[above]), max_levels=2 if compact else 4))
-            answer = fitted(answer, sizes.label, sizes.most)
+            answer = answer_lines(test, branch, sizes, int(digits[above]), compact=compact)
         folded = int(hidden[node]) - 1 if node not in shown and len(children(tree, node)) else 0
         empty = summary.is_empty(node)
         notes = ["no rows"] if empty else notes_of(summary, node, folded, compact=compact)
@@ -136,11 +142,52 @@ def question_title(test: NodeTest, sizes: Sizes, digits: int, *, compact: bool) 
     room = sizes.most - 2 * sizes.pad_x
     if compact or not isinstance(test, ThresholdTest | SubsetTest):
         return fitted(test.column, sizes.title, room, bold=True)
-    answer = typographic(test, test.answer(0, digits=digits, max_levels=2))
-    taken = text_width(" " + answer, sizes.title, bold=True)
-    if taken > room * ANSWER_SHARE:
-        return fitted(test.column, sizes.title, room, bold=True)
-    return f"{fitted(test.column, sizes.title, room - taken, bold=True)} {answer}"
+    for most in MOST_LEVELS:
+        answer = typographic(test, test.answer(0, digits=digits, max_levels=most))
+        taken = text_width(" " + answer, sizes.title, bold=True)
+        if taken <= room * ANSWER_SHARE:
+            return f"{leftwards(fitted(test.column, sizes.title, room - taken, bold=True))} {answer}"
+    return fitted(test.column, sizes.title, room, bold=True)
+
+
+def answer_lines(test: NodeTest, branch: int, sizes: Sizes, digits: int, *, compact: bool) -> list[str]:
+    """Return what stands on the edge to a branch: fewer levels where the names of more would be cut."""
+    lines: list[str] = []
+    for most in MOST_LEVELS[1:] if compact else MOST_LEVELS:
+        lines = broken(typographic(test, test.edge(branch, digits=digits, max_levels=most)), sizes)
+        if not any(line.endswith(ELLIPSIS) for line in lines):
+            break
+    return lines
+
+
+def broken(answer: str, sizes: Sizes) -> list[str]:
+    """Return an answer in one line, or in two where it is a list, or a range, that would push branches apart."""
+    if text_width(answer, sizes.label) > sizes.most * LINE_SHARE:
+        breaks = [at for mark in (", ", " and ", " or ") for at in starts(answer, mark)]
+        if breaks:
+            # The two lines are as near as can be in width, so that the wider one is the least wide.
+            at = min(breaks, key=lambda at: abs(text_width(answer[:at], 1) - text_width(answer[at:], 1)))
+            return [fitted(part.strip(), sizes.label, sizes.most * BROKEN_SHARE) for part in (answer[:at], answer[at:])]
+    return [fitted(answer, sizes.label, sizes.most)]
+
+
+def starts(text: str, mark: str) -> list[int]:
+    """Return where a line may begin: after a comma, before an ``and``; only within what a line or two can hold."""
+    found = []
+    at = text.find(mark, 0, MOST_ANSWER)
+    while at >= 0:
+        found.append(at + 1 if mark == ", " else at)
+        at = text.find(mark, at + 1, MOST_ANSWER)
+    return found
+
+
+def leftwards(name: str) -> str:
+    """Return a name that what follows it stays to the right of, where the name itself runs from right to left.
+
+    Without the mark, the sign after an Arabic name would be mirrored and the number set before it.
+    """
+    runs_left = any(unicodedata.bidirectional(char) in {"R", "AL", "AN"} for char in name)
+    return name + "\N{LEFT-TO-RIGHT MARK}" if runs_left else name
 
 
 def surrogate_note(surrogate: Surrogate, sizes: Sizes) -> str:
@@ -150,7 +197,7 @@ def surrogate_note(surrogate: Surrogate, sizes: Sizes) -> str:
     room = sizes.most - 2 * sizes.pad_x
     before = "if missing: "
     name = fitted(surrogate.test.column, sizes.small, room * (1 - ANSWER_SHARE))
-    return fitted(f"{before}{name} {answer}", sizes.small, room)
+    return fitted(f"{before}{leftwards(name)} {answer}", sizes.small, room)
 
 
 def prediction_title(summary: TreeSummary, node: int, sizes: Sizes, *, compact: bool) -> str:
@@ -261,4 +308,4 @@ def set_size(card: Card, sizes: Sizes, n_bars: int) -> None:
     card.width = round(min(max(widest + 2 * sizes.pad_x, sizes.least), sizes.most + 2 * sizes.pad_x), 1)
     bars = n_bars * (sizes.bar + 3) + 1 if n_bars else 0
     card.height = round(2 * sizes.pad_y + sizes.line * (1 + len(card.notes)) + bars, 1)
-    card.slot = max(card.width, text_width(card.answer, sizes.label) + 8)
+    card.slot = max(card.width, *(text_width(line, sizes.label) + 8 for line in card.answer or [""]))

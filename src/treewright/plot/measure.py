@@ -61,7 +61,7 @@ def char_advance(char: str) -> int:
     known = ADVANCES.get(char)
     if known is not None:
         return known
-    if unicodedata.combining(char) or char in "\u200c\u200d" or "\ufe00" <= char <= "\ufe0f":
+    if unicodedata.combining(char) or char in "\u200c\u200d\u200e" or "\ufe00" <= char <= "\ufe0f":
         return 0
     return WIDE_OTHER if unicodedata.east_asian_width(char) in "WF" else NARROW_OTHER
 

@@ -1,82 +1,71 @@
 """A tree as a picture. In: a model. Out: ``SvgPicture``, one self-contained SVG. Caller: ``Model.plot``.
 
 The picture runs nothing and loads nothing: shapes, texts and one small stylesheet. Every name from the data is escaped.
+How large it is on a slide or a page is ``plot.media``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-import os
 from dataclasses import dataclass
 from html import escape
-from pathlib import PurePath
 from typing import Literal
 
-import numpy as np
-
-from treewright.core.files import write_whole
 from treewright.exceptions import ParameterError
 from treewright.plot.cards import Card, cards_of
+from treewright.plot.heading import MARGIN, Head, default_title, head_of
 from treewright.plot.layout import tidy
-from treewright.plot.measure import fitted, text_width
+from treewright.plot.measure import fitted
+from treewright.plot.media import Medium, current_medium, medium_of
+from treewright.plot.pictures import SCREEN_DPI, SvgPicture
 from treewright.plot.style import COMPACT, COMPACT_LEAVES, NORMAL, Sizes, class_color, stylesheet
 from treewright.tree.model import ModelData
-from treewright.tree.summary import Output, TreeSummary, counted, summarize
+from treewright.tree.summary import TreeSummary, summarize
 from treewright.tree.walk import children, unfolded
-from treewright.tree.words import escape_controls, written_amount
+from treewright.tree.words import escape_controls
+
+__all__ = ["SvgPicture", "plot"]
 
 MAX_NODES = 151
 THEMES = ("auto", "light", "dark")
-MARGIN = 24.0
 LEAST_WIDTH = 360.0
-HEAD_SIZE, SMALL = 16.0, 12.0
-LEGEND_CLASSES, LEGEND_NAME = 12, 160.0
-DOT = " \u00b7 "
-MISSING_WORDS = {
-    "branch": "a branch of their own",
-    "surrogate": "by surrogate tests",
-    "fractional": "divided among the branches",
-}
 SCOPE = "SCOPE-OF-THIS-PICTURE"
+INCH = 96.0  # pixels, as CSS has it
+POINT = INCH / 72.0
 
 
 @dataclass(frozen=True)
-class SvgPicture:
-    """A picture; a notebook shows it by itself.
+class Drawing:
+    """A tree as drawn, in the pixels of its own coordinates; how large they become is another matter.
 
     Attributes
     ----------
-    text : str
-        The SVG document.
-    width, height : float, pixels
+    parts : list of str
+        Elements of SVG.
+    width, height : float
+    sizes : Sizes
+    described : str
+        What the picture shows, in a sentence.
+    heading : str
     """
 
-    text: str
+    parts: list[str]
     width: float
     height: float
+    sizes: Sizes
+    described: str
+    heading: str
 
-    def _repr_svg_(self) -> str:
-        """Return the SVG for a notebook."""
-        return self.text
+    def scale_in(self, medium: Medium) -> float:
+        """Return how much larger it can be drawn: as large as it has room, its letters no larger than is usual."""
+        room = min(medium.width / self.width, medium.height / self.height) * INCH
+        return min(room, medium.text * POINT / self.sizes.title)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the picture to a file in one step; an old file stays whole if that fails.
-
-        Parameters
-        ----------
-        path : str or path-like, ending in ``.svg``
-
-        Raises
-        ------
-        ParameterError
-            The name does not end in ``.svg``.
-        InputFileError
-            The file cannot be written.
-        """
-        if PurePath(os.fsdecode(path)).suffix.lower() != ".svg":
-            raise ParameterError(f"{os.fsdecode(path)!r} does not end in .svg, the only format of this picture")
-        write_whole(path, self.text.encode("utf-8"))
+    def is_legible(self, medium: Medium) -> bool:
+        """Return whether its smallest letters are large enough there."""
+        # A hair less: a picture that is as wide as its room by construction fits.
+        return self.scale_in(medium) * min(self.sizes.small, self.sizes.label) >= medium.least * POINT * (1 - 1e-9)
 
 
 def plot(
@@ -86,6 +75,7 @@ def plot(
     max_nodes: int | None = MAX_NODES,
     title: str | None = None,
     theme: Literal["auto", "light", "dark"] = "auto",
+    size: Literal["slide", "paper", "column"] | tuple[float, float] | None = None,
     tree: int = 0,
 ) -> SvgPicture:
     """Draw a tree.
@@ -100,7 +90,12 @@ def plot(
     title : str, optional
         The heading; by default the name of the target.
     theme : {"auto", "light", "dark"}
-        ``"auto"`` follows the setting of whoever looks.
+        ``"auto"`` follows the setting of whoever looks; a PNG or a PDF of it is light.
+    size : {"slide", "paper", "column"} or (float, float), optional
+        The room for the picture: a slide, the width of a page, one of its two columns, or inches across and down. The
+        tree is drawn as large as it has room, its letters no larger than is usual there; of a tree whose letters would
+        be too small to read, the nodes with the fewest rows are folded away. By default what ``treewright.plot.sized``
+        says; outside it, a tree has what room it needs.
     tree : int
         Which of the model's trees.
 
@@ -128,31 +123,60 @@ def plot(
     """
     if theme not in THEMES:
         raise ParameterError(f"theme is {theme!r}; choose one of {', '.join(THEMES)}")
+    medium = current_medium() if size is None else medium_of(size)
     summary = summarize(model, tree)
+    heading = escape_controls(title) if title is not None else default_title(summary)
     shown = unfolded(summary.tree, max_depth=max_depth, max_nodes=max_nodes)
+    if medium is None:
+        return pictured(drawn(summary, shown, heading), theme)
+    drawing = fitting(summary, shown, heading, medium, max_depth)
+    return pictured(drawing, theme, scale=drawing.scale_in(medium), dpi=medium.dpi)
+
+
+def fitting(
+    summary: TreeSummary, shown: frozenset[int], heading: str, medium: Medium, max_depth: int | None
+) -> Drawing:
+    """Return the tree, or the most of it that can be read in a medium.
+
+    Parameters
+    ----------
+    summary : TreeSummary
+    shown : frozenset of int
+        The inner nodes that are open at most.
+    heading : str
+    medium : Medium
+    max_depth : int or None
+    """
+    drawing = drawn(summary, shown, heading)
+    if drawing.is_legible(medium):
+        return drawing
+    # From many to few, one by one: a smaller tree is not always a lower one, as its heading may have no room beside it.
+    tried = {shown}
+    for most in range(min(MAX_NODES, 1 + sum(len(children(summary.tree, node)) for node in shown)), 1, -1):
+        fewer = unfolded(summary.tree, max_depth=max_depth, max_nodes=most)
+        if fewer in tried:
+            continue
+        tried.add(fewer)
+        drawing = drawn(summary, fewer, heading)
+        if drawing.is_legible(medium):
+            return drawing
+    # One card is drawn even where it is too small to read.
+    return drawn(summary, frozenset(), heading)
+
+
+def drawn(summary: TreeSummary, shown: frozenset[int], heading: str) -> Drawing:
+    """Return the open nodes and what is under them as cards, below a heading and a legend."""
     n_ends = 1 + sum(len(children(summary.tree, node)) - 1 for node in shown)
     compact = n_ends >= COMPACT_LEAVES
     sizes = COMPACT if compact else NORMAL
     cards = cards_of(summary, shown, sizes, compact=compact)
-    heading = escape_controls(title) if title is not None else default_title(summary)
-    return drawn(summary, cards, heading, sizes, theme)
-
-
-def default_title(summary: TreeSummary) -> str:
-    """Return the name of the target, or the task where it has none."""
-    names = ", ".join(output.name for output in summary.outputs if output.name)
-    return names or f"{summary.model.task.capitalize()} tree"
-
-
-def drawn(summary: TreeSummary, cards: list[Card], heading: str, sizes: Sizes, theme: str) -> SvgPicture:
-    """Return the picture of the cards under a heading and a legend."""
     middles = tidy([card.below for card in cards], [card.slot for card in cards], gap=sizes.gap)
     tree_width = max(x + card.slot / 2 for x, card in zip(middles, cards, strict=True))
     inner = max(tree_width, LEAST_WIDTH)
-    head, top = head_of(summary, heading, inner)
     offset = MARGIN + (inner - tree_width) / 2
     middles = [x + offset for x in middles]
-    tops = tops_of(cards, sizes, top)
+    head = head_of(summary, heading, inner)
+    tops = tops_of(cards, sizes, top_of(head, cards[0], middles[0]))
     edges, nodes = [], []
     for position, card in enumerate(cards):
         for child in card.below:
@@ -161,24 +185,30 @@ def drawn(summary: TreeSummary, cards: list[Card], heading: str, sizes: Sizes, t
         nodes.append(node_of(card, middles[position], tops[position], sizes))
     width = round(inner + 2 * MARGIN, 1)
     height = round(max(y + card.height for y, card in zip(tops, cards, strict=True)) + MARGIN, 1)
-    body = "\n".join([*head, '<g class="edges">', *edges, "</g>", *nodes])
-    described = f"{summary.headline()}."
+    parts = [*head.parts, '<g class="edges">', *edges, "</g>", *nodes]
+    return Drawing(parts, width, height, sizes, f"{summary.headline()}.", heading)
+
+
+def pictured(drawing: Drawing, theme: str, *, scale: float = 1.0, dpi: float = SCREEN_DPI) -> SvgPicture:
+    """Return a drawing as a document of its own."""
+    across, down = drawing.width, drawing.height
+    width, height = round(across * scale, 1), round(down * scale, 1)
     text = "\n".join(
         [
-            f'<svg xmlns="http://www.w3.org/2000/svg" id="{SCOPE}" viewBox="0 0 {width:g} {height:g}" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" id="{SCOPE}" viewBox="0 0 {across:g} {down:g}" '
             f'width="{width:g}" height="{height:g}" role="img" aria-labelledby="{SCOPE}-t {SCOPE}-d">',
-            f'<title id="{SCOPE}-t">{escape(fitted(heading, 1, 1000))}</title>',
-            f'<desc id="{SCOPE}-d">{escape(described)}</desc>',
+            f'<title id="{SCOPE}-t">{escape(fitted(drawing.heading, 1, 1000))}</title>',
+            f'<desc id="{SCOPE}-d">{escape(drawing.described)}</desc>',
             f"<style>{stylesheet(theme, SCOPE)}</style>",
-            f'<rect class="page" width="{width:g}" height="{height:g}"/>',
-            body,
+            f'<rect class="page" width="{across:g}" height="{down:g}"/>',
+            *drawing.parts,
             "</svg>",
             "",
         ]
     )
     # Rules of an inline SVG reach the whole page, so they are bound to a name that belongs to this picture alone.
     scope = "tw-" + hashlib.sha256(text.encode("utf-8")).hexdigest()[:12]
-    return SvgPicture(text.replace(SCOPE, scope), width, height)
+    return SvgPicture(text.replace(SCOPE, scope), width, height, dpi)
 
 
 def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
@@ -188,91 +218,45 @@ def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
         for child in card.below:
             depths[child] = depths[position] + 1
     heights = [0.0] * (max(depths) + 1)
+    lines = [1] * len(heights)
     for depth, card in zip(depths, cards, strict=True):
         heights[depth] = max(heights[depth], card.height)
+        lines[depth] = max(lines[depth], len(card.answer))
     rows = [top]
-    for height in heights[:-1]:
-        rows.append(rows[-1] + height + sizes.row_gap)
+    for height, below in zip(heights[:-1], lines[1:], strict=True):
+        rows.append(rows[-1] + height + sizes.row_gap + (below - 1) * answer_line(sizes))
     return [rows[depth] for depth in depths]
 
 
-def head_of(summary: TreeSummary, heading: str, inner: float) -> tuple[list[str], float]:
-    """Return the heading, the line of sizes and the legend, and the y where the tree begins."""
-    y = MARGIN + HEAD_SIZE
-    shown = escape(fitted(heading, HEAD_SIZE, inner, bold=True))
-    parts = [f'<text class="ink strong" x="{MARGIN:g}" y="{y:g}" font-size="{HEAD_SIZE:g}">{shown}</text>']
-    tree = summary.tree
-    rows = counted(int(tree.n_samples[0]), "row")
-    facts = DOT.join((rows, counted(tree.n_nodes, "node"), counted(tree.n_leaves, "leaf", "leaves")))
-    if summary.n_trees > 1:
-        facts += f"{DOT}tree {summary.position + 1} of {summary.n_trees}"
-    if not summary.counts_classes:
-        values = tree.value[:, summary.outputs[0].start]
-        first = summary.outputs[0].name
-        what = f"{summary.centre} of {first}" if len(summary.outputs) > 1 else summary.centre
-        low, high = written_amount(values.min()), written_amount(values.max())
-        facts += f"{DOT}each dot: {what} between {low} and {high}" if low != high else ""
-    y += 20
-    shown = escape(fitted(facts, SMALL, inner))
-    parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{shown}</text>')
-    if summary.prunings:
-        y += 18
-        words = escape(fitted(summary.prunings, SMALL, inner))
-        parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{words}</text>')
-    if summary.missing_note and summary.model.missing in MISSING_WORDS:
-        y += 18
-        words = f"missing values: {MISSING_WORDS[summary.model.missing]}"
-        parts.append(f'<text class="muted" x="{MARGIN:g}" y="{y:g}" font-size="{SMALL:g}">{words}</text>')
-    for output in summary.outputs:
-        if output.classes:
-            y += 24
-            entries, y = legend_of(summary, output, y, inner)
-            parts.extend(entries)
-    return parts, y + 22
+def answer_line(sizes: Sizes) -> float:
+    """Return the height of a line of an answer."""
+    return sizes.label + 2
 
 
-def legend_of(summary: TreeSummary, output: Output, y: float, inner: float) -> tuple[list[str], float]:
-    """Return the legend of one output, the largest classes first where there are too many, and its last line's y."""
-    classes, counts = output.classes, summary.values(0, output)
-    name = output.name if len(summary.outputs) > 1 else ""
-    codes = list(range(len(classes)))
-    if len(codes) > LEGEND_CLASSES:
-        codes = sorted(np.argsort(-counts, kind="stable")[: LEGEND_CLASSES - 1].tolist())
-    parts = []
-    x = MARGIN
-    if name:
-        label = fitted(name, SMALL, LEGEND_NAME)
-        parts.append(f'<text class="muted" x="{x:g}" y="{y:g}" font-size="{SMALL:g}">{escape(label)}</text>')
-        x += text_width(label, SMALL) + 12
-    for code in codes:
-        label = fitted(classes[code], SMALL, LEGEND_NAME)
-        room = 16 + text_width(label, SMALL)
-        if x + room > MARGIN + inner and x > MARGIN:
-            x, y = MARGIN, y + 19
-        parts.append(
-            f'<rect x="{x:g}" y="{y - 9:g}" width="10" height="10" rx="2" fill="{class_color(code)}"/>'
-            f'<text class="ink" x="{x + 15:g}" y="{y:g}" font-size="{SMALL:g}">{escape(label)}</text>'
-        )
-        x = round(x + room + 16, 1)
-    if len(codes) < len(classes):
-        more = counted(len(classes) - len(codes), "more class", "more classes")
-        parts.append(f'<text class="muted" x="{x:g}" y="{y:g}" font-size="{SMALL:g}">+{more}</text>')
-    return parts, y
+def top_of(head: Head, root: Card, middle: float) -> float:
+    """Return the y where the tree begins: beside the head where there is room to its right, else below."""
+    if root.below and middle - root.width / 2 >= head.right + MARGIN:
+        # Edges begin under the root, so nothing else can reach the head.
+        return max(MARGIN, head.bottom - root.height)
+    return head.bottom + 18
 
 
 def edge_of(start: tuple[float, float], end: tuple[float, float], card: Card, sizes: Sizes) -> str:
     """Return the curve towards a card and, between the two, the answer that leads there."""
     (x, bottom), (to_x, to_y) = start, end
-    label_top = to_y - sizes.label - 9
+    line = answer_line(sizes)
+    label_top = to_y - 7 - len(card.answer) * line
     bend = (bottom + label_top) / 2
     thickness = 1.2 + 4.8 * math.sqrt(card.thickness) * sizes.title / NORMAL.title
     dashes = ' stroke-dasharray="3 3"' if card.role == "empty" else ""
     path = f"M{x:.1f} {bottom:.1f}C{x:.1f} {bend:.1f} {to_x:.1f} {bend:.1f} {to_x:.1f} {label_top:.1f}"
-    return (
-        f'<path class="edge" d="{path}" stroke-width="{thickness:.1f}"{dashes}/>'
-        f'<text class="ink" x="{to_x:.1f}" y="{to_y - 7:.1f}" font-size="{sizes.label:g}" text-anchor="middle">'
-        f"{escape(card.answer)}</text>"
-    )
+    path = f'<path class="edge" d="{path}" stroke-width="{thickness:.1f}"{dashes}/>'
+    for place, text in enumerate(reversed(card.answer)):
+        path += (
+            f'<text class="ink" x="{to_x:.1f}" y="{to_y - 7 - place * line:.1f}" font-size="{sizes.label:g}" '
+            f'text-anchor="middle">{escape(text)}</text>'
+        )
+    return path
 
 
 def node_of(card: Card, x: float, y: float, sizes: Sizes) -> str:

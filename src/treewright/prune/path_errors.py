@@ -1,6 +1,6 @@
 """What rows cost under every subtree of a path at once. In: a model, its path, rows. Out: losses per subtree.
 
-Callers: model_selection.judged_rows, model_selection.path.
+Callers: model_selection.judged_rows, model_selection.path_judges, reporting.
 
 Steps of a path only grow towards the root, so each node on a row's way from its leaf to the root is its leaf for one
 interval of subtrees. Losses are therefore summed per node first, which costs a row its depth and no more, and then laid
@@ -19,6 +19,7 @@ from treewright.predict.fractional import Spread, average_leaves, portions_of, r
 from treewright.predict.route import leaf_of
 from treewright.predict.values import first_largest, leaf_table
 from treewright.prune.path import Path
+from treewright.prune.risk import node_risk
 from treewright.prune.row_loss import NUMBERS, row_loss
 from treewright.tree.arrays import LEAF
 from treewright.tree.model import ModelData
@@ -105,6 +106,30 @@ def path_losses(
     if len(apart):
         _add_divided_rows(model, path, steps, matrix[apart], truth[apart], weights[apart], number, codes, scale, sums)
     return PathLosses(sums[:, 0].copy(), sums[:, 1].copy(), float(np.sum(weights)))
+
+
+def risks_along(model: ModelData, path: Path) -> np.ndarray:
+    """What the subtrees of a path get wrong on the rows of the fit, read off the nodes.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of one tree.
+    path : Path
+        Of that tree.
+
+    Returns
+    -------
+    float64[k]
+        Sums of ``node_risk`` over the leaves of each subtree: the misclassified share, or the impurity of numbers.
+    """
+    n_steps, at_node = len(path.alphas), np.zeros((model.trees[0].n_nodes, 2))
+    at_node[:, 0] = node_risk(model)
+    begin, parent = path.collapse_step, model.trees[0].parent
+    end = np.where(parent < 0, n_steps, begin[np.maximum(parent, 0)])
+    sums = np.zeros((2 * n_steps, 2))
+    lay_over_steps(begin, end, at_node, sums)
+    return sums[n_steps:, 0].copy()
 
 
 def _said(model: ModelData, predicted: np.ndarray, codes: tuple[np.ndarray, ...] | None) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting.document."""
+"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
+from treewright.model.neighbors import NeighborsModel
+from treewright.model.neighbors_rows import encoded_queries
+from treewright.predict.fractional import rows_with_missing
 from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
 
 
@@ -21,7 +25,7 @@ class Judged:
 
     Attributes
     ----------
-    model : Model
+    model : Model or NeighborsModel
     estimator : fitted estimator, or None
         None where the report is made from a model alone.
     table, target_given : Any
@@ -35,7 +39,7 @@ class Judged:
         As they were given, for functions that take the table itself; None without weights.
     """
 
-    model: Model
+    model: Any
     estimator: Any
     table: Any
     target_given: Any
@@ -54,24 +58,34 @@ class Judged:
         """Whether the target holds classes."""
         return self.model.task == "classification"
 
+    @property
+    def is_weighted(self) -> bool:
+        """Whether weights differ, so that a row is not a row."""
+        return bool((self.weights != self.weights[0]).any())
+
+    @property
+    def is_neighbors(self) -> bool:
+        """Whether the model holds rows and looks for the nearest, instead of trees: it has no leaves."""
+        return isinstance(self.model, NeighborsModel)
+
     @cached_property
     def codes(self) -> np.ndarray:
-        """int32[n, n_outputs]: the predicted classes."""
-        return predict_codes(self.model, self.matrix)
+        """int[n, n_outputs]: the predicted classes."""
+        return codes_of(self.model, self.matrix)
 
     @cached_property
     def shares(self) -> list[np.ndarray]:
         """Per output float64[n, n_classes]: predicted shares of the classes."""
-        return predict_shares(self.model, self.matrix)
+        return shares_of(self.model, self.matrix)
 
     @cached_property
     def numbers(self) -> np.ndarray:
         """float64[n, n_outputs]: the predicted numbers."""
-        return predict_numbers(self.model, self.matrix)
+        return numbers_of(self.model, self.matrix)
 
     @cached_property
     def leaves(self) -> np.ndarray:
-        """int[n], of many trees int[n, n_trees]: where the rows end."""
+        """int[n], of many trees int[n, n_trees]: where the rows end; neighbours have no leaves to ask for."""
         return predict_leaves(self.model, self.matrix)
 
     @cached_property
@@ -79,28 +93,56 @@ class Judged:
         """Whether these are the rows of the fit; None where that cannot be told.
 
         They are where every leaf gets as many of them as it got at the fit. Of trees that drew their rows, only a
-        different number of rows tells that they are others.
+        different number of rows tells that they are others. Neighbours hold the rows themselves.
         """
         if self.n != int(self.model.facts.get("n_samples", -1)):
             return False
+        if self.is_neighbors:
+            stored = self.model.stored
+            return bool(np.array_equal(stored.points_of(self.matrix), stored.points, equal_nan=True))
         tree = self.model.trees[0]
         leaves = self.leaves if self.leaves.ndim == 1 else self.leaves[:, 0]
         held = np.bincount(leaves, minlength=tree.n_nodes)
         same = bool(np.array_equal(held[tree.is_leaf], tree.n_samples[tree.is_leaf]))
         if same:
             return True
-        return False if self.model.combine == "single" and self.model.missing != "fractional" else None
+        # Divided rows are counted in each of their leaves at the fit.
+        divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
+        return False if self.model.combine == "single" and not divided else None
 
 
-def judged_rows(model: Model, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+def codes_of(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """Class codes that a model of trees or neighbours predicts for encoded rows, int[n, n_outputs]."""
+    if isinstance(model, NeighborsModel):
+        return np.stack([share.argmax(axis=1) for share in shares_of(model, matrix)], axis=1)
+    return predict_codes(model, matrix)
+
+
+def shares_of(model: Any, matrix: np.ndarray) -> list[np.ndarray]:
+    """Per output the shares of the classes that a model predicts for encoded rows, float64[n, n_classes]."""
+    if isinstance(model, NeighborsModel):
+        return model._votes(matrix, resolve_jobs(None), only_first=False)
+    return predict_shares(model, matrix)
+
+
+def numbers_of(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """Numbers that a model predicts for encoded rows, float64[n, n_outputs]."""
+    if isinstance(model, NeighborsModel):
+        return model._numbers(matrix, resolve_jobs(None)).reshape(len(matrix), -1)
+    return predict_numbers(model, matrix)
+
+
+def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
     """Encode rows with their target as the model sees them; rows of weight 0 are left out.
 
     Raises
     ------
+    ParameterError
+        The model was fitted on sparse rows, which have no columns to tell of.
     DataError
         The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
     """
-    matrix = encode(model.schema, X, unseen=model.unseen, owner="report", missing=model.missing)
+    matrix = _encoded(model, X)
     target: np.ndarray
     if model.task == "classification":
         labels = encode_labels(y)
@@ -118,3 +160,15 @@ def judged_rows(model: Model, estimator: Any, X: Any, y: Any, sample_weight: Any
     if not kept.all():
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
     return Judged(model, estimator, X, y, matrix, target, weights, sample_weight)
+
+
+def _encoded(model: Model | NeighborsModel, X: Any) -> np.ndarray:
+    """The rows as the model sees them, float64[n, p]."""
+    if not isinstance(model, NeighborsModel):
+        return encode(model.schema, X, unseen=model.unseen, owner="report", missing=model.missing)
+    if model.schema is None:
+        raise ParameterError(
+            "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
+            "such as X.toarray(), to have one"
+        )
+    return np.asarray(encoded_queries(model, X, "report"), np.float64)

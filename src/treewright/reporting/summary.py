@@ -8,10 +8,18 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.model import Model
+from treewright.model.neighbors import NeighborsModel
 from treewright.page.parts import ColumnWords, Fact, Summary
 from treewright.page.tree_part import tree_part
+from treewright.reporting.columns_part import columns_part
+from treewright.reporting.ensemble_part import ensemble_part
+from treewright.reporting.examples_part import examples_part
+from treewright.reporting.findings import findings_of
 from treewright.reporting.judged import Judged, judged_rows
 from treewright.reporting.options import Options
+from treewright.reporting.pruning_part import pruning_part
+from treewright.reporting.quality_part import quality_parts
+from treewright.reporting.surrogate_part import surrogate_part
 from treewright.reporting.tree_judged import tree_with_judges
 from treewright.tree.summary import counted, summarize
 from treewright.tree.words import shorten, written_level, written_name
@@ -25,53 +33,73 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     """Work out every section."""
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
-    first = summarize(model, 0)
-    target = ", ".join(output.name for output in first.outputs if output.name)
-    single = model.combine == "single"
+    first = summarize(model, 0) if isinstance(model, Model) else None
+    names = model.target_names if first is None else [output.name for output in first.outputs]
+    target = ", ".join(name for name in names if name)
+    single = isinstance(model, Model) and model.combine == "single"
+    # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
+    standing = surrogate_part(judged, options)
+    tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
     return Summary(
         title=title if title is not None else f"What decides {target}" if target else "A report",
-        subtitle=first.headline() if single else repr(model).strip("<>"),
+        subtitle=first.headline() if single and first is not None else repr(model).strip("<>"),
         task=model.task,
         target=target,
         facts=facts_of(judged),
         notes=notes_of(judged),
         columns=columns_in_words(judged),
         text=model.show(),
-        tree=tree_with_judges(tree_part(model, title="The tree"), judged) if single else None,
+        tree=tree,
         version=__version__,
+        pruning=pruning_part(judged, options),
+        quality=quality_parts(judged, options),
+        data=columns_part(judged, options),
+        findings=findings_of(judged),
+        examples=None if tree is None else examples_part(standing.judged if standing else judged, options, tree),
+        ensemble=ensemble_part(judged, options, standing),
     )
 
 
-def model_of(fitted: Any) -> tuple[Model, Any]:
+def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
     """The model, and the estimator where one was given.
 
     Raises
     ------
     ParameterError
-        It is neither, or not fitted.
+        It is neither, or not fitted, or has no target that rows could be judged by.
     """
-    if isinstance(fitted, Model):
-        return fitted, None
-    model = getattr(fitted, "model_", None)
-    if isinstance(model, Model):
-        return model, fitted
-    raise ParameterError(
-        f"report takes a fitted estimator of this library or a Model, not {type(fitted).__name__}: fit it first"
-    )
+    model = fitted if isinstance(fitted, Model | NeighborsModel) else getattr(fitted, "model_", None)
+    if not isinstance(model, Model | NeighborsModel):
+        why = getattr(fitted, "_why_no_model", None)
+        if isinstance(why, str):
+            raise ParameterError(f"report needs one model of trees, and this {type(fitted).__name__} has none: {why}")
+        raise ParameterError(
+            f"report takes a fitted estimator of this library or a Model, not {type(fitted).__name__}: fit it first"
+        )
+    if model.facts.get("algorithm") == "isolation_forest":
+        raise ParameterError(
+            "an isolation forest predicts no target, so there is nothing that rows could be judged by: score them with "
+            "score_samples, or read one of its trees with model.tree(0).show()"
+        )
+    return model, None if model is fitted else fitted
 
 
 def facts_of(judged: Judged) -> tuple[Fact, ...]:
     """The head of the page."""
     model = judged.model
     n_fit = int(model.facts.get("n_samples", 0))
-    facts = [
-        Fact("algorithm", str(model.facts.get("algorithm", "unknown"))),
-        Fact("criterion", str(model.facts.get("criterion", "unknown"))),
+    facts = [Fact("algorithm", str(model.facts.get("algorithm", "unknown")))]
+    if not judged.is_neighbors:
+        facts.append(Fact("criterion", str(model.facts.get("criterion", "unknown"))))
+    facts += [
         Fact("fitted on", counted(n_fit, "row")),
         Fact("judged on", counted(judged.n, "row")),
         Fact("columns", str(len(model.schema))),
-        Fact("trees", str(len(model.trees))),
     ]
+    if judged.is_neighbors:
+        facts += [Fact("neighbours", str(model.n_neighbors)), Fact("metric", str(model.stored.metric.name))]
+    else:
+        facts.append(Fact("trees", str(len(model.trees))))
     return tuple(facts)
 
 

@@ -1,4 +1,4 @@
-"""A tree with the rows that judge it. In: ``TreePart``, ``Judged``. Out: ``TreePart``. Caller: reporting.summary."""
+"""A tree with the rows that judge it. In: ``TreePart``, ``Judged``. Out: ``TreePart``. Caller: reporting."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from treewright.page.parts import TreePart
 from treewright.page.tree_part import with_judged
+from treewright.reporting.audits import with_audits
 from treewright.reporting.judged import Judged
 
 N_CELLS = 12
@@ -14,7 +15,7 @@ N_CELLS = 12
 def tree_with_judges(part: TreePart, judged: Judged) -> TreePart:
     """Return the tree with the weight of judged rows per true class in each node; of numbers a histogram.
 
-    A row is counted in its leaf and in every node above it.
+    A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too.
     """
     tree = judged.model.trees[0]
     edges: tuple[float, ...] | None = None
@@ -23,7 +24,8 @@ def tree_with_judges(part: TreePart, judged: Judged) -> TreePart:
     else:
         truth = judged.target[:, 0]
         low, high = float(truth.min()), float(truth.max())
-        ends = np.linspace(low, high, N_CELLS + 1) if high > low else np.array([low - 0.5, low + 0.5])
+        # Halves: the range of numbers near the ends of float64 would overflow.
+        ends = 2.0 * np.linspace(low / 2, high / 2, N_CELLS + 1) if high > low else np.array([low, low])
         n_places = len(ends) - 1
         place = np.clip(np.searchsorted(ends, truth, side="right") - 1, 0, n_places - 1)
         edges = tuple(ends.tolist())
@@ -33,4 +35,5 @@ def tree_with_judges(part: TreePart, judged: Judged) -> TreePart:
     parents = tree.parent.tolist()
     for node in range(tree.n_nodes - 1, 0, -1):
         held[parents[node]] += held[node]
-    return with_judged(part, {node.id: tuple(held[node.id].tolist()) for node in part.nodes}, edges)
+    shown = with_judged(part, {node.id: tuple(held[node.id].tolist()) for node in part.nodes}, edges)
+    return with_audits(shown, judged)

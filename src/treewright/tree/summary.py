@@ -249,6 +249,13 @@ def summarize(model: ModelData, tree: int = 0) -> TreeSummary:
     )
 
 
+def written_labels(labels: np.ndarray) -> tuple[str, ...]:
+    """Return class labels as texts."""
+    # tolist() turns nanoseconds into bare integers.
+    held = [str(label) for label in labels] if labels.dtype.kind in "mM" else labels.tolist()
+    return tuple(written_level(label) for label in held)
+
+
 def outputs_of(model: ModelData, tree: Tree) -> tuple[Output, ...]:
     """Return the outputs and where their values lie."""
     n_values = tree.value.shape[1]
@@ -261,10 +268,7 @@ def outputs_of(model: ModelData, tree: Tree) -> tuple[Output, ...]:
             name = written_name(model.target_names[position])
         else:
             name = f"y{position}" if len(widths) > 1 else ""
-        labels = tuple(written_level(label) for label in model.classes[position].tolist()) if counts else ()
-        if counts and model.classes[position].dtype.kind in "mM":
-            # tolist() turns nanoseconds into bare integers.
-            labels = tuple(written_level(str(label)) for label in model.classes[position])
+        labels = written_labels(model.classes[position]) if counts else ()
         outputs.append(Output(name, start, start + width, labels))
         start += width
     return tuple(outputs)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from treewright.plot.figures.look import SMALL, TICK, families, figure_of, text_style
+from treewright.plot.figures.look import LABEL_PAD, SMALL, TICK, families, figure_of, points, text_style, tick_style
 from treewright.plot.style import LIGHT
 from treewright.tree.words import written_amount
 
@@ -40,6 +40,8 @@ def alpha_axis(ax: Axes, size: Numbers, alphas: Numbers) -> None:
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter
 
+    # When the figure is drawn, the medium may be another.
+    letters, between = points(TICK), points(BETWEEN)
     texts = [written_amount(alpha, digits=3) for alpha in alphas.tolist()]
 
     class Readable(FixedLocator):
@@ -47,17 +49,18 @@ def alpha_axis(ax: Axes, size: Numbers, alphas: Numbers) -> None:
 
         def __call__(self) -> Any:
             inches = ax.bbox.width / figure_of(ax).dpi
-            return size[apart(shares(ax, size) * inches * POINTS, texts)]
+            return size[apart(shares(ax, size) * inches * POINTS, texts, letters, between)]
 
     # Steps of equal size have one place: the first of them names it.
     first = {float(leaves): texts[step] for step, leaves in reversed(list(enumerate(size.tolist())))}
     top = ax.secondary_xaxis("top")
     top.xaxis.set_major_locator(Readable(size.tolist()))
     top.xaxis.set_major_formatter(FuncFormatter(lambda leaves, _: first.get(float(leaves), "")))
-    top.tick_params(which="both", color=LIGHT.line, labelcolor=LIGHT.muted, labelsize=TICK, labelfontfamily=families())
+    top.tick_params(which="both", **tick_style(LIGHT.muted))
     top.minorticks_off()
     top.spines["top"].set_color(LIGHT.line)
-    top.set_xlabel("alpha, the price of a leaf", **text_style(SMALL, LIGHT.muted))
+    top.spines["top"].set_linewidth(points(1.0))
+    top.set_xlabel("alpha, the price of a leaf", labelpad=points(LABEL_PAD), **text_style(SMALL, LIGHT.muted))
 
 
 def shares(ax: Axes, size: Numbers) -> Numbers:
@@ -68,7 +71,7 @@ def shares(ax: Axes, size: Numbers) -> Numbers:
     return np.asarray((size - low) / (high - low))
 
 
-def apart(places: Numbers, texts: Sequence[str]) -> list[int]:
+def apart(places: Numbers, texts: Sequence[str], letters: float = TICK, between: float = BETWEEN) -> list[int]:
     """Return some steps, spread evenly, whose texts do not come near each other; both ends are the first to be taken.
 
     Parameters
@@ -76,6 +79,8 @@ def apart(places: Numbers, texts: Sequence[str]) -> list[int]:
     places : float64[k], points
         The middle of each text.
     texts : sequence of k str
+    letters, between : float, points
+        The size of the texts, and the room between two at least.
 
     Examples
     --------
@@ -86,16 +91,16 @@ def apart(places: Numbers, texts: Sequence[str]) -> list[int]:
     taken: list[int] = []
     for wanted in (low, high, *np.linspace(low, high, MOST_ALPHAS)[1:-1]):
         near = int(np.abs(places - wanted).argmin())
-        wide = text_width(texts[near])
-        if all(abs(places[near] - places[at]) >= (wide + text_width(texts[at])) / 2 + BETWEEN for at in taken):
+        wide = text_width(texts[near], letters)
+        if all(abs(places[near] - places[at]) >= (wide + text_width(texts[at], letters)) / 2 + between for at in taken):
             taken.append(near)
     return sorted(taken, key=lambda at: float(places[at]))
 
 
 @lru_cache(maxsize=1024)
-def text_width(text: str) -> float:
+def text_width(text: str, size: float) -> float:
     """Return how wide the text of a tick is, in points."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import TextPath
 
-    return float(TextPath((0, 0), text, size=TICK, prop=FontProperties(family=families())).get_extents().width)
+    return float(TextPath((0, 0), text, size=size, prop=FontProperties(family=families())).get_extents().width)

@@ -22,6 +22,7 @@ from treewright.plot.figures.look import (
     named,
     new_axes,
     plain_ticks,
+    points,
     text_style,
     tick_text,
 )
@@ -123,10 +124,10 @@ def _leaves_panel(panel: Axes, names: Sequence[str], size: npt.NDArray[np.float6
     )
     plain_ticks(panel, log=log, whole=True, most=5)
     _rows(panel, names)
-    panel.plot(size, range(len(size)), linestyle="none", marker="o", markersize=DOT + 3, color=TEST, zorder=3)
+    panel.plot(size, range(len(size)), linestyle="none", marker="o", markersize=points(DOT + 3), color=TEST, zorder=3)
     for row, leaves in enumerate(size):
         panel.annotate(
-            tick_text(leaves), (leaves, row), xytext=(8, 0), textcoords="offset points", va="center", ha="left",
+            tick_text(leaves), (leaves, row), xytext=(points(8), 0), textcoords="offset points", va="center", ha="left",
             **text_style(SMALL, LIGHT.muted),
         )  # fmt: skip
 
@@ -140,21 +141,25 @@ def _errors_panel(
     _rows(panel, [""] * n)
     rows = np.arange(n)
     handles: list[Any] = panel.plot(
-        train, rows, linestyle="none", marker="o", markersize=DOT + 6, markerfacecolor="none", markeredgecolor=TRAIN,
-        markeredgewidth=1.8, label="training rows", zorder=3,
+        train, rows, linestyle="none", marker="o", markersize=points(DOT + 6), markerfacecolor="none",
+        markeredgecolor=TRAIN, markeredgewidth=points(1.8), label="training rows", zorder=3,
     )  # fmt: skip
     dots = panel.plot(
-        valid, rows, linestyle="none", marker="o", markersize=DOT + 1, color=TEST, label="other rows", zorder=4
+        valid, rows, linestyle="none", marker="o", markersize=points(DOT + 1), color=TEST, label="other rows", zorder=4
     )
     handles += dots
     edges = [train, valid]
     if se is not None:
         spans = np.nan_to_num(se)
-        panel.errorbar(valid, rows, xerr=spans, fmt="none", ecolor=TEST, elinewidth=1.6, capsize=3, zorder=3.5)
+        panel.errorbar(
+            valid, rows, xerr=spans, fmt="none", ecolor=TEST, elinewidth=points(1.6), capsize=points(3), zorder=3.5
+        )
         dots[0].set_label("other rows,\n± one standard error")
         edges += [valid - spans, valid + spans]
         least = int(np.lexsort((size, valid))[0])
-        limit = panel.axvline(valid[least] + spans[least], color=TEST, linewidth=1.2, linestyle=DOTTED, zorder=1.5)
+        limit = panel.axvline(
+            valid[least] + spans[least], color=TEST, linewidth=points(1.2), linestyle=DOTTED, zorder=1.5
+        )
         limit.set_label("least error\n+ one standard error")
         handles.append(limit)
     error_limits(panel, *edges, axis="x")

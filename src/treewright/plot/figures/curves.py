@@ -32,6 +32,7 @@ from treewright.plot.figures.look import (
     legend_beside,
     named,
     new_axes,
+    points,
     set_x,
     tick_text,
     tint,
@@ -225,7 +226,7 @@ def error_curve(
     for number, (at, names) in enumerate(lines.items()):
         color, dash = MARK_COLORS[number % len(MARK_COLORS)], MARK_DASHES[number % len(MARK_DASHES)]
         label = f"{', '.join(map(named, names))}: {tick_text(at)}"
-        handles.append(ax.axvline(at, color=color, linewidth=1.6, linestyle=dash, label=label, zorder=1.5))
+        handles.append(ax.axvline(at, color=color, linewidth=points(1.6), linestyle=dash, label=label, zorder=1.5))
     error_limits(ax, *(edge for values, errors_se, *_ in checked for edge in (values, *_edges(values, errors_se))))
     legend_beside(ax, handles)
     return figure
@@ -302,8 +303,9 @@ def bias_variance(
     handles = [_series(ax, places, values, None, color, name, dash=dash) for name, values, color, dash in parts]
     if measured is not None:
         handles += ax.plot(
-            places, measured, linestyle="none", marker="x", markersize=DOT + 1, color=LIGHT.ink, label="test rows"
-        )
+            places, measured, linestyle="none", marker="x", markersize=points(DOT + 1), markeredgewidth=points(1.2),
+            color=LIGHT.ink, label="test rows",
+        )  # fmt: skip
     least = int(total.argmin())
     handles.append(_dot(ax, places[least], total[least], "o", TEST, f"least: {tick_text(places[least])}", filled=False))
     error_limits(ax, *(values for _, values, _, _ in parts), measured)
@@ -319,12 +321,12 @@ def _series(ax: Axes, x: Numbers, y: Numbers, se: Numbers | None, color: str, la
     if se is not None:
         low, high = y - se[order], y + se[order]
         if len(x) == 1:
-            ax.errorbar(x, y, yerr=se, fmt="none", ecolor=color, elinewidth=1.5, capsize=4)
+            ax.errorbar(x, y, yerr=se, fmt="none", ecolor=color, elinewidth=points(1.5), capsize=points(4))
         else:
             ax.fill_between(x, low, high, color=tint(color, BAND), linewidth=0, zorder=1)
     (line,) = ax.plot(
-        x, y, color=color, linewidth=LINE if few else 0.8 * LINE, linestyle=dash, label=drawable(label),
-        marker="o" if few else "", markersize=DOT, markeredgewidth=0.0, zorder=2.5,
+        x, y, color=color, linewidth=points(LINE if few else 0.8 * LINE), linestyle=dash, label=drawable(label),
+        marker="o" if few else "", markersize=points(DOT), markeredgewidth=0.0, zorder=2.5,
     )  # fmt: skip
     return line
 
@@ -337,9 +339,9 @@ def _edges(y: Numbers | None, se: Numbers | None) -> tuple[Numbers, ...]:
 def _dot(ax: Axes, x: float, y: float, marker: str, color: str, label: str, *, filled: bool) -> Any:
     """Draw one mark that stands out. Returns it."""
     (dot,) = ax.plot(
-        [x], [y], linestyle="none", marker=marker, markersize=10 if filled else 15, markeredgecolor=color,
-        markerfacecolor=color if filled else "none", markeredgewidth=1.0 if filled else 2.0, label=label, zorder=4,
-        clip_on=False,
+        [x], [y], linestyle="none", marker=marker, markersize=points(10 if filled else 15), markeredgecolor=color,
+        markerfacecolor=color if filled else "none", markeredgewidth=points(1.0 if filled else 2.0), label=label,
+        zorder=4, clip_on=False,
     )  # fmt: skip
     return dot
 
@@ -360,7 +362,9 @@ def _least(
         text = f"least error:\n{counted(round(size[smallest]), 'leaf', 'leaves')}, {written_amount(error[smallest])}"
         handles.append(_dot(ax, size[smallest], error[smallest], "o", TEST, text, filled=False))
     if se is not None and np.isfinite(se[smallest]):
-        limit = ax.axhline(error[smallest] + se[smallest], color=TEST, linewidth=1.2, linestyle=DOTTED, zorder=1.5)
+        limit = ax.axhline(
+            error[smallest] + se[smallest], color=TEST, linewidth=points(1.2), linestyle=DOTTED, zorder=1.5
+        )
         limit.set_label("least error\n+ one standard error")
         handles.append(limit)
     return handles

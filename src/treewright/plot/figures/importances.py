@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
 from treewright.plot.figures.checks import numbers, spread
-from treewright.plot.figures.look import TEST, TRAIN, dress, named, new_axes, tint
+from treewright.plot.figures.look import TEST, TRAIN, dress, named, new_axes, points, tint
 from treewright.plot.style import LIGHT
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def importance_bars(
     figure, ax = new_axes(ax, (7.4, AROUND + ROW * max(len(order), 3)))
     dress(ax, xlabel=xlabel, grid="x")
     rows = np.arange(len(order))
-    ax.barh(rows, value[order], height=SHARE, color=tint(TEST, 0.45), edgecolor=TEST, zorder=2)
+    ax.barh(rows, value[order], height=SHARE, color=tint(TEST, 0.45), edgecolor=TEST, linewidth=points(1.0), zorder=2)
     if errors is not None:
         ax.errorbar(
-            value[order], rows, xerr=np.nan_to_num(errors[order]), fmt="none", ecolor=TRAIN, elinewidth=1.6, capsize=3,
-            zorder=3,
+            value[order], rows, xerr=np.nan_to_num(errors[order]), fmt="none", ecolor=TRAIN,
+            elinewidth=points(1.6), capsize=points(3), zorder=3,
         )  # fmt: skip
-    ax.axvline(0.0, color=LIGHT.ink, linewidth=1.0, zorder=2.5)
+    ax.axvline(0.0, color=LIGHT.ink, linewidth=points(1.0), zorder=2.5)
     ax.set_yticks(rows.tolist(), [named(str(names[at]), COLUMN_NAME) for at in order.tolist()])
     ax.set_ylim(len(order) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)

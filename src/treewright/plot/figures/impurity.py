@@ -10,7 +10,7 @@ import numpy.typing as npt
 from treewright.data.schema import Schema
 from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.problem import class_problem
-from treewright.plot.figures.look import LABEL, dress, new_axes, text_style
+from treewright.plot.figures.look import LABEL, dress, legend_beside, new_axes, points, text_style
 from treewright.plot.style import LIGHT, class_color, mixed
 
 if TYPE_CHECKING:
@@ -79,10 +79,16 @@ def impurity_functions(*, ax: Axes | None = None) -> Figure:
     shares = np.linspace(0.0, 1.0, N_POINTS)
     for criterion, factor, color, dash, words, place, side in DRAWN:
         impurity = factor * two_class_impurity(criterion, shares)
-        ax.plot(shares, impurity, color=color, linestyle=dash, linewidth=2.4, label=words, solid_capstyle="round")
+        ax.plot(
+            shares, impurity, color=color, linestyle=dash, linewidth=points(2.4), label=words, solid_capstyle="round"
+        )
+        if getattr(figure, "is_narrow", False):
+            continue  # the words have no room between the lines
         # Words are darker than their line: thin strokes need more contrast.
         style = text_style(LABEL, mixed(color, LIGHT.ink, 0.35))
         ax.text(*place, words, ha=side, va="center", **style)
+    if getattr(figure, "is_narrow", False):
+        legend_beside(ax, ax.get_lines())
     ax.set_xlim(0.0, 1.0)
     ax.set_ylim(0.0, 0.54)
     ax.set_xticks([0.0, 0.25, 0.5, 0.75, 1.0], ["0", "0.25", "0.5", "0.75", "1"])

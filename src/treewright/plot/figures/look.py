@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.plot.measure import text_width
+from treewright.plot.media import current_medium
 from treewright.plot.style import LIGHT, class_color, mixed
 from treewright.tree.words import escape_controls, shorten, written_amount
 
@@ -26,9 +28,11 @@ DOTTED: Any = (0, (1, 1.5))
 DASHED: Any = (0, (6, 2))
 DASH_DOT: Any = (0, (6, 2, 1, 2))
 MARK_DASHES = (DASHED, DOTTED, DASH_DOT)
+NARROW = 6.5  # inches, of such letters: a figure that is less wide has its legend below
 WIDE = (8.4, 4.6)  # inches: half the height of a slide, all of its width at 13 points
 PAD = 0.1  # inches around everything
-LABEL, TICK, SMALL = 13.0, 11.0, 10.5  # points
+TICK_LENGTH, TICK_WIDTH, TICK_PAD, LABEL_PAD = 3.5, 0.8, 3.5, 4.0  # points
+LABEL, TICK, SMALL = 13.0, 11.0, 10.5  # points, as all sizes here: of a figure that is drawn for no medium
 LINE, DOT, BAND = 2.0, 5.0, 0.18
 MOST_DOTS = 40  # more steps than that are a line without dots
 MOST_LABEL = 48  # terminal cells of one name
@@ -43,6 +47,32 @@ OTHER_FONTS = (
 )  # fmt: skip
 
 
+def scale() -> float:
+    """Return how much larger letters and lines are now than they stand in this file."""
+    medium = current_medium()
+    return 1.0 if medium is None else medium.text / LABEL
+
+
+def points(size: float) -> float:
+    """Return a size in points as it is in the medium that is drawn for."""
+    return size * scale()
+
+
+def figure_size(size: tuple[float, float]) -> tuple[float, float]:
+    """Return the inches of a figure that has these where nothing is said of a medium.
+
+    A figure narrower than others leaves the same share of the medium's width, but of a narrow one; its height follows
+    its letters.
+    """
+    medium = current_medium()
+    if medium is None:
+        return size
+    if medium.is_exact:
+        return medium.width, medium.height
+    share = 1.0 if medium.width < NARROW * scale() else min(1.0, size[0] / WIDE[0])
+    return medium.width * share, min(medium.height, size[1] * scale())
+
+
 def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure, Axes]:
     """Return the axes to draw into and their figure.
 
@@ -51,6 +81,7 @@ def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure,
     ax : matplotlib.axes.Axes or None
         None: a figure of our own.
     size : (float, float), inches
+        Of a figure of our own, where it is drawn for no medium.
 
     Raises
     ------
@@ -64,8 +95,12 @@ def new_axes(ax: Axes | None, size: tuple[float, float] = WIDE) -> tuple[Figure,
     if ax is None:
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
-        figure = Picture(figsize=size, dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)
+        layout = ConstrainedLayoutEngine(w_pad=points(PAD), h_pad=points(PAD))
+        figure = Picture(figsize=figure_size(size), dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)
+        medium = current_medium()
+        if medium is not None:
+            figure.print_dpi = medium.dpi
+            figure.is_exact, figure.is_narrow = medium.is_exact, medium.width < NARROW * scale()
         return figure, figure.add_subplot()
     from matplotlib.axes import Axes
 
@@ -96,32 +131,58 @@ def dress(ax: Axes, *, xlabel: str = "", ylabel: str = "", grid: str = "y") -> N
     ax.set_axisbelow(True)
     ax.grid(visible=False, which="both")
     if grid:
-        ax.grid(visible=True, axis=grid, color=LIGHT.line, linewidth=0.7, alpha=0.6, linestyle="-")  # type: ignore[arg-type]
+        ax.grid(visible=True, axis=grid, color=LIGHT.line, linewidth=points(0.7), alpha=0.6, linestyle="-")  # type: ignore[arg-type]
     for side, spine in ax.spines.items():
         spine.set_visible(side in {"left", "bottom"})
         spine.set_color(LIGHT.line)
-        spine.set_linewidth(1.0)
-    ax.tick_params(
-        which="both", color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families(),
-        direction="out", top=False, right=False,
-    )  # fmt: skip
-    ax.set_xlabel(drawable(xlabel), **text_style(LABEL))
-    ax.set_ylabel(drawable(ylabel), **text_style(LABEL))
+        spine.set_linewidth(points(1.0))
+    ax.tick_params(which="both", direction="out", top=False, right=False, **tick_style())
+    ax.set_xlabel(drawable(xlabel), labelpad=points(LABEL_PAD), **text_style(LABEL))
+    ax.set_ylabel(drawable(ylabel), labelpad=points(LABEL_PAD), **text_style(LABEL))
+
+
+def tick_style(color: str = LIGHT.ink) -> dict[str, Any]:
+    """Return the arguments of ``tick_params``."""
+    return {
+        "color": LIGHT.line, "labelcolor": color, "labelsize": points(TICK), "labelfontfamily": families(),
+        "length": points(TICK_LENGTH), "width": points(TICK_WIDTH), "pad": points(TICK_PAD),
+    }  # fmt: skip
 
 
 def text_style(size: float, color: str = LIGHT.ink) -> dict[str, Any]:
-    """Return the arguments of a text."""
-    return {"fontsize": size, "color": color, "fontfamily": families()}
+    """Return the arguments of a text; ``size`` as it is in no medium."""
+    return {"fontsize": points(size), "color": color, "fontfamily": families()}
 
 
 def legend_beside(ax: Axes, handles: Sequence[Any], title: str = "") -> None:
-    """Put a legend to the right of the axes, where it hides no point; its texts are drawable already."""
-    legend = ax.legend(
-        handles=list(handles), loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0, frameon=False,
-        labelcolor=LIGHT.ink, prop={"family": families(), "size": TICK}, title=title or None,
-        title_fontproperties={"family": families(), "size": TICK}, alignment="left", handlelength=1.8, labelspacing=0.7,
-    )  # fmt: skip
+    """Put a legend to the right of the axes, or below a narrow figure; its texts are drawable already."""
+    letters = {"family": families(), "size": points(TICK)}
+    style: dict[str, Any] = {
+        "handles": list(handles), "borderaxespad": 0.0, "frameon": False, "labelcolor": LIGHT.ink, "prop": letters,
+        "title": title or None, "title_fontproperties": letters, "alignment": "left", "handlelength": 1.8,
+        "labelspacing": 0.7,
+    }  # fmt: skip
+    figure = figure_of(ax)
+    if getattr(figure, "is_narrow", False):
+        legend = _legend_below(figure, style, title)
+    else:
+        legend = ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1.0), **style)
     legend.get_title().set_color(LIGHT.muted)
+
+
+def _legend_below(figure: Figure, style: dict[str, Any], title: str) -> Any:
+    """Put a legend under all axes, in as many columns as there is room for, and make room for it. Returns it."""
+    texts = [str(handle.get_label()) for handle in style["handles"]]
+    across, down = figure.get_size_inches()
+    # A handle and the room around it are as wide as four letters are high.
+    widest = max(text_width(line, TICK) for text in texts for line in text.split("\n")) + 4 * TICK
+    columns = max(1, min(len(texts), int(across * 72 / points(widest))))
+    legend = figure.legend(loc="outside lower left", ncols=columns, columnspacing=1.5, **style)
+    if not figure.is_exact:  # type: ignore[attr-defined]
+        rows = -(-len(texts) // columns)
+        lines = sum(max(text.count("\n") + 1 for text in texts[row::rows]) for row in range(rows)) + bool(title)
+        figure.set_size_inches(across, down + points(1.25 * lines + 0.7 * rows) * TICK / 72)
+    return legend
 
 
 def plain_ticks(ax: Axes, *, log: bool, whole: bool = False, most: int = 9) -> None:

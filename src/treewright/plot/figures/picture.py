@@ -30,6 +30,7 @@ except ModuleNotFoundError as error:
 # What each format writes about the time of saving, which would make the same figure other bytes.
 TIMES = {"svg": "Date", "pdf": "CreationDate"}
 PACKED = "svgz"
+VECTOR = ("svg", "pdf", "ps", "eps", "pgf")
 # Names that matplotlib gives to clips, markers, hatches, images and paths of collections: a hash of their content and
 # of a salt, which is drawn anew for each file unless the process has one in its settings.
 SALTED = re.compile(r'(?<= id=")((?:[phm]|image|Im_image|C[0-9a-f]+_[0-9a-f]+_)[0-9a-f]{10})(?=")')
@@ -43,7 +44,20 @@ class Picture(Figure):
 
     It needs no screen, keeps no global state, shows itself at the end of a notebook's cell, and saves the same figure
     as the same bytes, in SVG and PDF too. Otherwise it is a ``matplotlib.figure.Figure``.
+
+    Attributes
+    ----------
+    print_dpi : float or None
+        Pixels to an inch of a PNG, unless ``dpi=`` says otherwise. None: what matplotlib's settings say.
+    is_exact : bool
+        It keeps its size, whatever is put into it.
+    is_narrow : bool
+        There is no room for a legend beside the axes.
     """
+
+    print_dpi: float | None = None
+    is_exact: bool = False
+    is_narrow: bool = False
 
     def savefig(self, fname: Any, *, transparent: bool | None = None, **kwargs: Any) -> None:
         """Save the figure, as ``matplotlib.figure.Figure.savefig`` does.
@@ -71,6 +85,8 @@ class Picture(Figure):
         """Save without a date, and leave the layout as it was."""
         if kind in TIMES:
             kwargs["metadata"] = {TIMES[kind]: None, **(kwargs.get("metadata") or {})}
+        if self.print_dpi is not None and kind not in VECTOR:
+            kwargs.setdefault("dpi", self.print_dpi)
         with _ONE_AT_A_TIME:
             # The layout begins at the places that the last drawing left, and would end a hair elsewhere each time.
             places = [(ax, ax.get_in_layout(), ax.get_position(original=True), ax.get_position()) for ax in self.axes]

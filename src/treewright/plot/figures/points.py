@@ -17,7 +17,7 @@ from treewright.data.cells import is_missing
 from treewright.exceptions import DataWarning
 from treewright.plot.figures.answers import Answers
 from treewright.plot.figures.grid import Axis, Plane
-from treewright.plot.figures.look import named, tint
+from treewright.plot.figures.look import named, points, tint
 from treewright.plot.style import LIGHT, class_color, mixed
 from treewright.tree.summary import counted
 from treewright.tree.words import shorten, written_level
@@ -170,8 +170,8 @@ def labelled_points(
     x, y = _places(plane.across, rows, TURNS[0]), _places(plane.up, rows, TURNS[1])
     style: dict[str, Any] = {
         "linestyle": "none",
-        "markersize": 5.6 if len(rows) <= SMALL_POINTS_FROM else 4.0,
-        "markeredgewidth": 0.6,
+        "markersize": points(5.6 if len(rows) <= SMALL_POINTS_FROM else 4.0),
+        "markeredgewidth": points(0.6),
         "markeredgecolor": LIGHT.page,
     }
     handles: list[Any] = []
@@ -189,7 +189,7 @@ def labelled_points(
         if mine.any():
             ax.plot(x[mine], y[mine], marker=marker, color=dark, zorder=3, **style)
         # A region's colour behind the point's: the two are one key.
-        handles.append(Line2D([], [], marker=marker, color=dark, label=text, **(style | {"markersize": 8.0})))
+        handles.append(Line2D([], [], marker=marker, color=dark, label=text, **(style | {"markersize": points(8.0)})))
     if not known.all():
         text = "rows" if labels is None else "other labels"
         handles += ax.plot(x[~known], y[~known], marker=".", color=LIGHT.muted, zorder=3, label=text, **style)
@@ -207,13 +207,15 @@ def number_points(ax: Axes, plane: Plane, rows: npt.NDArray[np.int64], colors: d
     size = NUMBER_POINT if len(rows) <= SMALL_POINTS_FROM else 0.8 * NUMBER_POINT
     # One colour for each: of discs of a single colour matplotlib rounds the places to pixels, and not of the others.
     around = size + 2 * (WHITE_EDGE + DARK_EDGE)
-    ax.scatter(x, y, s=around**2, linewidths=0, color=[LIGHT.ink] * len(rows), zorder=3, marker="o", snap=False)
+    ax.scatter(
+        x, y, s=points(around) ** 2, linewidths=0, color=[LIGHT.ink] * len(rows), zorder=3, marker="o", snap=False
+    )
     # Half of an edge lies inside the disc.
     ax.scatter(
         x,
         y,
-        s=(size + WHITE_EDGE) ** 2,
-        linewidths=WHITE_EDGE,
+        s=points(size + WHITE_EDGE) ** 2,
+        linewidths=points(WHITE_EDGE),
         edgecolors=LIGHT.page,
         zorder=3.1,
         marker="o",

@@ -16,14 +16,14 @@ from treewright.plot.figures.grid import Axis, Plane, plane_of
 from treewright.plot.figures.look import (
     LABEL,
     SMALL,
-    TICK,
     drawable,
     dress,
-    families,
     legend_beside,
     named,
     new_axes,
+    points,
     text_style,
+    tick_style,
 )
 from treewright.plot.figures.points import (
     FAINT,
@@ -125,12 +125,14 @@ def decision_regions(
     plane = plane_of(X, features, fixed, resolution, schema_of(est))
     target, target_name = target_of(y, len(plane.across.points))
     answers = answers_of(est, plane)
+    is_own = ax is None
     figure, ax = new_axes(ax, SIZE)
     dress(ax, xlabel=shorten(plane.across.name, 60), ylabel=shorten(plane.up.name, 44), grid="")
     for spine in ax.spines.values():
         spine.set_visible(False)
     rows = shown_rows(plane, sample_points)
-    above = [held_text(plane.held)] if plane.held else []
+    room = int(HELD_WIDTH * min(1.0, figure.get_figwidth() / points(SIZE[0]))) if is_own else HELD_WIDTH
+    above = [held_text(plane.held, room)] if plane.held else []
     own, varies = None, True
     if answers.codes is not None:
         _draw_image(ax, plane, region_colors(answers.codes, answers.likelihood, len(answers.classes)))
@@ -146,7 +148,7 @@ def decision_regions(
     _dress_axis(ax, plane.across, "x")
     _dress_axis(ax, plane.up, "y")
     if above:
-        ax.set_title(drawable_lines(above), loc="left", pad=8, **text_style(SMALL, LIGHT.muted))
+        ax.set_title(drawable_lines(above), loc="left", pad=points(8), **text_style(SMALL, LIGHT.muted))
     warn_of_hidden(plane, answers, own, varies=varies)
     return figure
 
@@ -201,8 +203,8 @@ def region_colors(
     return np.asarray(np.round(page + (colors - page) * strength[..., None]), np.uint8)
 
 
-def held_text(held: Sequence[tuple[str, str]]) -> str:
-    """Return what the other columns are held at: all of a few, the first of many, wrapped into lines.
+def held_text(held: Sequence[tuple[str, str]], room: int = HELD_WIDTH) -> str:
+    """Return what the other columns are held at: all of a few, the first of many, wrapped into lines of ``room`` cells.
 
     Examples
     --------
@@ -214,7 +216,7 @@ def held_text(held: Sequence[tuple[str, str]]) -> str:
         words.append(f"and {len(held) - HELD_NAMED} more")
     lines = [f"held: {words[0]}"]
     for word in words[1:]:
-        if cell_width(lines[-1]) + cell_width(word) + 3 > HELD_WIDTH:
+        if cell_width(lines[-1]) + cell_width(word) + 3 > room:
             lines[-1] += ","
             lines.append(word)
         else:
@@ -242,7 +244,7 @@ def _draw_image(ax: Axes, plane: Plane, values: npt.NDArray[Any], **options: Any
     for axis, draw in ((plane.across, ax.axvline), (plane.up, ax.axhline)):
         if axis.levels:
             for edge in range(1, len(axis.levels)):
-                draw(edge - 0.5, color=LIGHT.page, linewidth=2.0, zorder=1)
+                draw(edge - 0.5, color=LIGHT.page, linewidth=points(2.0), zorder=1)
     return image
 
 
@@ -280,7 +282,7 @@ def _numbers(
     number_points(ax, plane, rows, colors)
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
-    bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
+    bar.ax.tick_params(**tick_style())
     said = f"{named(name, BAR_NAME)}, predicted" if name else "prediction"
     bar.set_label(said if own is None else f"{said} (points: {'observed' if name else 'y'})", **text_style(LABEL))
 

@@ -1,1 +1,96 @@
-// ensemble
+// Many trees: curves over trees and rounds, how the trees differ, and which tree the picture above shows: the one that
+// stands for all, or one of them.
+const ensemble = (() => {
+  const DASHES = ["", "7 4", "2 3"];
+  const ALL = "all";
+  let part = null, chooser = null, told = null;
+
+  // The words of a chart stand in the page already; the drawing goes above them.
+  function above(id) {
+    const place = dom.byId(id), host = dom.el("div", {});
+    place.prepend(host);
+    return host;
+  }
+
+  function curve(held, at) {
+    chart.lines(above(`ensemble-curve-${at}`), {
+      title: held.title, x: held.x, xlabel: held.xlabel, ylabel: held.ylabel, marks: held.marks,
+      series: held.series.map((series, place) => ({
+        name: series.name, y: series.y, color: `var(--class-${place})`, dash: DASHES[place % DASHES.length], dots: held.dots,
+      })),
+    });
+  }
+
+  // Where all trees are alike the words say everything.
+  function spread(held, id) {
+    if (held.labels.length === 1) return;
+    chart.stacked(above(id), {
+      title: held.title, labels: held.labels, ylabel: "trees", xlabel: held.xlabel, edges: held.edges || undefined,
+      parts: [{ name: "trees", values: held.counts, color: "var(--class-0)" }],
+    });
+  }
+
+  // A number stays with its percent sign.
+  const unbroken = (words) => words.replaceAll(" %", "\u00a0%");
+
+  // Several sections listen to the shape; this one only keeps title and list in step with it.
+  function shapeOf(member) {
+    const { tree: own, words, label } = member;
+    return { name: `tree ${member.number}`, title: own.title, isLeaf: (node) => node.test === null, step: null, tree: own, words, label };
+  }
+
+  function show(value) {
+    const member = value === ALL ? null : part.members[Number(value)];
+    state.set("shape", member ? shapeOf(member) : null);
+  }
+
+  function reflect(shape) {
+    const place = shape && shape.tree ? part.members.findIndex((member) => member.tree === shape.tree) : -1;
+    chooser.value = place < 0 ? ALL : String(place);
+    dom.byId("tree-title").textContent = place < 0 ? state.summary.tree.title : part.members[place].tree.title;
+    const facts = document.querySelector("#tree .subtitle"), drawn = place < 0 ? state.summary.tree : part.members[place].tree;
+    if (facts) facts.textContent = `${drawn.headline}. ${drawn.missing_words}`;
+    dom.fill(told, place < 0 ? standing() : standsAlone(part.members[place]));
+    for (const cell of document.querySelectorAll("[data-member] button")) {
+      cell.setAttribute("aria-pressed", String(Number(cell.parentElement.dataset.member) === place));
+    }
+  }
+
+  const standing = () => dom.el("span", { "data-name": "tree-stands" }, unbroken(part.surrogate.words));
+
+  function standsAlone(member) {
+    const { tree: own } = member;
+    const shown = own.nodes.length < own.n_nodes
+      ? `${numbers.counted(own.nodes.length, "node")} of ${numbers.short(own.n_nodes)} are in this page, those with the most rows. ` : "";
+    const adds = own.centre === "adds" ? "Its numbers are what it adds to the score. " : "";
+    return dom.el("span", { "data-name": "tree-stands" }, [adds, shown, unbroken(member.words)]);
+  }
+
+  // A list above the picture; by script, as without one there is no picture.
+  function list() {
+    const options = [dom.el("option", { value: ALL }, state.summary.tree.title),
+      part.members.map((member, at) => dom.el("option", { value: at }, member.label))];
+    chooser = dom.el("select", { id: "ensemble-tree", onchange: () => show(chooser.value) }, options);
+    told = dom.el("p", { class: "small ensemble-told", "aria-live": "polite" });
+    dom.byId("tree-host").before(dom.el("div", { class: "ensemble-choose" },
+      dom.el("label", { for: "ensemble-tree" }, "Tree in the picture"), chooser), told);
+    for (const cell of document.querySelectorAll("[data-member]")) {
+      const at = cell.dataset.member;
+      cell.append(dom.el("button", {
+        type: "button", "aria-pressed": "false", "aria-label": `Show ${part.members[at].tree.title} in the picture`,
+        onclick: () => { show(at); dom.byId("tree").scrollIntoView(); },
+      }, "Show"));
+    }
+    state.on("shape", reflect);
+  }
+
+  function start() {
+    part = state.summary.ensemble;
+    part.curves.forEach(curve);
+    part.sizes.forEach((held, at) => spread(held, `ensemble-size-${at}`));
+    if (part.agreement) spread(part.agreement, "ensemble-agreement");
+    if (state.summary.tree && part.surrogate) list();
+  }
+
+  return { start };
+})();

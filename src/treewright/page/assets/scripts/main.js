@@ -1,4 +1,9 @@
 // Start the sections that the page has.
 document.documentElement.classList.add("scripted");
-for (const section of [typeof tree === "undefined" ? null : tree]) if (section && section.start) section.start();
+if (dom.byId("tree")) tree.start();
+if (dom.byId("pruning")) pruning.start();
+if (dom.byId("follow")) follow.start();
+if (dom.byId("quality")) quality.start();
+if (dom.byId("data")) data.start();
+if (dom.byId("ensemble")) ensemble.start();
 document.documentElement.dataset.ready = "yes";

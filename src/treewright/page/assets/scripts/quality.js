@@ -1,1 +1,126 @@
-// quality
+// The pictures of the section Quality; its tables stand in the page already. One sentence tells how to read each picture.
+const quality = (() => {
+  const SHARES = { x: [0, 1], y: [0, 1] };
+  const hint = (...words) => dom.el("p", { class: "quality-hint muted small" }, ...words);
+  const cell = (grid) => { const held = dom.el("div", {}); grid.append(held); return held; };
+  const color = (position) => `var(--class-${position % 24})`;
+  // Two shapes that name no output where there is only one.
+  const titled = (part, title) => part.output && state.summary.quality.length > 1 ? `${title} (${part.output})` : title;
+
+  function picture(grid, words, draw) {
+    const held = cell(grid);
+    draw(held);
+    held.append(hint(words));
+  }
+
+  function confusion(host, part) {
+    dom.fill(host);
+    picture(host, "Each row is a true class, each column what the model said. On the diagonal stand the rows that it got right; the darker a cell, the larger its share of the row.", (held) =>
+      chart.matrix(held, { title: titled(part, part.weighted ? "Confusion matrix, by weight" : "Confusion matrix"), labels: part.confusion.labels, counts: part.confusion.counts }));
+  }
+
+  function roc(grid, part, rank) {
+    picture(grid, `Up: the share of "${rank.name}" that is found; across: the share of the others that is taken for it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
+      chart.lines(held, { title: titled(part, `ROC curve of "${rank.name}": area ${rank.area.toFixed(3)}`), x: rank.false_rate,
+        series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: rank.false_rate.length <= 40 }],
+        xlabel: "others taken for it", ylabel: "share found", diagonal: true, domain: SHARES }));
+  }
+
+  // Between two points the precision is that of the point to the right: a corner stands before each point.
+  function corners(recall, precision) {
+    const x = [], y = [];
+    recall.forEach((value, at) => {
+      if (at > 0 && value !== recall[at - 1]) { x.push(recall[at - 1]); y.push(precision[at]); }
+      x.push(value); y.push(precision[at]);
+    });
+    return { x, y };
+  }
+
+  function precision(grid, part, rank) {
+    const { x, y } = corners(rank.recall, rank.precision);
+    picture(grid, `Across: the share of "${rank.name}" that is found; up: the share of what is taken for it that is of it. The higher the better; the dashed line is guessing.`, (held) =>
+      chart.lines(held, { title: titled(part, `Precision and recall of "${rank.name}": average ${rank.average_precision.toFixed(3)}`), x,
+        series: [{ name: rank.name, y, color: color(rank.position) },
+          { name: "guessing", y: x.map(() => rank.share), color: "var(--muted)", dash: "4 4", width: 1.5 }],
+        xlabel: "share found (recall)", ylabel: "precision", domain: SHARES }));
+  }
+
+  function calibration(grid, part, held) {
+    const full = held.predicted.flatMap((value, at) => value === null ? [] : [at]), take = (values) => full.map((at) => values[at]);
+    picture(grid, `Rows are put together by the share that the model predicts for "${held.name}" (across); up is the share that is of it. On the dashed line shares can be taken at their word. Upright lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
+      chart.lines(host, { title: titled(part, `Calibration of "${held.name}": error ${held.error.toFixed(3)}`), x: take(held.predicted),
+        series: [{ name: held.name, y: take(held.happened), low: take(held.low), high: take(held.high), color: color(held.position), dots: true, whiskers: true }],
+        xlabel: "predicted share", ylabel: "share that is so", diagonal: true, domain: SHARES }));
+    picture(grid, "How many rows stand behind each point of the calibration: few rows, long upright lines.", (host) =>
+      chart.stacked(host, { title: titled(part, `Predicted shares of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
+        parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted share", edges: held.edges }));
+  }
+
+  // The curves of one class at a time: of many they would hide each other.
+  function ofClasses(host, part) {
+    const places = [...new Set([...part.ranks, ...part.calibration].map((held) => held.position))].sort((one, other) => one - other);
+    if (!places.length) return;
+    const grid = dom.el("div", { class: "quality-pairs" });
+    const show = (place) => {
+      dom.fill(grid);
+      const rank = part.ranks.find((held) => held.position === place), held = part.calibration.find((each) => each.position === place);
+      if (rank) { roc(grid, part, rank); precision(grid, part, rank); }
+      if (held) calibration(grid, part, held);
+    };
+    const name = (place) => [...part.ranks, ...part.calibration].find((held) => held.position === place).name;
+    if (places.length > 1) {
+      const choose = dom.el("select", { onchange: (event) => show(Number(event.target.value)) },
+        places.map((place) => dom.el("option", { value: place }, name(place).slice(0, 60))));
+      host.append(dom.el("p", { class: "quality-choose" }, dom.el("label", {}, "Curves of the class ", choose, " against all others")));
+    }
+    host.append(grid);
+    show(places[0]);
+  }
+
+  function ofNumbers(host, part) {
+    const { truth, predicted, residual, n_rows, edges, weight } = part.residuals;
+    const grid = dom.el("div", { class: "grid" });
+    const drawn = predicted.length < n_rows ? ` ${numbers.short(predicted.length)} of ${numbers.short(n_rows)} rows are drawn.` : "";
+    host.append(grid);
+    picture(grid, `Every point is a row; on the dashed line the prediction is the truth.${drawn}`, (held) =>
+      chart.points(held, { title: titled(part, "Predicted and true numbers"), x: predicted, y: truth, xlabel: "predicted", ylabel: "true", diagonal: true }));
+    picture(grid, `A residual is the true number minus the predicted one. Points should scatter around 0 in the same way everywhere: a bend or a fan is something that the model has not learned.${drawn}`, (held) =>
+      chart.points(held, { title: titled(part, "Residuals over predictions"), x: predicted, y: residual, xlabel: "predicted", ylabel: "true - predicted", zero: true }));
+    picture(grid, "How often residuals of each size occur, of all judged rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
+      chart.stacked(held, { title: titled(part, "Residuals"), labels: weight.map((_, at) => `${numbers.short(edges[at])} to ${numbers.short(edges[at + 1])}`),
+        parts: [{ name: part.weighted ? "weight" : "rows", values: weight, color: "var(--class-0)" }], ylabel: part.weighted ? "weight" : "rows", xlabel: "true - predicted", edges }));
+  }
+
+  const TITLES = { learning: "Learning curve: would more rows help?", depth: "Depth curve: how large should trees be?" };
+  const HINTS = {
+    learning: "Copies of the model learn from ever more of these rows and are tested on others. Where the line of tested rows still falls at the right, more rows would help.",
+    depth: "Copies of the model may grow ever larger. Where the line of tested rows rises while that of learned rows falls, trees learn by heart.",
+  };
+
+  function ofErrors(host, part) {
+    if (!part.curves.length) return;
+    const grid = dom.el("div", { class: "grid" });
+    host.append(grid);
+    for (const curve of part.curves) {
+      const around = (mean, error, sign) => mean.map((value, at) => error[at] === null ? null : numbers.value(value) + sign * numbers.value(error[at]));
+      const series = (name, mean, error, rest) => ({ name, y: mean, low: around(mean, error, -1), high: around(mean, error, 1), dots: true, ...rest });
+      picture(grid, `${HINTS[curve.name]} ${numbers.counted(curve.n_folds, "fold")} of ${numbers.short(curve.n_rows)} rows; the bands are one standard error. ${curve.note}`, (held) =>
+        chart.lines(held, { title: TITLES[curve.name], x: curve.x, xlabel: curve.over, ylabel: curve.loss, series: [
+          series("rows learned from", curve.train, curve.train_se, { color: "var(--muted)", dash: "6 3" }),
+          series("tested rows", curve.test, curve.test_se, { color: "var(--class-0)", dash: "" })] }));
+    }
+  }
+
+  function start() {
+    state.summary.quality.forEach((part, at) => {
+      const place = document.querySelector(`.quality-output[data-output="${at}"]`), host = place.querySelector(".quality-host");
+      for (const swatch of place.querySelectorAll(".swatch[data-color]")) swatch.style.setProperty("background", `var(--class-${swatch.dataset.color})`);
+      if (part.confusion) confusion(place.querySelector(".quality-confusion"), part);
+      ofClasses(host, part);
+      if (part.residuals) ofNumbers(host, part);
+      ofErrors(host, part);
+    });
+  }
+
+  return { start };
+})();

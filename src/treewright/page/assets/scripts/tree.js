@@ -1,1 +1,328 @@
-// tree
+// The tree: cards in a window that zooms and moves, a box that finds, a panel that tells. One instance per host; the
+// page's own listens to the state: the shape that pruning left, the row that is followed, the path that is kept.
+const tree = (() => {
+  const WINDOWS = 2;
+  let instances = 0;
+
+  // part: TreePart; options: columns (ColumnWords), shared: whether path, row and shape are those of the page.
+  function mount(host, part, { columns = state.summary.columns, shared = false } = {}) {
+    const name = `tree${instances++}`;
+    const self = { columns, name, shared, own: part, cards: new Map(), edges: new Map(), hits: new Set(), hit: -1, row: new Map(), path: null };
+    build(self, host);
+    use(self, part);
+    home(self);
+    new ResizeObserver(() => resized(self)).observe(self.frame);
+    addEventListener("beforeprint", () => print(self));
+    addEventListener("afterprint", () => unprint(self));
+    if (shared) {
+      state.on("shape", (shape) => reshape(self, shape));
+      state.on("path", (id) => keep(self, id));
+      state.on("row", (row) => follow(self, row));
+    }
+    return { show: (other) => { use(self, other); home(self); }, reveal: (id) => go(self, self.model.place.get(id)) };
+  }
+
+  function build(self, host) {
+    const { name } = self;
+    self.edgesHost = dom.svg("svg", { class: "tree-edges", "aria-hidden": "true" });
+    self.cardsHost = dom.el("div", { class: "tree-cards", role: "tree", id: name, "aria-label": "Decision tree" });
+    self.stage = dom.el("div", { class: "tree-stage" }, self.edgesHost, self.cardsHost);
+    self.frame = dom.el("div", {
+      class: "tree-frame", tabindex: "0", role: "group", "aria-describedby": `${name}-help`,
+      "aria-label": "Window on the tree: arrow keys move it, plus and minus zoom",
+    }, self.stage);
+    self.panel = dom.el("div", { class: "tree-panel", role: "region", tabindex: "0", "aria-label": "The node in sight" });
+    self.legend = dom.el("div", { class: "tree-legend" });
+    self.box = search.box(`${name}-search`, {
+      hitsOf: (typed) => search.found(self.model, self.columns, typed),
+      tell: (hits, current) => { self.hits = new Set(hits); self.hit = current; treeDrawing.marks(self); },
+      go: (position) => go(self, position),
+    });
+    const button = (label, text, act) => dom.el("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+    dom.fill(host, dom.el("div", { class: "tree-bar" },
+      self.box.element,
+      dom.el("div", { class: "tree-buttons", role: "group", "aria-label": "Levels" },
+        button("One level less", "\u2212 level", () => levels(self, -1)), button("One level more", "+ level", () => levels(self, 1)),
+        button("Open every node", "all", () => openAll(self)), button("First levels only, as at the start", "start", () => startAgain(self))),
+      dom.el("div", { class: "tree-buttons", role: "group", "aria-label": "Zoom" },
+        button("Zoom out", "\u2212", () => self.view.zoom(1 / treeView.STEP)), button("Zoom in", "+", () => self.view.zoom(treeView.STEP)),
+        button("Fit the whole tree in the window", "fit", () => self.view.fit(self.rootX, false)))),
+    self.legend,
+    dom.el("div", { class: "tree-both" }, self.frame, self.panel),
+    dom.el("p", { class: "muted small tree-help", id: `${name}-help` },
+      "Drag moves the tree, Ctrl and the wheel zoom. A click on a card keeps its way, Escape lets go. " +
+      "With the keyboard: arrows go from card to card, right opens, left closes, Shift and arrows move."));
+    self.view = treeView.make(self.frame, self.stage, () => treeDrawing.draw(self));
+    self.map = treeMap.make(self.frame, self.view);
+    listen(self);
+  }
+
+  // Draw another tree.
+  function use(self, part) {
+    self.model = treeModel.of(part);
+    self.current = 0;
+    self.base = null;
+    self.row = new Map();
+    if (self.shared && self.path !== null) state.set("path", null);
+    self.path = null;
+    dom.fill(self.legend, legend(self));
+    openFirst(self);
+    self.box.again();
+    tell(self, 0);
+  }
+
+  // The first levels: as many as a reader can take in, and no more than a few windows wide.
+  function openFirst(self) {
+    for (const budget of [treeModel.BUDGET, 40, 25, 15]) {
+      self.model.open.clear();
+      treeModel.openFirst(self.model, budget);
+      treeDrawing.arrange(self);
+      if (self.width <= WINDOWS * self.frame.clientWidth) return;
+    }
+  }
+
+  function home(self) {
+    self.view.fit(self.rootX, true);
+  }
+
+  function resized(self) {
+    if (self.printing) return;
+    if (self.view.touched) self.view.refresh();
+    else home(self);
+  }
+
+  // Something opened or closed: the card that did it stays where it is on the screen.
+  function changed(self, anchor) {
+    const before = { x: self.middle.get(anchor), y: treeDrawing.top(self, anchor) };
+    const focused = self.cardsHost.contains(document.activeElement);
+    treeDrawing.arrange(self);
+    if (self.path !== null) wayOf(self);
+    const { at } = self.view;
+    self.view.set(at.x + (before.x - self.middle.get(anchor)) * at.k, at.y + (before.y - treeDrawing.top(self, anchor)) * at.k, at.k);
+    treeDrawing.draw(self);
+    self.box.again();
+    if (focused) focus(self, self.current);
+  }
+
+  // ---- what others say ----
+
+  // The shape that pruning left: leaves where it says so, or another tree altogether.
+  function reshape(self, shape) {
+    const part = shape && shape.tree ? shape.tree : self.own;
+    if (part !== self.model.part) use(self, part);
+    self.model.isLeaf = shape && !shape.tree && shape.isLeaf ? shape.isLeaf : () => false;
+    if (shape) {
+      const forking = treeModel.forking(self.model);
+      const cards = forking.reduce((sum, at) => sum + self.model.children[at].length, 1);
+      if (cards <= treeModel.BUDGET) for (const at of forking) self.model.open.add(at);
+    }
+    const { touched } = self.view;
+    changed(self, 0);
+    if (!touched) home(self);
+    tell(self, self.current);
+    if (self.shared) follow(self, state.get("row"));
+  }
+
+  function wayOf(self) {
+    const place = self.model.place.get(self.path);
+    self.way = new Set(place === undefined ? [] : treeModel.way(self.model, place));
+  }
+
+  function keep(self, id) {
+    self.path = id !== null && self.model.place.has(id) ? id : null;
+    if (self.path !== null) wayOf(self);
+    treeDrawing.marks(self);
+    tell(self, self.path === null ? self.current : self.model.place.get(self.path));
+  }
+
+  // The way of a row lights up; its end comes in sight. Where it takes several ways in part, the end with the most.
+  function follow(self, row) {
+    self.row = new Map();
+    if (row) {
+      const { part, place, isLeaf } = self.model;
+      const found = route.way(part, self.columns, row.cells, isLeaf);
+      self.row = new Map(found.map((step) => [place.get(step.node), step.share]));
+      const [end] = route.leaves(part, found, isLeaf);
+      if (end) {
+        bring(self, place.get(end.node));
+        tell(self, place.get(end.node));
+      }
+    }
+    treeDrawing.marks(self);
+  }
+
+  // ---- what the reader does ----
+
+  function bring(self, position) {
+    const hidden = !self.widths.has(position);
+    if (hidden && !treeModel.openTo(self.model, position)) return;
+    if (hidden) {
+      const open = self.box;
+      self.box = { again: () => {} };
+      changed(self, 0);
+      self.box = open;
+    }
+    self.view.reveal(treeDrawing.boxOf(self, position));
+    treeDrawing.draw(self);
+  }
+
+  function go(self, position) {
+    if (position === undefined) return;
+    bring(self, position);
+    self.current = position;
+    treeDrawing.draw(self);
+    tell(self, position);
+  }
+
+  function focus(self, position) {
+    self.current = position;
+    treeDrawing.focusCard(self);
+    treeDrawing.marks(self);
+  }
+
+  function toggle(self, position) {
+    const role = treeModel.role(self.model, position);
+    if (role !== "open" && role !== "closed") return;
+    if (role === "open") self.model.open.delete(position);
+    else self.model.open.add(position);
+    changed(self, position);
+  }
+
+  // One level more: what is closed nearest to the root; less: what is open farthest from it.
+  function levels(self, by) {
+    const { model, shown } = self;
+    const candidates = shown.filter((at) => treeModel.role(model, at) === (by > 0 ? "closed" : "open"));
+    if (!candidates.length) return;
+    const depth = candidates.reduce((best, at) => by > 0 ? Math.min(best, model.nodes[at].depth) : Math.max(best, model.nodes[at].depth), by > 0 ? Infinity : -1);
+    for (const at of candidates) {
+      if (model.nodes[at].depth !== depth) continue;
+      if (by > 0) model.open.add(at);
+      else model.open.delete(at);
+    }
+    opened(self);
+  }
+
+  function openAll(self) {
+    for (const at of treeModel.forking(self.model)) self.model.open.add(at);
+    opened(self);
+  }
+
+  function startAgain(self) {
+    self.tallest = 0;
+    openFirst(self);
+    changed(self, 0);
+    home(self);
+  }
+
+  function opened(self) {
+    const { touched } = self.view;
+    changed(self, 0);
+    if (!touched) home(self);
+  }
+
+  function tell(self, position) {
+    treePanel.show(self.panel, self.model, self.columns, position, self.path !== null && self.model.nodes[position].id === self.path);
+  }
+
+  // What the panel shows when the pointer is nowhere: the kept node, else the one with the focus.
+  const rest = (self) => self.path === null ? self.current : self.model.place.get(self.path);
+
+  function letGo(self) {
+    if (self.shared) state.set("path", null);
+    else keep(self, null);
+  }
+
+  function choose(self, position) {
+    const { id } = self.model.nodes[position];
+    const next = self.path === id ? null : id;
+    if (self.shared) state.set("path", next);
+    else keep(self, next);
+  }
+
+  function listen(self) {
+    const cardOf = (event) => { const card = event.target.closest("[data-at]"); return card ? Number(card.dataset.at) : -1; };
+    const host = self.cardsHost;
+    host.addEventListener("click", (event) => {
+      const at = cardOf(event);
+      if (at < 0) return;
+      self.current = at;
+      if (event.target.closest("[data-toggle]")) toggle(self, at);
+      else choose(self, at);
+    });
+    host.addEventListener("pointerover", (event) => { const at = cardOf(event); if (at >= 0 && event.pointerType === "mouse") tell(self, at); });
+    host.addEventListener("pointerleave", () => tell(self, rest(self)));
+    host.addEventListener("focusin", (event) => {
+      const at = cardOf(event);
+      if (at < 0) return;
+      self.current = at;
+      treeDrawing.marks(self);
+      tell(self, at);
+      if (event.target.matches(":focus-visible")) self.view.reveal(treeDrawing.boxOf(self, at));
+    });
+    host.addEventListener("keydown", (event) => { if (cardOf(event) >= 0) key(self, event); });
+    self.frame.addEventListener("keydown", (event) => { if (event.key === "Escape") letGo(self); });
+  }
+
+  // The keys of the tree pattern of ARIA.
+  function key(self, event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return;
+    const { model, shown, current } = self;
+    const at = shown.indexOf(current), role = treeModel.role(model, current);
+    const next = {
+      ArrowDown: () => shown[at + 1], ArrowUp: () => shown[at - 1], Home: () => shown[0], End: () => shown[shown.length - 1],
+      ArrowRight: () => role === "closed" ? toggle(self, current) : role === "open" ? model.children[current][0] : undefined,
+      ArrowLeft: () => role === "open" ? toggle(self, current) : model.parent[current] >= 0 ? model.parent[current] : undefined,
+      Enter: () => choose(self, current), " ": () => choose(self, current),
+      "*": () => { levels(self, 1); },
+    }[event.key];
+    if (!next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const to = next();
+    if (to === undefined) return;
+    self.view.reveal(treeDrawing.boxOf(self, to));
+    focus(self, to);
+  }
+
+  // ---- paper, legend ----
+
+  // All cards, whatever the window shows; the styles for paper see to the size.
+  function print(self) {
+    self.printing = true;
+    treeDrawing.draw(self);
+  }
+
+  function unprint(self) {
+    self.printing = false;
+    treeDrawing.draw(self);
+  }
+
+  // Which colour is which class, of the heaviest where there are many.
+  function legend(self) {
+    const { part, nodes } = self.model;
+    if (treeCards.isNumber(part)) {
+      const between = numbers.value(part.low) < numbers.value(part.high);
+      return dom.el("p", { class: "small muted" }, part.edges
+        ? `Bars: the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. Leaves: the darker, the greater their ${part.centre}.`
+        : between ? `Dots: the ${part.centre}, from ${numbers.short(part.low)} to ${numbers.short(part.high)}.` : "");
+    }
+    const most = 12;
+    return part.outputs.map((labels, output) => {
+      const counts = nodes[0].values[output].map(numbers.value);
+      let codes = labels.map((_, code) => code);
+      if (codes.length > most) codes = codes.sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1).sort((a, b) => a - b);
+      return dom.el("ul", { class: "legend", "aria-label": part.outputs.length > 1 ? `Classes of ${part.output_names[output]}` : "Classes" },
+        part.outputs.length > 1 && dom.el("li", { class: "muted" }, part.output_names[output]),
+        codes.map((code) => dom.el("li", { title: labels[code] }, dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }),
+          dom.el("span", { class: "legend-name" }, labels[code]))),
+        codes.length < labels.length && dom.el("li", { class: "muted" }, `+ ${numbers.counted(labels.length - codes.length, "class", "classes")}`));
+    });
+  }
+
+  function start() {
+    const host = dom.byId("tree-host");
+    if (host && state.summary.tree) mount(host, state.summary.tree, { shared: true });
+  }
+
+  return { start, mount };
+})();

@@ -1,0 +1,155 @@
+"""``treewright report``. In: a model file, rows with their target. Out: a page, or its summary. Callers: cli.looking.
+
+``treewright fit --report`` makes the same page of what it has just fitted, of the rows held out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+from treewright.cli.delimited import ReadOptions
+from treewright.cli.ensembles import refuse_isolation
+from treewright.cli.kinds_of_models import of_trees
+from treewright.cli.labelled import target_name, weighted_rows
+from treewright.cli.outputs import check_output, open_output
+from treewright.cli.terminal import UsageRefusal, printable, progress, results_after
+from treewright.exceptions import ParameterError
+
+__all__ = ["ReportRequest", "check_report_output", "run_report", "write_report"]
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """Everything that was asked for on the command line; see ``treewright report --help``."""
+
+    model: Path
+    data: Path
+    out: Path
+    target: str | None = None
+    weight: str | None = None
+    skip_missing_target: bool = False
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    cv: str = "auto"
+    curves: tuple[str, ...] = ()
+    examples: int = 50
+    title: str | None = None
+    seed: int = 0
+    jobs: int | None = None
+    force: bool = False
+
+
+def run_report(request: ReportRequest) -> None:
+    """Judge a model on the rows of a file, and write the page about it.
+
+    Raises
+    ------
+    TreewrightError
+        The model, the table or the output was refused.
+    UsageRefusal
+        The words of the request contradict each other, or the model is of a kind that has no report.
+    """
+    import treewright
+
+    options = {
+        "cv": _folds(request.cv),
+        "curves": _curves(request.curves),
+        "examples": request.examples,
+        "title": request.title,
+        "random_state": request.seed,
+        "n_jobs": request.jobs,
+    }
+    if request.examples < 0:
+        raise UsageRefusal(f"--examples {request.examples}: give 0 or more rows; with 0 no row of the table is shown")
+    check_report_output(request.out, request.force)
+    model = of_trees(treewright.load(request.model), request.model, "report")
+    refuse_isolation(model, request.model, "report judges predictions of one")
+    name = target_name(model, request.model, request.target, "report")
+    with progress():
+        features, truth, weights = weighted_rows(
+            model, request.data, request.reading, name, request.weight, skip=request.skip_missing_target
+        )
+        line = write_report(request.out, request.force, model, features, truth, weights, **options)
+    with results_after([line]):
+        pass
+
+
+def check_report_output(path: Path | None, force: bool) -> None:
+    """Refuse a place where the page could not, or should not, be written; to be called before the work.
+
+    Raises
+    ------
+    InputFileError
+        As ``outputs.check_output``.
+    UsageRefusal
+        The name ends neither in ``.html`` nor in ``.json``.
+    """
+    if path is None:
+        return
+    from treewright.reporting.document import check_path
+
+    try:
+        check_path(path)
+    except ParameterError as error:
+        raise UsageRefusal(str(error)) from None
+    check_output(path, force)
+
+
+def write_report(path: Path, force: bool, fitted: Any, features: Any, target: Any, weights: Any, **options: Any) -> str:
+    """Make a report and write it, as a page or as its summary, in one step.
+
+    Parameters
+    ----------
+    path : Path ending in ``.html`` or ``.json``
+    force : bool
+        Whether a file that is there may be replaced.
+    fitted : fitted estimator or Model
+    features, target : table of n rows and its target
+    weights : float64[n] or None
+    **options
+        As ``treewright.report``.
+
+    Returns
+    -------
+    str
+        A line about the file.
+
+    Raises
+    ------
+    TreewrightError
+        The rows, an option or the output was refused.
+    """
+    import treewright
+    from treewright.reporting.document import check_path
+
+    is_summary = check_path(path) == ".json"
+    made = treewright.report(fitted, features, target, sample_weight=weights, **options)
+    text = made.to_json() + "\n" if is_summary else made.html
+    content = text.encode("utf-8", "backslashreplace")
+    with open_output(path, force) as file:
+        file.write(content)
+    return f"wrote {printable(path)} ({'summary' if is_summary else 'report'}, {max(1, len(content) // 1000):,} kB)"
+
+
+def _folds(word: str) -> Any:
+    """The folds as ``treewright.report`` takes them."""
+    if word == "auto":
+        return word
+    if word == "none":
+        return None
+    if word.isascii() and word.isdigit() and len(word) < 10 and int(word) >= 2:
+        return int(word)
+    raise UsageRefusal(f"--cv {word}: give 2 folds or more, none (the rows of DATA judge the subtrees), or auto")
+
+
+def _curves(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The curves that are wanted, each once."""
+    from treewright.reporting.options import CurveName
+
+    known = get_args(CurveName)
+    named = tuple(dict.fromkeys(part.strip() for word in words for part in word.split(",")))
+    for name in named:
+        if name not in known:
+            raise UsageRefusal(f"--curves {name!r}: there are: {', '.join(known)}")
+    return named

@@ -1,0 +1,169 @@
+"""Tables of classes. In: a score. Out: lines that fit the screen. Caller: cli.evaluate.
+
+What does not fit beside each other is broken into blocks of columns, whose heads are numbers that the lines explain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from treewright.cli.scores import LabelScore
+from treewright.cli.terminal import printable
+from treewright.explain.spans import Role, Span, Spans, fitted
+from treewright.tree.intervals import wilson_interval
+from treewright.tree.words import cell_width
+
+__all__ = ["class_lines", "confusion_lines", "sorted_labels"]
+
+NAME_WIDTH, LEAST_NAME = 24, 8
+GAP = "  "
+CORNER = "true \\ predicted"
+
+
+def sorted_labels(score: LabelScore) -> list[object]:
+    """The classes that are true or predicted somewhere, in their own order."""
+    found = {*score.true_totals(), *score.predicted_totals()}
+    return sorted(found, key=lambda label: (str(type(label)), label))
+
+
+def class_lines(score: LabelScore, labels: Sequence[object], width: int, *, intervals: bool = False) -> list[Spans]:
+    """Precision and recall per class; a dash where a class was never predicted, or never true.
+
+    Parameters
+    ----------
+    score : LabelScore
+    labels : sequence of label
+    width : int
+        No line is longer.
+    intervals : bool
+        Whether 95 % intervals (Wilson) stand beside them; not where the lines have no room for them.
+    """
+    true, predicted = score.true_totals(), score.predicted_totals()
+    beside = ["95 % interval"] if intervals else []
+    heads = ["rows", "precision", *beside, "recall", *beside]
+    rows = []
+    for label in labels:
+        right = score.counts.get((label, label), 0)
+        cells = [str(true.get(label, 0))]
+        for whole in (predicted.get(label, 0), true.get(label, 0)):
+            cells.append(f"{right / whole:.3f}" if whole else "-")
+            if intervals:
+                cells.append("{:.3f}-{:.3f}".format(*wilson_interval(right, whole)) if whole else "-")
+        rows.append(cells)
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    room = width - sum(widths) - len(GAP) * len(widths)
+    if intervals and room < LEAST_NAME + len(str(len(labels))) + 1:
+        return class_lines(score, labels, width)
+    names, is_numbered = _names(labels, room - len(str(len(labels))) - 1)
+    if is_numbered:
+        names = _numbered(names)
+    first = max(cell_width(name) for name in ("class", *names))
+    return [
+        _line("class", first, [Span(cell.rjust(size), "faint") for cell, size in zip(heads, widths, strict=True)]),
+        *(
+            _line(name, first, [Span(cell.rjust(size)) for cell, size in zip(row, widths, strict=True)])
+            for name, row in zip(names, rows, strict=True)
+        ),
+    ]
+
+
+def confusion_lines(score: LabelScore, labels: Sequence[object], width: int) -> list[Spans]:
+    """The confusion matrix: lines are the truth, columns what was predicted.
+
+    Parameters
+    ----------
+    score : LabelScore
+    labels : sequence of label
+    width : int
+        No line is longer: a wider matrix has numbers as heads, and comes in blocks of columns.
+    """
+    counts = [[score.counts.get((true, guess), 0) for guess in labels] for true in labels]
+    names, is_numbered = _names(labels, max(LEAST_NAME, width // 3))
+    heads = names
+    first = max(cell_width(name) for name in (CORNER, *names))
+    if is_numbered or first + sum(len(GAP) + size for size in _sizes(heads, counts)) > width:
+        heads, names = [str(at + 1) for at in range(len(labels))], _numbered(names)
+        first = max(cell_width(name) for name in (CORNER, *names))
+    sizes = _sizes(heads, counts)
+    lines: list[Spans] = []
+    for block in _blocks(sizes, width - first):
+        lines += [[]] if lines else []
+        lines.append(_line(CORNER, first, [Span(_right(heads[at], sizes[at]), "faint") for at in block], "faint"))
+        for true, name in enumerate(names):
+            cells = [
+                Span(str(counts[true][guess]).rjust(sizes[guess]), _role(counts[true][guess], is_right=true == guess))
+                for guess in block
+            ]
+            lines.append(_line(name, first, cells))
+    return lines
+
+
+def _sizes(heads: Sequence[str], counts: Sequence[Sequence[int]]) -> list[int]:
+    """The cells of each column of numbers."""
+    return [
+        max(cell_width(head), *(len(str(count)) for count in column))
+        for head, column in zip(heads, zip(*counts, strict=True), strict=True)
+    ]
+
+
+def _blocks(sizes: Sequence[int], room: int) -> list[list[int]]:
+    """Columns that stand beside each other, block by block."""
+    blocks: list[list[int]] = [[]]
+    left = room
+    for at, size in enumerate(sizes):
+        if blocks[-1] and len(GAP) + size > left:
+            blocks.append([])
+            left = room
+        blocks[-1].append(at)
+        left -= len(GAP) + size
+    return blocks
+
+
+def _names(labels: Sequence[object], room: int) -> tuple[list[str], bool]:
+    """Names of classes in at most ``room`` cells, and whether several have become the same."""
+    room = min(NAME_WIDTH, max(LEAST_NAME, room))
+    texts = [printable(label) for label in labels]
+    names = [_cut(text, room) for text in texts]
+    same = {name for name, times in Counter(names).items() if times > 1}
+    names = [_cut_inside(text, room) if name in same else name for text, name in zip(texts, names, strict=True)]
+    return names, len(set(names)) < len(names)
+
+
+def _cut(text: str, room: int) -> str:
+    """A name, or its beginning and three dots."""
+    short = fitted(text, room)
+    return text if short == text else fitted(text, room - 2).removesuffix("\u2026") + "..."
+
+
+def _cut_inside(text: str, room: int) -> str:
+    """A name, or its two ends: long names often differ at the end."""
+    if fitted(text, room) == text:
+        return text
+    half = (room - 3) // 2
+    return fitted(text, room - 2 - half).removesuffix("\u2026") + "..." + fitted(text[::-1], half + 1)[:-1][::-1]
+
+
+def _numbered(names: Sequence[str]) -> list[str]:
+    """Names with their numbers in front, from 1."""
+    size = len(str(len(names)))
+    return [f"{at + 1:>{size}} {name}" for at, name in enumerate(names)]
+
+
+def _line(name: str, first: int, cells: Sequence[Span], role: Role = "plain") -> Spans:
+    """A line of a table: the name to the left, cells behind."""
+    line = [Span(name + " " * (first - cell_width(name)), role)]
+    for cell in cells:
+        line += [Span(GAP), cell]
+    return line
+
+
+def _right(text: str, size: int) -> str:
+    return " " * (size - cell_width(text)) + text
+
+
+def _role(count: int, *, is_right: bool) -> Role:
+    """Right answers and wrong ones are to be seen, empty cells are not."""
+    if not count:
+        return "faint"
+    return "good" if is_right else "bad"

@@ -1,0 +1,154 @@
+"""What shuffling a column costs. In: encoded rows, a number that judges answers. Out: its rises, ``Importances``.
+
+Callers: estimators.boosting_importance, estimators.single_importance, reporting.shuffled.
+
+Breiman 2001, "Random forests", Machine Learning 45, section 10, of a model as a whole: here all trees answer together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from treewright.core import progress
+from treewright.data.memory import check_fits
+from treewright.exceptions import DataError
+from treewright.explain.ensemble import sizes_of
+from treewright.forest.chance import COLUMNS, choose_columns
+from treewright.forest.draws import seeds_of
+from treewright.forest.importance_table import Importances
+from treewright.predict.values import predict_codes, predict_numbers
+from treewright.tree.model import ModelData
+
+WRONG = "rise of the share of wrong answers when the column is shuffled"
+SQUARED = "rise of the squared error when the column is shuffled"
+
+
+def rises_of(
+    error: Callable[[np.ndarray], float], given: np.ndarray, asked: np.ndarray, n_repeats: int, seed: int
+) -> np.ndarray:
+    """How much a number that judges all answers together rises when a column is shuffled.
+
+    Parameters
+    ----------
+    error : callable
+        Gives the number for encoded rows.
+    given : float64 or float32 [n, p]
+        Encoded rows.
+    asked : int64[k]
+        The columns that are shuffled: those that the model asks.
+    n_repeats : int >= 1
+    seed : int >= 0
+
+    Returns
+    -------
+    float64[n_repeats, p]
+        0 for a column that is not asked.
+
+    Raises
+    ------
+    DataError
+        The number is beyond float64.
+    TooLargeError
+    """
+    check_fits(8 * given.size, "a copy of the rows", "judge on fewer rows")
+    matrix = np.array(given, order="F")
+    before = error(matrix)
+    if not np.isfinite(before):
+        raise DataError("the loss of these rows is beyond float64, so a rise cannot be told")
+    found = np.zeros((n_repeats, given.shape[1]))
+    order = np.empty(len(matrix), np.int32)
+    for done, column in enumerate(asked.tolist()):
+        own = matrix[:, column].copy()
+        states = seeds_of(int(seeds_of(seed, column, 1)[0, COLUMNS]), 0, n_repeats)[:, COLUMNS]
+        for repeat in range(n_repeats):
+            order[:] = np.arange(len(matrix))
+            choose_columns(states[repeat], len(order), len(order), order)
+            matrix[:, column] = own[order]
+            found[repeat, column] = error(matrix) - before
+        matrix[:, column] = own
+        progress.report((done + 1) / len(asked), "shuffling columns")
+    return found
+
+
+def error_of_answers(
+    said: Callable[[np.ndarray], np.ndarray], task: str, target: np.ndarray, weights: np.ndarray | None
+) -> Callable[[np.ndarray], float]:
+    """Return a function from rows to how wrong the answers are: the share of wrong ones, or the mean squared error.
+
+    Parameters
+    ----------
+    said : callable
+        Gives int[n, n_outputs] class codes, or float64[n, n_outputs], for encoded rows.
+    task : {"classification", "regression"}
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    """
+
+    def error(cells: np.ndarray) -> float:
+        answers = said(cells)
+        if task == "classification":
+            wrong = (answers != target).astype(np.float64)
+        else:
+            with np.errstate(over="ignore"):
+                wrong = np.square(answers - target)
+        return float(np.average(wrong.mean(axis=1), weights=weights))
+
+    return error
+
+
+def permutation_of_trees(
+    model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, *, n_repeats: int, seed: int,
+    n_jobs: int | None, kind: str = "permutation", what: str | None = None,
+) -> Importances:  # fmt: skip
+    """How much more all trees get wrong together when a column is shuffled, a mean over the repeats.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of one or many trees, whose answers are labels or means.
+    matrix : float64[n, p]
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    n_repeats : int >= 1
+    seed : int >= 0
+    n_jobs : int or None
+    kind, what : str
+        As ``Importances`` has them.
+
+    Raises
+    ------
+    DataError, TooLargeError
+        As ``rises_of``.
+    """
+    is_classes = model.task == "classification"
+    if what is None:
+        what = WRONG if is_classes else SQUARED
+    answers = predict_codes if is_classes else predict_numbers
+    error = error_of_answers(lambda cells: answers(model, cells, n_jobs), model.task, target, weights)
+    # A surrogate may stand in for a missing cell, so any column can change an answer.
+    asked = np.arange(len(model.schema)) if model.missing == "surrogate" else np.flatnonzero(sizes_of(model).n_tests)
+    return mean_of_repeats(rises_of(error, matrix, asked, n_repeats, seed), model.task, model.schema.names, kind, what)
+
+
+def mean_of_repeats(by_repeat: np.ndarray, task: Any, names: tuple[Hashable, ...], kind: str, what: str) -> Importances:
+    """Return the means over the shuffles with their standard errors.
+
+    Parameters
+    ----------
+    by_repeat : float64[n_repeats, p]
+    task : {"classification", "regression"}
+    names : tuple
+        Of the columns.
+    kind : str
+        As ``Importances.kind``.
+    what : str
+        What the values are; empty where the kind tells.
+    """
+    n_repeats = len(by_repeat)
+    errors = np.full(by_repeat.shape[1], np.nan)
+    if n_repeats > 1:
+        errors = by_repeat.std(axis=0, ddof=1) / np.sqrt(n_repeats)
+    return Importances(kind, task, names, by_repeat.mean(axis=0), errors, n_repeats, sample="shuffle", what=what)

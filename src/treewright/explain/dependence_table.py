@@ -1,0 +1,155 @@
+"""What a model says along a column. In: the answers. Out: ``PartialDependence``: text, plain columns, a figure.
+
+Callers: explain.partial_dependence, users.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.dependence_axis import Axis
+from treewright.explain.table import GAP, TextColumn, aligned
+from treewright.tree.summary import counted
+from treewright.tree.words import shorten, written_amount, written_level, written_name
+
+NAME_WIDTH, LEVEL_WIDTH = 40, 30
+MOST_LINES = 60
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PartialDependence:
+    """What a model says on average when a column, or a pair of columns, has this or that value.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    said : str
+        Name of the target, ready to be read; ``y`` where it has none.
+    labels : tuple
+        The classes whose shares these are; empty for numbers.
+    axes : tuple of one or two Axis
+        What was set: ``name``, ``kind``, ``values``.
+    values : float64[n_said, k], or float64[n_said, k, l] for two columns
+        Means over the rows; one line per class of ``labels``, a single one for numbers.
+    individual : float64[n_said, m, k]
+        What the model says of single rows; m is 0 where none were asked for.
+    rows : int64[m]
+        Their positions in the table.
+    n_rows : int
+        How many rows the means are of.
+    """
+
+    task: str
+    said: str
+    labels: tuple[Hashable, ...]
+    axes: tuple[Axis, ...]
+    values: np.ndarray
+    individual: np.ndarray
+    rows: np.ndarray
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.individual, self.rows):
+            array.flags.writeable = False
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What each line of ``values`` is, ready to be read."""
+        return tuple(map(written_level, self.labels)) if self.task == "classification" else (self.said,)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The means as columns, for a data frame.
+
+        Returns
+        -------
+        dict of str to list
+            One entry per column that was set, with its value; ``class`` where the model predicts classes; ``mean``. A
+            row per point of the grid and class.
+        """
+        n_said = len(self.values)
+        points = np.meshgrid(*(np.arange(len(axis.values)) for axis in self.axes), indexing="ij")
+        found: dict[str, list[Any]] = {}
+        for axis, places in zip(self.axes, points, strict=True):
+            found[written_name(axis.name)] = [axis.values[at] for at in places.ravel().tolist()] * n_said
+        if self.task == "classification":
+            found["class"] = [label for label in self.labels for _ in range(points[0].size)]
+        found["mean"] = self.values.ravel().tolist()
+        return found
+
+    def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
+        """Draw the means, with single rows behind them; of two columns a map.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            Of several classes the one to draw; by default all of them, of two columns the last.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As ``treewright.plot.figures.dependence`` draws it.
+
+        Raises
+        ------
+        ParameterError
+            There is no such class here.
+        MissingLibraryError
+            matplotlib is not installed.
+        """
+        from treewright.plot.figures.dependence import dependence_figure
+
+        return dependence_figure(self, label=label, ax=ax)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        named = " and ".join(shorten(written_name(axis.name), NAME_WIDTH) for axis in self.axes)
+        each = "each value" if len(self.axes) == 1 else "each pair of values"
+        what = "share of each class" if self.task == "classification" else "what the model says"
+        lines = [f"{what} on average over {counted(self.n_rows, 'row')}, with {named} set to {each}"]
+        lines += self._map() if len(self.axes) == 2 else self._columns()
+        if len(self.rows):
+            lines.append(f"individual: {counted(len(self.rows), 'row')}, drawn")
+        return "\n".join(lines)
+
+    def _columns(self) -> list[str]:
+        """A line per value, a column per class."""
+        axis = self.axes[0]
+        n_lines = min(len(axis.values), MOST_LINES)
+        texts = [shorten(text, LEVEL_WIDTH) for text in axis.texts[:n_lines]]
+        columns = [
+            TextColumn(shorten(written_name(axis.name), NAME_WIDTH), texts, "point" if axis.is_numeric else "left")
+        ]
+        for title, values in zip(self.titles, self.values, strict=True):
+            columns.append(
+                TextColumn(shorten(title, LEVEL_WIDTH), [_text(value) for value in values[:n_lines]], "point")
+            )
+        lines = [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
+        if n_lines < len(axis.values):
+            lines.append(f"{len(axis.values) - n_lines} more: to_dict() has every value")
+        return lines
+
+    def _map(self) -> list[str]:
+        """Where the least and the most is said, for each class: a map is drawn, not printed."""
+        lines = []
+        for title, values in zip(self.titles, self.values, strict=True):
+            ends = [("least", int(values.argmin())), ("most", int(values.argmax()))]
+            for name, place in ends:
+                at = np.unravel_index(place, values.shape)
+                where = ", ".join(
+                    f"{shorten(written_name(axis.name), NAME_WIDTH)} = {shorten(axis.texts[i], LEVEL_WIDTH)}"
+                    for axis, i in zip(self.axes, at, strict=True)
+                )
+                lines.append(f"{shorten(title, LEVEL_WIDTH)}: {name} {_text(values.flat[place])} at {where}")
+        return lines
+
+
+def _text(value: float) -> str:
+    """A mean."""
+    return written_amount(float(value), digits=4)

@@ -1,0 +1,442 @@
+"""One small tree that says what a model says. In: a fitted model, rows. Out: ``SurrogateTree``.
+
+Callers: users, reporting.
+
+The tree is grown on the model's answers, not on the truth, and judged on rows that it was not grown on: how often it
+says the same is its fidelity. The idea is that of TREPAN (Craven and Shavlik 1996, "Extracting tree-structured
+representations of trained networks", NIPS 8, 24-30), which asks the network about rows that it makes up as well; here
+only given rows are asked about. Bastani, Kim and Bastani 2017, "Interpreting blackbox models via model extraction"
+(arXiv 1705.08504), say what such a tree is good for and how far it is to be trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from treewright.core.threads import resolve_jobs
+from treewright.core.whole import whole_number
+from treewright.data.encoder import encode
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights
+from treewright.estimators.forest_score import explained, share_right
+from treewright.estimators.table import FitInput, FitTable
+from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright.exceptions import DataError, ParameterError
+from treewright.model import Model
+from treewright.model_selection.folds import two_parts
+from treewright.model_selection.rows import count_rows, take_rows
+from treewright.model_selection.scores import rows_worth
+from treewright.predict.values import predict_codes, predict_numbers
+from treewright.tree.check_facts import ISOLATION_FOREST
+from treewright.tree.intervals import check_level, wilson_interval
+from treewright.tree.summary import counted
+
+LEAVES = 16
+Tree = DecisionTreeClassifier | DecisionTreeRegressor
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SurrogateTree:
+    """A small tree that says about what another model says.
+
+    Attributes
+    ----------
+    estimator : DecisionTreeClassifier or DecisionTreeRegressor
+        Fitted on the answers of the model. Its classes are the model's, also those that the model never answered.
+    of : str
+        What it stands for, in words: ``"the 100 trees"``.
+    measure : {"agreement", "r2"}
+        What ``fidelity`` is: the share of the rows with the same answers, or the share of the variance of the model's
+        numbers that the tree explains.
+    fidelity : float
+        On rows that the tree was not grown on; of weighted rows by weight. nan where the rows have one number only.
+    low, high : float
+        Ends of its interval: of a share as Wilson 1927 (of as many rows as the weights are worth), of R2 by the delta
+        method for log(1 - R2); nan where the rows do not tell, as where every answer is the same number.
+    level : float
+        Of the interval.
+    fidelity_at_fit : float
+        The same on the rows that the tree was grown on.
+    one_answer : float
+        The fidelity of a tree without a question, which always gives the most frequent answer; 0 for numbers.
+    n_fit, n_judged : int
+        Rows that the tree was grown on, and rows that judge it.
+    weighted : bool
+        Whether rows have weights.
+    """
+
+    estimator: Tree
+    of: str
+    measure: str
+    fidelity: float
+    low: float
+    high: float
+    level: float
+    fidelity_at_fit: float
+    one_answer: float
+    n_fit: int
+    n_judged: int
+    weighted: bool = False
+
+    @property
+    def n_leaves(self) -> int:
+        """Leaves of the tree."""
+        return self.estimator.get_n_leaves()
+
+    @property
+    def depth(self) -> int:
+        """Depth of the tree."""
+        return self.estimator.get_depth()
+
+    @property
+    def words(self) -> str:
+        """The fidelity as a sentence without a subject."""
+        rows = f"{'the weight of ' if self.weighted else ''}{counted(self.n_judged, 'row')} it did not see"
+        share = _percent(self.fidelity)
+        if math.isfinite(self.low):
+            share += f" ({_percent(self.low).removesuffix(' %')} to {_percent(self.high)})"
+        if self.measure == "r2":
+            if math.isnan(self.fidelity):
+                return f"was judged on {rows}, which have no variance to explain"
+            return f"explains {share} of the variance in what {self.of} {self._verb} of {rows}"
+        one = _percent(self.one_answer)
+        return f"says the same as {self.of} for {share} of {rows}; one answer for all would for {one}"
+
+    @property
+    def _verb(self) -> str:
+        """Says, or say."""
+        return "say" if self.of.endswith("trees") else "says"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain values."""
+        names = ("measure", "fidelity", "low", "high", "level", "fidelity_at_fit", "one_answer", "n_fit", "n_judged")
+        return {**{name: getattr(self, name) for name in names}, "n_leaves": self.n_leaves, "depth": self.depth}
+
+    def show(self) -> str:
+        """The sentence and the tree as text."""
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}"
+        return "\n".join([
+            f"One tree in place of {self.of}: {size}, grown on what {self.of} {self._verb} of "
+            f"{counted(self.n_fit, 'row')}.",
+            f"It {self.words}.",
+            "",
+            self.estimator.show(),
+        ])  # fmt: skip
+
+
+class _Answers(NamedTuple):
+    """What a model says: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs]."""
+
+    said: np.ndarray
+    classes: tuple[np.ndarray, ...]
+
+
+def surrogate_tree(
+    fitted: Any,
+    X: Any,
+    *,
+    max_leaf_nodes: int = LEAVES,
+    test_size: Any = 0.5,
+    sample_weight: Any = None,
+    level: float = 0.95,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> SurrogateTree:
+    """Grow one small tree on what a model says, and tell how often it says the same.
+
+    Parameters
+    ----------
+    fitted : fitted classifier or regressor, or Model
+        Of this library or of scikit-learn: a forest, boosted trees, neighbours, a pipeline.
+    X : table of n rows
+        Rows that the model is asked about, as its ``predict`` takes them; no target. Best such rows as the model will
+        meet: the tree is faithful where they are.
+    max_leaf_nodes : int >= 2, default 16
+        Leaves of the tree at most; CART, best-first: the leaf whose split gains most is split next.
+    test_size : float in (0, 1), default 0.5
+        Share of the rows that the tree is not grown on but judged on.
+    sample_weight : n numbers >= 0, optional
+        For growing and for judging.
+    level : float, between 0 and 1
+        Of the interval.
+    random_state : int, RandomState or None
+        Seed of which rows are kept aside.
+    n_jobs : int, optional
+        Threads; the tree does not depend on it.
+
+    Returns
+    -------
+    SurrogateTree
+        Print it, or take ``estimator``, ``fidelity``, ``low``, ``high``.
+
+    Raises
+    ------
+    ParameterError
+        It is no fitted classifier or regressor, or a parameter is out of range.
+    DataError
+        The table was refused, or there are fewer than 2 rows with weight.
+
+    Notes
+    -----
+    Fidelity is not accuracy: a faithful tree of a wrong model is wrong. And a fidelity of 0.95 still leaves one row in
+    twenty for which the tree's reasons are not the model's; it says nothing about *why* the model answers as it does on
+    a single row.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> forest = tw.RandomForestClassifier(n_estimators=100).fit(X[::2], y[::2])
+    >>> found = tw.model_selection.surrogate_tree(forest, X[1::2], max_leaf_nodes=4)
+    >>> print(found.words)
+    says the same as the 100 trees for 97.2 % (93.0 to 98.9 %) of 142 rows it did not see; one answer for all would for
+    59.2 %
+    """
+    leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
+    level = check_level(level)
+    if isinstance(test_size, bool) or not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
+        raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1")
+    model = _model_of(fitted)
+    n = count_rows(X)
+    weights = check_weights(sample_weight, n)
+    if weights is not None:
+        check_lengths(n, Numbers(weights[:, None], (), True))
+    rows = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+    own = None if weights is None else weights[rows]
+    if len(rows) < n:
+        X = take_rows(X, rows)
+    if model is not None:
+        matrix = encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner="surrogate_tree")
+        return surrogate_of_model(
+            model, matrix, own, max_leaf_nodes=leaves, test_size=float(test_size), level=level,
+            random_state=random_state, n_jobs=n_jobs,
+        )  # fmt: skip
+    answers = _answers_of(fitted, X)
+
+    def grow(first: np.ndarray) -> Tree:
+        tree = _unfitted(answers, leaves, n_jobs, **_declared(fitted))
+        labels = _in_words(answers, first)
+        tree.fit(take_rows(X, first), labels, **({} if own is None else {"sample_weight": own[first]}))
+        return tree
+
+    def say(tree: Tree, at: np.ndarray) -> np.ndarray:
+        said = np.asarray(tree.predict(take_rows(X, at)))
+        return said.reshape(len(at), -1) if not answers.classes else _codes(said, answers.classes)
+
+    return _judged(
+        answers, own, grow, say, f"the {type(fitted).__name__}", float(test_size), level, random_state
+    )  # fmt: skip
+
+
+def surrogate_of_model(
+    model: Model, matrix: np.ndarray, weights: np.ndarray | None, *, max_leaf_nodes: int = LEAVES,
+    test_size: float = 0.5, level: float = 0.95, random_state: Any = 0, n_jobs: int | None = None,
+) -> SurrogateTree:  # fmt: skip
+    """As ``surrogate_tree``, on rows that are encoded already; the tree has the columns and levels of the model.
+
+    Parameters
+    ----------
+    model : Model
+    matrix : float64[n, p]
+    weights : float64[n], > 0, or None
+    max_leaf_nodes, test_size, level, random_state, n_jobs
+        As for ``surrogate_tree``, checked.
+    """
+    said = predict_codes if model.classes else predict_numbers
+    answers = _Answers(np.asarray(said(model, matrix, n_jobs)), model.classes)
+    n_threads = resolve_jobs(n_jobs)
+    names = model.target_names
+
+    def grow(first: np.ndarray) -> Tree:
+        missing = "error" if model.missing == "error" else "direction"
+        tree = _unfitted(answers, max_leaf_nodes, n_jobs, unseen=model.unseen, missing=missing)
+        own = None if weights is None else weights[first]
+        held = np.ascontiguousarray(answers.said[first])
+        flat = held.shape[1] == 1
+        target = Labels(held, model.classes, names, flat) if model.classes else Numbers(held, names, flat)
+        table = FitTable(model.schema, matrix[first], target, own)
+        # The model's own columns and levels, also those that these rows lack.
+        tree._learn(FitInput(table, None, None, own), n_threads)
+        return tree
+
+    def say(tree: Tree, at: np.ndarray) -> np.ndarray:
+        return np.asarray(said(tree.model_, matrix[at], n_jobs))
+
+    of = "the tree" if model.combine == "single" else f"the {counted(model.n_trees, 'tree')}"
+    return _judged(answers, weights, grow, say, of, test_size, level, random_state)
+
+
+def _judged(
+    answers: _Answers, weights: np.ndarray | None, grow: Any, say: Any, of: str, test_size: float, level: float,
+    random_state: Any,
+) -> SurrogateTree:  # fmt: skip
+    """Grow on some rows, judge on the others."""
+    n = len(answers.said)
+    if n < 2:
+        raise DataError(f"{n} row(s) with weight: at least 2 are needed, one to grow the tree on and one to judge it")
+    n_second = min(max(math.ceil(test_size * n), 1), n - 1)
+    first, second = two_parts(
+        answers.said[:, 0], n_second, random_state, by_class="where possible" if answers.classes else "never"
+    )
+    tree = grow(first)
+    at_fit = _fidelity(answers, say(tree, first), first, weights)
+    said = say(tree, second)
+    found = _fidelity(answers, said, second, weights)
+    own = None if weights is None else weights[second]
+    if answers.classes:
+        worth = rows_worth(len(second), own)
+        low, high = wilson_interval(found * worth, worth, level)
+        one = _fidelity(answers, np.tile(_most_frequent(answers, first, weights), (len(second), 1)), second, weights)
+    else:
+        if not np.ptp(answers.said[second], axis=0).any():
+            found = math.nan  # one number for all rows
+        (low, high), one = r2_interval(answers.said[second], said, own, found, level), 0.0
+    return SurrogateTree(
+        tree, of, "agreement" if answers.classes else "r2", found, low, high, level, at_fit, one, len(first),
+        len(second), weights is not None,
+    )  # fmt: skip
+
+
+def _fidelity(answers: _Answers, said: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
+    """Share of equal answers, or R2 of the model's numbers."""
+    own = None if weights is None else weights[rows]
+    compare = share_right if answers.classes else explained
+    return float(compare(answers.said[rows], said, own))
+
+
+def _most_frequent(answers: _Answers, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """int[n_outputs]: per output the answer with the most weight."""
+    own = None if weights is None else weights[rows]
+    return np.array([np.bincount(codes, weights=own).argmax() for codes in answers.said[rows].T])
+
+
+def r2_interval(
+    truth: np.ndarray, said: np.ndarray, weights: np.ndarray | None, r2: float, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of a coefficient of determination by the delta method.
+
+    Parameters
+    ----------
+    truth, said : float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    r2 : float
+        Theirs, of several outputs the mean.
+    level : float
+
+    Returns
+    -------
+    low, high : float
+        At most 1. nan where there is no spread to tell from: all numbers the same, or no error at all.
+
+    Notes
+    -----
+    1 - R2 is a mean of squared errors A over a variance B. A row with error e at distance d from the mean moves it by
+    e^2 / B - A d^2 / B^2, to first order (the influence function of a ratio); the root of the sum of their squares,
+    each times its share of the weight, is the standard error. On the scale of log(1 - R2), so that no end is above 1.
+
+    Examples
+    --------
+    >>> truth = np.arange(100.0)[:, None]
+    >>> said = truth + np.tile([[5.0], [-5.0]], (50, 1))
+    >>> [round(end, 3) for end in r2_interval(truth, said, None, 0.97)]
+    [0.964, 0.975]
+    """
+    shares = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.max()
+    shares = (shares / shares.sum())[:, None]
+    scale = np.abs(truth).max(axis=0)
+    truth, said = truth / np.where(scale > 0, scale, 1.0), said / np.where(scale > 0, scale, 1.0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        apart = (truth - (shares * truth).sum(axis=0)) ** 2
+        wrong = (truth - said) ** 2
+        error, variance = (shares * wrong).sum(axis=0), (shares * apart).sum(axis=0)
+        moves = (wrong / variance - error / variance**2 * apart).mean(axis=1)
+        spread = math.sqrt(float((shares[:, 0] ** 2 * moves**2).sum())) / (1 - r2) if r2 < 1 else math.nan
+    if not (math.isfinite(spread) and spread > 0):
+        return math.nan, math.nan
+    z = -NormalDist().inv_cdf((1 - level) / 2)
+    return 1 - (1 - r2) * math.exp(z * spread), 1 - (1 - r2) * math.exp(-z * spread)
+
+
+def _model_of(fitted: Any) -> Model | None:
+    """The model of trees, where it is one; None for what else can predict.
+
+    Raises
+    ------
+    ParameterError
+        It cannot predict classes or numbers.
+    """
+    model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
+    name = type(fitted).__name__
+    if isinstance(model, Model):
+        if model.facts.get("algorithm") == ISOLATION_FOREST:
+            raise ParameterError(
+                "an isolation forest says how lonely a row is, no class and no number of a target: grow a tree on its "
+                "answers yourself, as in DecisionTreeClassifier(max_leaf_nodes=16).fit(X, forest.predict(X))"
+            )
+        return model
+    if not isinstance(fitted, type) and hasattr(fitted, "predict"):
+        if getattr(fitted, "task", "") in ("classification", "regression"):
+            return None
+        try:
+            if is_classifier(fitted) or is_regressor(fitted):
+                return None
+        except (AttributeError, TypeError):
+            pass
+    raise ParameterError(f"surrogate_tree takes a fitted classifier or regressor or a Model, not {name}")
+
+
+def _answers_of(fitted: Any, X: Any) -> _Answers:
+    """What anything with ``predict`` says of rows."""
+    said = np.asarray(fitted.predict(X))
+    if getattr(fitted, "task", "") != "classification" and not (not hasattr(fitted, "task") and is_classifier(fitted)):
+        return _Answers(said.astype(np.float64).reshape(len(said), -1), ())
+    columns = said.reshape(len(said), -1)
+    parts = [np.unique(columns[:, at], return_inverse=True) for at in range(columns.shape[1])]
+    codes = np.stack([place.reshape(-1) for _, place in parts], axis=1).astype(np.int32)
+    return _Answers(codes, tuple(labels for labels, _ in parts))
+
+
+def _in_words(answers: _Answers, rows: np.ndarray) -> np.ndarray:
+    """Answers as a target: labels or numbers, [n] for one output."""
+    held = answers.said[rows]
+    if answers.classes:
+        parts = [labels[held[:, at]] for at, labels in enumerate(answers.classes)]
+        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
+    return held[:, 0] if held.shape[1] == 1 else held
+
+
+def _codes(said: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """int[n, n_outputs]: labels as their places among the answers of the model."""
+    columns = said.reshape(len(said), -1)
+    return np.stack([np.searchsorted(labels, columns[:, at]) for at, labels in enumerate(classes)], axis=1)
+
+
+def _declared(fitted: Any) -> dict[str, Any]:
+    """What an estimator of this library was told of its columns; nothing of others."""
+    if not type(fitted).__module__.startswith("treewright.") or not hasattr(fitted, "get_params"):
+        return {}
+    known = fitted.get_params(deep=False)
+    return {name: known[name] for name in ("nominal", "ordinal", "numeric") if known.get(name) is not None}
+
+
+def _unfitted(answers: _Answers, max_leaf_nodes: int, n_jobs: int | None, **more: Any) -> Tree:
+    """The tree before it is grown."""
+    kind = DecisionTreeClassifier if answers.classes else DecisionTreeRegressor
+    return kind(max_leaf_nodes=max_leaf_nodes, n_jobs=n_jobs, **more)
+
+
+def _percent(share: float) -> str:
+    """A share in percent with one decimal."""
+    return f"{100 * share:.1f} %"

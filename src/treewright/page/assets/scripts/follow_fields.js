@@ -1,0 +1,143 @@
+// The cells of a row, to be typed: a number with a slider, a list of levels, or a text that finds one of many levels.
+const followFields = (() => {
+  const MANY_LEVELS = 60, MOST_FOUND = 50, STEPS = 200;
+
+  // fields(columns, asked, {unseen, refusesMissing}, onchange) -> {element, read(), write(cells), kept(), setKept(set)}
+  function fields(columns, asked, policy, onchange) {
+    const made = columns.map((column, at) => field(column, at, policy, onchange));
+    const first = asked.length ? asked : columns.map((_, at) => at);
+    const rest = columns.map((_, at) => at).filter((at) => !first.includes(at));
+    const element = dom.el("fieldset", { class: "follow-fields" },
+      dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
+      dom.el("div", {}, first.map((at) => made[at].element)),
+      rest.length ? moreFields(rest, made) : null);
+    return {
+      element,
+      read: () => made.map((each) => each.read()),
+      write: (cells) => made.forEach((each, at) => each.write(cells[at])),
+      kept: () => new Set(made.flatMap((each, at) => each.kept() ? [at] : [])),
+      wrong: () => made.some((each) => each.wrong()),
+    };
+  }
+
+  // Columns that the tree never asks about are written when somebody looks at them: there may be thousands.
+  function moreFields(rest, made) {
+    const host = dom.el("div", {});
+    const many = numbers.counted(rest.length, "column");
+    return dom.el("details", { ontoggle: (event) => { if (event.target.open) dom.fill(host, rest.map((at) => made[at].element)); } },
+      dom.el("summary", {}, `${many} that no test asks about`), host);
+  }
+
+  function field(column, at, policy, onchange) {
+    const id = `follow-field-${at}`;
+    const control = column.kind === "numeric" ? numberControl(column, id, onchange)
+      : column.levels.length > MANY_LEVELS ? searchControl(column, id, policy, onchange)
+      : selectControl(column, id, policy, onchange);
+    const keep = dom.el("input", { type: "checkbox", id: `${id}-keep`, onchange });
+    const label = dom.el("label", { for: id, title: column.name }, column.name);
+    const element = dom.el("div", { class: "follow-field" },
+      label, control.elements,
+      dom.el("label", { class: "follow-keep small", title: `Suggest no change of ${column.name}` },
+        keep, dom.el("span", {}, "keep"), dom.el("span", { class: "visually-hidden" }, ` ${column.name} as it is`)));
+    return { ...control, element, kept: () => keep.checked };
+  }
+
+  // A number, or nothing for a missing one. The slider spans the judged rows.
+  function numberControl(column, id, onchange) {
+    let cell = null;
+    const text = dom.el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", placeholder: "missing", oninput: typed });
+    const low = numbers.value(column.low), high = numbers.value(column.high), slides = low < high && Number.isFinite(high - low);
+    const step = slides ? 10 ** Math.floor(Math.log10((high - low) / STEPS)) : 1;
+    const slider = slides ? dom.el("input", {
+      type: "range", min: Math.floor(low / step) * step, max: Math.ceil(high / step) * step, step,
+      "aria-label": `${column.name}, slider`, oninput: slid }) : null;
+    // undefined: the text is no number.
+    function parsed() {
+      const said = text.value.trim();
+      if (said === "") return null;
+      const number = /^[+-]?inf(inity)?$/i.test(said) ? (said[0] === "-" ? -Infinity : Infinity) : Number(said.replace("−", "-"));
+      return Number.isNaN(number) ? undefined : number;
+    }
+    function typed() {
+      const number = parsed();
+      text.setAttribute("aria-invalid", String(number === undefined));
+      if (number === undefined) return;
+      cell = number;
+      if (slider && cell !== null) slider.value = String(cell);
+      onchange();
+    }
+    function slid() {
+      cell = Number(Number(slider.value).toPrecision(12));
+      text.value = String(cell);
+      text.setAttribute("aria-invalid", "false");
+      onchange();
+    }
+    return {
+      elements: [text, slider || dom.el("span", {})],
+      read: () => cell,
+      write(value) {
+        cell = route.isMissing(value) ? null : value;
+        text.value = cell === null ? "" : String(cell);
+        text.setAttribute("aria-invalid", "false");
+        if (slider && cell !== null) slider.value = String(cell);
+      },
+      wrong: () => parsed() === undefined,
+    };
+  }
+
+  // A level never seen is a choice of its own only where the model has a way for it.
+  const hasUnseen = (column, policy) => policy.unseen === "majority" && column.kind === "nominal";
+
+  function selectControl(column, id, policy, onchange) {
+    const option = (value, said) => dom.el("option", { value }, said);
+    const select = dom.el("select", { id, onchange },
+      option("", "missing"), column.levels.map((level, code) => option(code, level)),
+      hasUnseen(column, policy) ? option(column.levels.length, "a level that the fit never saw") : null);
+    return {
+      elements: [select, dom.el("span", {})],
+      read: () => select.value === "" ? null : Number(select.value),
+      write: (value) => { select.value = route.isMissing(value) ? "" : String(value); },
+      wrong: () => false,
+    };
+  }
+
+  // Of many levels those that hold the text are offered. Levels that look alike are told apart by their number.
+  function searchControl(column, id, policy, onchange) {
+    let cell = null;
+    const many = new Map();
+    for (const level of column.levels) many.set(level, (many.get(level) || 0) + 1);
+    const names = column.levels.map((level, code) => many.get(level) > 1 ? `${level} [${code}]` : level);
+    if (hasUnseen(column, policy)) names.push("(a level that the fit never saw)");
+    const codes = new Map(names.map((name, code) => [name, code]));
+    const list = dom.el("datalist", { id: `${id}-levels` });
+    const text = dom.el("input", { type: "text", id, list: `${id}-levels`, autocomplete: "off", placeholder: "missing", oninput: typed, onfocus: offer });
+    function offer() {
+      const asked = text.value.toLowerCase(), found = [];
+      for (const name of names) {
+        if (name.toLowerCase().includes(asked)) found.push(name);
+        if (found.length >= MOST_FOUND) break;
+      }
+      dom.fill(list, found.map((name) => dom.el("option", { value: name })));
+    }
+    const known = () => text.value === "" || codes.has(text.value);
+    function typed() {
+      offer();
+      text.setAttribute("aria-invalid", String(!known()));
+      if (!known()) return;
+      cell = text.value === "" ? null : codes.get(text.value);
+      onchange();
+    }
+    return {
+      elements: [text, list],
+      read: () => cell,
+      write(value) {
+        cell = route.isMissing(value) ? null : value;
+        text.value = cell === null ? "" : names[cell] ?? "";
+        text.setAttribute("aria-invalid", "false");
+      },
+      wrong: () => !known(),
+    };
+  }
+
+  return { fields };
+})();

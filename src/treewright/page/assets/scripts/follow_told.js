@@ -1,0 +1,121 @@
+// What became of a row, in words: the steps, what the leaf says, what would have to change.
+const followTold = (() => {
+  const MOST_CLASSES = 12, MOST_LEVELS = 5, MOST_CARDS = 12;
+
+  // A number with as many digits as keep it apart from others.
+  function apart(number, others) {
+    for (let digits = 6; digits < 17; digits++) {
+      const said = numbers.short(number, digits);
+      if (others.every((other) => numbers.short(other, digits) !== said)) return said;
+    }
+    return String(number);
+  }
+
+  const levelName = (column, code) => column.levels[code] ?? "a level that the fit never saw";
+
+  function cellText(column, cell, others = []) {
+    if (route.isMissing(cell)) return "missing";
+    return column.kind === "numeric" ? apart(cell, others) : levelName(column, cell);
+  }
+
+  // One line per test from the root to the end of the way: what is asked, what the row has, where it goes.
+  function steps(tree, columns, cells, found, end) {
+    const { byId } = route.index(tree), shares = new Map(found.map(({ node, share }) => [node, share]));
+    const way = [];
+    for (let node = byId.get(end); node.parent !== null; node = byId.get(node.parent)) way.unshift(node);
+    return way.map((node) => {
+      const asked = byId.get(node.parent), { test } = asked, column = columns[test.column];
+      const { branch, surrogate } = route.step(tree, asked, cells);
+      const why = branch < 0 ? `: ${numbers.percent(shares.get(node.id) / shares.get(asked.id))} of the row goes this way`
+        : surrogate ? standIn(columns, cells, surrogate)
+        : route.isMissing(cells[test.column]) && test.kind !== "present" ? ": this is the branch of missing values" : "";
+      const cuts = test.kind === "cuts" ? test.cuts.map(numbers.value).filter((cut) => cut !== cells[test.column]) : [];
+      return dom.el("li", { "data-node": node.id },
+        dom.el("span", { class: "follow-has" }, `${column.name} is ${cellText(column, cells[test.column], cuts)}${why}`),
+        dom.el("span", { class: "follow-edge" }, dom.el("span", { "aria-hidden": "true" }, "→ "), node.edge));
+    });
+  }
+
+  function standIn(columns, cells, surrogate) {
+    const column = columns[surrogate.column];
+    return `: ${column.name}, ${cellText(column, cells[surrogate.column])}, answers instead`;
+  }
+
+  const color = (code) => `var(--class-${code % 24})`;
+
+  // The classes with their shares, the largest first, the predicted one with its interval.
+  function distribution(names, shares, code, support) {
+    const order = shares.map((_, at) => at).sort((one, other) => shares[other] - shares[one] || one - other);
+    const shown = order.slice(0, MOST_CLASSES);
+    const rows = shown.map((at) => dom.el("tr", { class: at === code ? "follow-said" : null },
+      dom.el("th", { scope: "row" }, dom.el("span", { class: "swatch", style: { background: color(at) } }), names[at]),
+      dom.el("td", { class: "follow-bar", "aria-hidden": "true" },
+        dom.el("div", { class: "follow-share", style: { width: `${100 * shares[at]}%`, background: color(at) } }),
+        at === code && support ? dom.el("div", { class: "follow-whisker",
+          style: { left: `${100 * support[0]}%`, width: `${100 * (support[1] - support[0])}%` } }) : null),
+      dom.el("td", { class: "number" }, numbers.percent(shares[at]))));
+    const more = order.length - shown.length;
+    return dom.el("table", { class: "follow-classes" },
+      dom.el("caption", {}, "Share of each class in the leaf"),
+      dom.el("tbody", {}, rows, more ? dom.el("tr", {}, dom.el("td", { colspan: 3, class: "muted" }, `and ${more} more`)) : null));
+  }
+
+  // A number on the scale of all leaves, with its interval.
+  function onScale(tree, number, support) {
+    const low = Math.min(numbers.value(tree.low), support ? support[0] : Infinity);
+    const high = Math.max(numbers.value(tree.high), support ? support[1] : -Infinity);
+    if (!(high > low)) return null;
+    const at = (value) => 6 + 308 * (value - low) / (high - low);
+    const ends = [low, high].map((value, which) => dom.svg("text", { x: at(value), y: 40, "text-anchor": which ? "end" : "start" }, numbers.short(value)));
+    const whisker = support ? dom.svg("line", { class: "follow-interval", x1: at(support[0]), x2: at(support[1]), y1: 14, y2: 14 }) : null;
+    return dom.svg("svg", { class: "follow-scale", viewBox: "0 0 320 46", role: "img",
+      "aria-label": `${numbers.short(number)} on a scale from ${numbers.short(low)} to ${numbers.short(high)}` },
+    dom.svg("line", { class: "follow-axis", x1: 6, x2: 314, y1: 14, y2: 14 }), whisker,
+    dom.svg("circle", { class: "follow-dot", cx: at(number), cy: 14, r: 5 }), ends);
+  }
+
+  // What will do for a column, and the change to the nearest of it.
+  function bounds(column, { before, after, bound }) {
+    if (column.kind === "numeric") {
+      const near = route.isMissing(before) ? [] : [before];
+      const parts = [];
+      if (bound.lower !== -Infinity) parts.push(`more than ${apart(bound.lower, near)}`);
+      if (bound.upper !== Infinity) parts.push(`at most ${apart(bound.upper, near)}`);
+      return parts.join(" and ") || "any number";
+    }
+    const codes = change.levelsOf(column, bound).filter((code) => code !== after);
+    const named = codes.slice(0, MOST_LEVELS).map((code) => levelName(column, code));
+    const more = codes.length - named.length;
+    const others = named.length ? ` (or ${named.join(", ")}${more ? ` or ${more} more` : ""})` : "";
+    return `${levelName(column, after)}${others}`;
+  }
+
+  function changeLine(column, each) {
+    const cuts = column.kind === "numeric" ? [each.bound.lower, each.bound.upper].filter(Number.isFinite) : [];
+    return dom.el("li", {},
+      dom.el("strong", {}, column.name), `: ${cellText(column, each.before, cuts)} `,
+      dom.el("span", { "aria-hidden": "true" }, "→"), dom.el("span", { class: "visually-hidden" }, "to"), ` ${bounds(column, each)}`);
+  }
+
+  // One card per wanted answer. `wants`: [{title, code, why}], `found`: as change.find gives it.
+  function cards(columns, wants, found, ontry) {
+    const shown = wants.map((want, at) => ({ want, one: found[at] }));
+    const order = shown.filter(({ one }) => one).sort((a, b) => a.one.cost[0] - b.one.cost[0] || a.one.cost[1] - b.one.cost[1]);
+    const never = shown.filter(({ one }) => !one);
+    const most = order.slice(0, MOST_CARDS);
+    return [
+      most.map(({ want, one }) => dom.el("div", { class: "follow-card", "data-want": want.title, "data-leaf": one.node.id },
+        dom.el("h4", {}, want.code === undefined ? null : dom.el("span", { class: "swatch", style: { background: color(want.code) } }), want.title),
+        dom.el("ul", {}, one.changes.map((each) => changeLine(columns[each.column], each))),
+        dom.el("p", { class: "muted small" }, `then leaf ${one.node.id}: ${one.node.said}${one.exact ? "" : "; perhaps not the least change"}`),
+        dom.el("button", { type: "button", onclick: () => ontry(want, one) }, "Try it",
+          dom.el("span", { class: "visually-hidden" }, `: ${want.title}`)))),
+      order.length > most.length ? dom.el("p", { class: "muted" }, `and ${order.length - most.length} more classes, farther off`) : null,
+      never.length ? dom.el("p", { class: "muted", "data-name": "follow-never" },
+        `Out of reach: ${never.slice(0, MOST_CARDS).map(({ want }) => want.title).join(", ")}${never.length > MOST_CARDS ? ", ..." : ""}. `
+        + "No leaf says so, or none that these values could come to.") : null,
+    ];
+  }
+
+  return { steps, distribution, onScale, cards, apart, cellText };
+})();

@@ -1,0 +1,154 @@
+// One card: a node's test in words, its rows, its classes as a bar or its number in the range of all. Sizes are in pixels
+// of the unzoomed drawing and stand here and in tree.css.
+const treeCards = (() => {
+  const TITLE = "600 13px ", SMALL = "12px ";
+  const LEAST = 104, MOST = 236, PAD = 12, LABEL = 20, BAR = 8, HISTOGRAM = 24, COLORS = 24;
+  const pen = document.createElement("canvas").getContext("2d");
+  const DOT = " \u00b7 ";
+  let family = "";
+  const known = new Map();
+
+  function textWidth(text, font) {
+    const key = font + text;
+    if (!known.has(key)) {
+      family = family || getComputedStyle(document.body).fontFamily;
+      pen.font = font + family;
+      known.set(key, pen.measureText(text).width);
+    }
+    return known.get(key);
+  }
+
+  const color = (code) => `var(--class-${code % COLORS})`;
+  const typographic = (text) => text.replace(/^<= /, "\u2264 ").replace(/^>= /, "\u2265 ");
+  const isNumber = (part) => !part.outputs[0].length;
+
+  // What the node asks; the column alone where the answers of many branches stand on the edges.
+  function question(model, columns, position) {
+    const { test, question: text } = model.nodes[position];
+    const many = model.children[position].length > 2 && test && test.kind !== "present";
+    if (many && columns[test.column]) return columns[test.column].name;
+    // The sign of the test is the last one: a column may have the same signs in its name.
+    const sign = test && test.kind === "cuts" ? text.lastIndexOf(" <= ") : -1;
+    return sign < 0 ? text : `${text.slice(0, sign)} \u2264 ${text.slice(sign + 4)}`;
+  }
+
+  const criterion = (part) => part.criterion.replaceAll("_", " ");
+  const asks = (role) => role === "open" || role === "closed";
+  const title = (model, columns, position, role) => asks(role) ? question(model, columns, position) : model.nodes[position].said;
+
+  // Two lines: how many, and how mixed they are.
+  function small(model, position, role) {
+    const node = model.nodes[position], part = model.part;
+    if (!node.n_rows) return ["no rows of the fit", ""];
+    const rows = [numbers.counted(node.n_rows, "row")];
+    if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${numbers.short(node.values[0][0], 4)}`);
+    const mixed = [`${criterion(part)} ${numbers.short(node.impurity, 3)}`];
+    if (node.gain !== null && asks(role)) mixed.push(`gain ${numbers.short(node.gain, 3)}`);
+    return [rows.join(DOT), mixed.join(DOT)];
+  }
+
+  // Height of every card of a tree, and the room that a card takes from left to right.
+  function height(part) {
+    const bars = isNumber(part) ? (part.edges ? HISTOGRAM : BAR) : part.outputs.length * (BAR + 3) - 3;
+    return 8 + 18 + 2 * 16 + 5 + bars + 13;
+  }
+
+  function widths(model, columns, position, role) {
+    const swatch = role === "leaf" || role === "cut" ? 16 : 0;
+    const inside = Math.max(
+      textWidth(title(model, columns, position, role), TITLE) + swatch,
+      ...small(model, position, role).map((line) => textWidth(line, SMALL)));
+    const card = Math.min(MOST, Math.max(LEAST, Math.ceil(inside) + 2 * PAD + 4));
+    const answer = Math.min(MOST, textWidth(typographic(model.nodes[position].edge), SMALL) + 12);
+    return { card, slot: Math.max(card, answer) };
+  }
+
+  // Shares of classes as one element: a background in steps.
+  function shareBar(counts) {
+    const total = counts.reduce((sum, held) => sum + numbers.value(held), 0);
+    const steps = [];
+    let from = 0;
+    counts.forEach((held, code) => {
+      const share = total > 0 ? 100 * numbers.value(held) / total : 0;
+      if (share > 0) steps.push(`${color(code)} ${from.toFixed(2)}% ${(from += share).toFixed(2)}%`);
+    });
+    return dom.el("span", { class: "bar", style: steps.length ? { "background-image": `linear-gradient(to right, ${steps})` } : {} });
+  }
+
+  // Where a node's number lies between the least and the greatest of the tree, 0 to 1.
+  function shareOfRange(part, node) {
+    const low = numbers.value(part.low), high = numbers.value(part.high), value = numbers.value(node.values[0][0]);
+    // Halves: the range of numbers near the ends of float64 would overflow.
+    const share = high > low ? (value / 2 - low / 2) / (high / 2 - low / 2) : 0.5;
+    return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0.5;
+  }
+
+  function histogram(held) {
+    const most = Math.max(...held, 1e-300);
+    const step = 100 / held.length;
+    const path = held.map((count, cell) => {
+      const top = HISTOGRAM - 1 - (count > 0 ? Math.max(1.5, (HISTOGRAM - 2) * count / most) : 0);
+      return `M${(cell * step + 0.5).toFixed(1)} ${HISTOGRAM}V${top.toFixed(1)}H${((cell + 1) * step - 0.5).toFixed(1)}V${HISTOGRAM}Z`;
+    });
+    return dom.svg("svg", { class: "histogram", viewBox: `0 0 100 ${HISTOGRAM}`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      dom.svg("path", { d: path.join("") }));
+  }
+
+  function bars(model, node) {
+    if (!isNumber(model.part)) return node.values.map(shareBar);
+    if (model.part.edges && node.judged) return histogram(node.judged);
+    const share = shareOfRange(model.part, node);
+    return dom.el("span", { class: "track" }, dom.el("span", { class: "dot", style: { left: `${(100 * share).toFixed(1)}%` } }));
+  }
+
+  // What a screen reader says of a card.
+  function spoken(model, columns, position, role) {
+    const node = model.nodes[position];
+    const head = asks(role) ? `${question(model, columns, position)}?` : `${role === "leaf" ? "Leaf" : "Cut off"}: ${node.said}`;
+    return [node.edge, head, ...small(model, position, role), `node ${node.id}`].filter(Boolean).join(", ");
+  }
+
+  // The colours of a leaf: its class, or how great its number is.
+  function tint(model, node) {
+    if (node.code !== null) return { "--tint": color(node.code), "--share": "15%" };
+    return { "--tint": "var(--accent)", "--share": `${(4 + 28 * shareOfRange(model.part, node)).toFixed(0)}%` };
+  }
+
+  function toggle(model, position, role) {
+    const node = model.nodes[position];
+    if (role === "cut") return dom.el("span", { class: "toggle is-cut" }, `+${numbers.short(node.hidden)} not in this page`);
+    if (role === "leaf") return null;
+    const below = `${numbers.counted(model.below[position], "node")} below node ${node.id}`;
+    return dom.el("button", {
+      type: "button", class: "toggle", tabindex: "-1", "data-toggle": position, title: role === "open" ? "Close" : "Open",
+      "aria-label": role === "open" ? `Hide the ${below}` : `Show the ${below}`,
+    }, role === "open" ? "\u2212" : `+${numbers.short(model.below[position])}`);
+  }
+
+  // far: so small that nothing could be read; the card is one plain box then.
+  function make(model, columns, position, far) {
+    const node = model.nodes[position];
+    const role = treeModel.role(model, position);
+    const siblings = position ? model.children[model.parent[position]] : [0];
+    const attributes = {
+      role: "treeitem", class: `tree-card is-${role}${node.n_rows ? "" : " is-empty"}${far ? " is-far" : ""}`, tabindex: "-1",
+      "data-node": node.id, "data-at": position,
+      "aria-label": spoken(model, columns, position, role), "aria-level": node.depth + 1,
+      "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(position) + 1,
+      "aria-expanded": role === "open" ? "true" : role === "closed" ? "false" : null,
+      style: role === "leaf" || role === "cut" ? tint(model, node) : {},
+    };
+    if (far) return dom.el("div", attributes);
+    const said = title(model, columns, position, role);
+    const swatch = (role === "leaf" || role === "cut") && node.code !== null
+      ? dom.el("span", { class: "swatch", style: { background: color(node.code) } }) : null;
+    return dom.el("div", attributes,
+      node.edge && dom.el("span", { class: "tree-answer", title: node.edge }, typographic(node.edge)),
+      dom.el("span", { class: "tree-title", title: said }, swatch, said),
+      small(model, position, role).map((line) => dom.el("span", { class: "tree-small" }, line)),
+      bars(model, node),
+      toggle(model, position, role));
+  }
+
+  return { make, widths, height, color, shareBar, histogram, isNumber, criterion, typographic, question, shareOfRange, LABEL };
+})();

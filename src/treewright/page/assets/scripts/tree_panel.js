@@ -1,0 +1,116 @@
+// What stands beside the tree about the node under the pointer, or the one that has the focus: the rule that leads there,
+// its numbers to the last digit that matters, and what else the split could have asked.
+const treePanel = (() => {
+  const WAY = 24, CLASSES = 12;
+  const exact = (held) => numbers.short(held, 6);
+
+  // Conditions of the rule, one per column; where the page holds none the answers on the way, those nearest last.
+  function rule(model, columns, position) {
+    const node = model.nodes[position];
+    if (position === 0) return dom.el("p", { class: "muted small" }, "Every row comes here.");
+    if (node.rule) return dom.el("ul", { class: "rule" }, node.rule.map((text) => dom.el("li", {}, text)));
+    const steps = treeModel.way(model, position);
+    const shown = steps.slice(Math.max(1, steps.length - WAY));
+    return [
+      shown.length < steps.length - 1 && dom.el("p", { class: "muted small" }, `${numbers.counted(steps.length - 1 - shown.length, "answer")} before, then:`),
+      dom.el("ul", { class: "rule" }, shown.map((at) =>
+        dom.el("li", {}, `${asked(model, columns, model.parent[at])} ${treeCards.typographic(model.nodes[at].edge)}`))),
+    ];
+  }
+
+  const asked = (model, columns, position) => {
+    const test = model.nodes[position].test;
+    return test && columns[test.column] ? columns[test.column].name : `node ${model.nodes[position].id}`;
+  };
+
+  const row = (name, value) => dom.el("div", {}, dom.el("dt", {}, name), dom.el("dd", {}, value));
+
+  function facts(model, position, inner) {
+    const node = model.nodes[position], part = model.part;
+    return dom.el("dl", { class: "tree-facts" },
+      row("rows of the fit", numbers.short(node.n_rows)),
+      position > 0 && model.nodes[0].n_rows > 0 && row("share of all", numbers.percent(node.n_rows / model.nodes[0].n_rows)),
+      part.weighted && row("weight", exact(node.weight)),
+      row(treeCards.criterion(part), exact(node.impurity)),
+      inner && node.gain !== null && row("gain of the test", exact(node.gain)),
+      inner && missing(model, position),
+      model.below[position] > 0 && row("nodes below", numbers.short(model.below[position])));
+  }
+
+  // One output's classes, the heaviest first, beside what the judged rows have.
+  function classTable(model, node, output) {
+    const labels = model.part.outputs[output], counts = node.values[output].map(numbers.value);
+    const judged = output === 0 && node.judged ? node.judged : null;
+    const total = counts.reduce((sum, held) => sum + held, 0);
+    const order = labels.map((_, code) => code).filter((code) => counts[code] > 0 || (judged && judged[code] > 0))
+      .sort((a, b) => counts[b] - counts[a] || a - b);
+    const name = model.part.output_names[output];
+    const body = order.slice(0, CLASSES).map((code) => dom.el("tr", {},
+      dom.el("th", { scope: "row" }, dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }), labels[code]),
+      dom.el("td", { class: "number", "data-count": code }, exact(counts[code])),
+      dom.el("td", { class: "number" }, total > 0 ? numbers.percent(counts[code] / total) : "-"),
+      judged && dom.el("td", { class: "number" }, exact(judged[code]))));
+    return dom.el("table", { class: "tree-table" },
+      dom.el("caption", {}, model.part.outputs.length > 1 ? `Classes of ${name}` : "Classes"),
+      dom.el("thead", {}, dom.el("tr", {}, ["class", model.part.weighted ? "weight" : "rows", "share", judged && "judged"].filter(Boolean)
+        .map((text, at) => dom.el("th", { scope: "col", class: at ? "number" : null }, text)))),
+      dom.el("tbody", {}, body, order.length > CLASSES && dom.el("tr", {}, dom.el("td", { colspan: judged ? 4 : 3 },
+        `${numbers.counted(order.length - CLASSES, "more class", "more classes")}`))));
+  }
+
+  function value(model, position) {
+    const node = model.nodes[position], part = model.part;
+    if (!treeCards.isNumber(part)) return node.values.map((_, output) => classTable(model, node, output));
+    const named = (output) => part.outputs.length > 1 ? ` of ${part.output_names[output]}` : "";
+    const lines = dom.el("dl", { class: "tree-facts" }, node.values.map((held, output) => row(part.centre + named(output), exact(held[0]))));
+    if (!part.edges || !node.judged) return lines;
+    const judged = node.judged.reduce((sum, held) => sum + held, 0);
+    return [lines, dom.el("figure", { class: "tree-histogram" },
+      dom.el("figcaption", { class: "muted small" }, `${exact(judged)} of the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}`),
+      treeCards.histogram(node.judged))];
+  }
+
+  // What stands in where the node's own column is missing.
+  function surrogates(model, position) {
+    const { test } = model.nodes[position];
+    if (!test || !test.surrogates.length) return null;
+    return [dom.el("h4", {}, "If its column is missing"),
+      dom.el("ul", { class: "rule" }, test.surrogates.map((one) => dom.el("li", {}, one.text)))];
+  }
+
+  // Where a missing value goes if nothing stands in; nothing to say where all branches get a part, or none comes.
+  function missing(model, position) {
+    const { test } = model.nodes[position];
+    const branch = test ? model.children[position][test.missing] : undefined;
+    if (branch === undefined || ["fractional", "error"].includes(model.part.missing)) return null;
+    return row(test.surrogates.length ? "else a missing value to" : "a missing value to", `node ${model.nodes[branch].id}`);
+  }
+
+  function audit(model, position) {
+    const node = model.nodes[position];
+    if (!node.audit.length) return null;
+    return dom.el("table", { class: "tree-table tree-audit" },
+      dom.el("caption", {}, "What this node could have asked: the best test of each column"),
+      dom.el("thead", {}, dom.el("tr", {}, dom.el("th", { scope: "col" }, "test"), dom.el("th", { scope: "col", class: "number" }, "gain"),
+        dom.el("th", { scope: "col", class: "number" }, "score"))),
+      dom.el("tbody", {}, node.audit.map((one) => dom.el("tr", { class: one.chosen ? "is-chosen" : null },
+        dom.el("th", { scope: "row" }, one.question, one.chosen && dom.el("span", { class: "chosen" }, " (asked)")),
+        dom.el("td", { class: "number" }, numbers.short(one.gain)), dom.el("td", { class: "number" }, numbers.short(one.score))))));
+  }
+
+  function show(host, model, columns, position, kept) {
+    const node = model.nodes[position], role = treeModel.role(model, position);
+    const leaf = role === "leaf" || role === "cut";
+    host.dataset.node = node.id;
+    dom.fill(host,
+      dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
+      dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${node.question}`),
+      !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would say ${node.said}.`),
+      !node.n_rows && dom.el("p", { class: "small muted" }, "No row of the fit came here: it says what its parent would."),
+      dom.el("h4", {}, "The rule"), rule(model, columns, position),
+      dom.el("h4", {}, "Numbers"), facts(model, position, !leaf), value(model, position),
+      !leaf && surrogates(model, position), !leaf && audit(model, position));
+  }
+
+  return { show };
+})();

@@ -1,0 +1,80 @@
+"""The section of many trees. In: ``Judged``. Out: ``EnsemblePart``. Caller: reporting.summary."""
+
+from __future__ import annotations
+
+from treewright.explain.ensemble import COMBINED, LINKED, sizes_of
+from treewright.page.parts_ensemble import CurvePart, EnsemblePart
+from treewright.reporting.forest_curve_part import forest_curve
+from treewright.reporting.judged import Judged
+from treewright.reporting.options import Options
+from treewright.reporting.rounds_part import adaboost_curves, boosting_curves
+from treewright.reporting.surrogate_part import LEAST_ROWS, Standing
+from treewright.reporting.trees_part import agreement_of, agreement_part, members_of, size_parts
+from treewright.tree.model import ModelData
+from treewright.tree.summary import counted
+
+
+def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
+    """What the page tells of many trees; None of a single one and of neighbours.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+    standing : Standing, optional
+        The tree that stands for all (``surrogate_part``).
+    """
+    if judged.is_neighbors or judged.model.combine == "single":
+        return None
+    model = judged.model
+    kind = "boosting" if model.boosting is not None else "forest" if model.tree_weights is None else "adaboost"
+    n_scores = 1 if model.boosting is None else model.boosting.n_scores
+    n_rounds = 0 if kind == "forest" else len(model.trees) // n_scores
+    curves: list[CurvePart]
+    notes: list[str]
+    if kind == "forest":
+        curve, told = forest_curve(judged, options)
+        curves, notes = [curve], list(told)
+    else:
+        curves, notes = (boosting_curves if kind == "boosting" else adaboost_curves)(judged, options, n_rounds)
+    agreement = None if kind == "boosting" else agreement_of(judged, options)
+    sizes = sizes_of(model)
+    if standing is None:
+        notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} judged rows, there are {judged.n}.")
+    return EnsemblePart(
+        kind=kind,
+        headline=headline_of(model, n_rounds),
+        n_trees=len(model.trees),
+        n_rounds=n_rounds,
+        curves=tuple(curves),
+        sizes=size_parts(sizes),
+        agreement=None if agreement is None else agreement_part(judged, agreement),
+        members=members_of(judged, sizes, agreement, options.trees),
+        surrogate=None if standing is None else standing.words,
+        notes=tuple(notes),
+    )
+
+
+def headline_of(model: ModelData, n_rounds: int) -> str:
+    """How many trees there are and how they answer together."""
+    trees = counted(len(model.trees), "tree")
+    if model.boosting is not None:
+        each = "one" if model.boosting.n_scores == 1 else f"one for each of {model.boosting.n_scores} scores"
+        said = LINKED.get(model.boosting.link, model.boosting.link)
+        return (
+            f"{trees}, grown in {counted(n_rounds, 'round')} ({each} a round), each on what those before left over. "
+            f"Their numbers add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
+            f"{said}."
+        )
+    if model.tree_weights is not None:
+        said = (
+            "the class that has most of the weight of the trees"
+            if model.combine == "vote"
+            else "the weighted median of their predictions"
+        )
+        return (
+            f"{trees}, grown one after another, each on rows weighed by what those before got wrong. The prediction is "
+            f"{said}."
+        )
+    said = COMBINED.get((model.task, model.combine), model.combine)
+    return f"{trees}, each grown by itself. The prediction is {said}."

@@ -1,0 +1,150 @@
+"""How good predicted numbers are. In: ``Judged``, an output. Out: ``QualityPart``. Caller: reporting.quality_part.
+
+Numbers come from scikit-learn's metrics, beside those of always answering the mean of the judged rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score, root_mean_squared_error
+
+from treewright.model_selection.scores import rows_worth
+from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
+from treewright.reporting.judged import Judged
+from treewright.reporting.options import Options
+from treewright.tree.intervals import wilson_interval
+from treewright.tree.words import written_amount
+
+MOST_POINTS = 500
+LEAST_CELLS, MOST_CELLS = 5, 30
+SAYS = {
+    "R2": "The share of the differences between the rows that the model explains. 1 is all, 0 no more than the mean.",
+    "mean absolute error": "How far off a prediction is, on average, in the unit of the target.",
+    "root mean squared error": "The same with large errors counting more.",
+}
+PINBALL = "How far off the quantile is: being on the wrong side costs more. 0 is best."
+NOT_ABOVE = "The share of the rows whose number is not above the quantile; it should be the level."
+
+
+def number_quality(judged: Judged, output: int, name: str, options: Options) -> QualityPart:
+    """Return how good one output's numbers are.
+
+    Parameters
+    ----------
+    judged : Judged
+    output : int
+    name : str
+        Of the output.
+    options : Options
+        ``random_state`` draws the points.
+    """
+    truth, said, weights = judged.target[:, output], judged.numbers[:, output], judged.weights
+    with np.errstate(all="ignore"):
+        mean = float(np.average(truth, weights=weights))
+        same = np.full(len(truth), mean)
+        constant = bool((truth == truth[0]).all())
+        measures = []
+        for measure, work in (
+            ("R2", r2_score),
+            ("mean absolute error", mean_absolute_error),
+            ("root mean squared error", root_mean_squared_error),
+        ):
+            if measure == "R2" and constant:
+                continue
+            value, guess = (float(work(truth, given, sample_weight=weights)) for given in (said, same))
+            guess = 0.0 if measure == "R2" else guess
+            digits = "share" if measure == "R2" else "amount"
+            measures.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], digits))
+        residuals = _residuals(truth, said, weights, options.random_state)
+    absolute = next(each for each in measures if each.name == "mean absolute error")
+    left_out = ["The numbers of the rows are all the same: there are no differences for R2 to explain."] * constant
+    if residuals is None:
+        left_out.append("Residuals are beyond float64 and are not drawn.")
+    return QualityPart(
+        output=name,
+        kind="numbers",
+        n_rows=judged.n,
+        worth=rows_worth(judged.n, weights),
+        weighted=judged.is_weighted,
+        lead=(
+            f"A prediction is off by {_amount(absolute.value)} on average; always answering the mean, {_amount(mean)}, "
+            f"by {_amount(absolute.beside)}."
+        ),
+        beside="without the model",
+        without=f"always answering the mean of these rows, {_amount(mean)}",
+        measures=tuple(measures),
+        residuals=residuals,
+        left_out=tuple(left_out),
+    )
+
+
+def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> QualityPart:
+    """Return how good predicted quantiles are: a loss for each, and how many rows lie below it.
+
+    Parameters
+    ----------
+    judged : Judged
+        ``numbers`` has a column for each level.
+    levels : tuple of float
+    name : str
+        Of the output.
+    """
+    truth, weights, n = judged.target[:, 0], judged.weights, rows_worth(judged.n, judged.weights)
+    measures = []
+    for column, level in enumerate(levels):
+        said = judged.numbers[:, column]
+        loss = float(mean_pinball_loss(truth, said, alpha=level, sample_weight=weights))
+        share = min(1.0, float(np.average(truth <= said, weights=weights)))
+        low, high = wilson_interval(share * n, n)
+        measures += [
+            MeasurePart(f"pinball loss of quantile {level:g}", loss, None, None, None, PINBALL),
+            MeasurePart(f"not above quantile {level:g}", share, low, high, level, NOT_ABOVE, "share"),
+        ]
+    return QualityPart(
+        output=name,
+        kind="quantiles",
+        n_rows=judged.n,
+        worth=n,
+        weighted=judged.is_weighted,
+        lead=f"The model predicts {'a quantile' if len(levels) == 1 else 'quantiles'}, no mean: judge it by how many "
+        "rows lie below.",
+        beside="should be",
+        measures=tuple(measures),
+        left_out=("R2 and residuals compare with a mean, and the model predicts none.",),
+    )
+
+
+def _residuals(truth: np.ndarray, said: np.ndarray, weights: np.ndarray, seed: int) -> ResidualsPart | None:
+    """Drawn rows with their residuals, and all residuals as a histogram; None where they are beyond float64."""
+    residual = truth - said
+    if not np.isfinite(residual).all() or not np.isfinite(np.ptp(residual)):
+        return None
+    rows = np.arange(len(truth))
+    if len(rows) > MOST_POINTS:
+        rows = np.sort(np.random.default_rng(seed).choice(len(truth), MOST_POINTS, replace=False))
+    edges = _edges(residual)
+    held, _ = np.histogram(residual, bins=edges, weights=weights)
+    return ResidualsPart(
+        truth=tuple(truth[rows].tolist()),
+        predicted=tuple(said[rows].tolist()),
+        residual=tuple(residual[rows].tolist()),
+        n_rows=len(truth),
+        edges=tuple(edges.tolist()),
+        weight=tuple(held.tolist()),
+    )
+
+
+def _edges(residual: np.ndarray) -> np.ndarray:
+    """Ends of the cells of a histogram: about the root of the number of rows, between 5 and 30 cells."""
+    low, high = float(residual.min()), float(residual.max())
+    n_cells = int(np.clip(np.ceil(np.sqrt(len(residual))), LEAST_CELLS, MOST_CELLS))
+    edges = np.unique(np.linspace(low, high, n_cells + 1))
+    if len(edges) > 1:
+        return edges
+    room = max(0.5, abs(low) * 0.5)
+    return np.array([low - room, low + room])
+
+
+def _amount(value: float | None) -> str:
+    """A number in a sentence."""
+    return "-" if value is None else written_amount(value, digits=4)

@@ -1,0 +1,201 @@
+"""Boosting round by round. In: ``Judged``. Out: ``CurvePart``, notes. Caller: reporting.ensemble_part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from treewright.boosting.fewer_rounds import losses_of_rounds
+from treewright.data.weights import class_factors, weighed
+from treewright.exceptions import DataError
+from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
+from treewright.plot.figures.boosting import first_in_frame
+from treewright.prune.decision import Rows
+from treewright.reporting.forest_curve_part import JUDGED, ROOT, WRONG, errors_after, rows_to_ask, told
+from treewright.reporting.judged import Judged
+from treewright.reporting.options import Options
+from treewright.tree.summary import counted
+
+POINTS = 120
+NAMES = {"train": "rows of the fit", "validation": "rows kept aside at the fit"}
+Curves = tuple[list[CurvePart], list[str]]
+
+
+def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
+    """The loss after each round beside the history of the fit, and of classes the share that is wrong."""
+    rows, drawn = rows_to_ask(judged, options)
+    notes, curves = [drawn] if drawn else [], []
+    history, is_scored = history_of(judged)
+    losses, name = np.empty(0), ""
+    try:
+        name, losses = judged_losses(judged, rows)
+    except DataError as error:
+        notes.append(f"There is no loss by round on the judged rows: {error}.")
+    beside = {} if is_scored else history
+    if len(losses) or beside:
+        curves.append(loss_curve(judged, losses, name or "loss", beside))
+    if is_scored and history:
+        curves.append(score_curve(judged, history))
+    if judged.is_classification:
+        curves.append(error_curve(judged, rows, n_rounds, options))
+    if not history:
+        notes.append(
+            "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and "
+            "y_val, or with verbose=1."
+        )
+    return curves, notes
+
+
+def judged_losses(judged: Judged, rows: np.ndarray) -> tuple[str, np.ndarray]:
+    """Name of the model's loss, and its mean on the judged rows after each round, as ``prune("rounds", X, y)`` has it.
+
+    A class weighs what it weighed at the fit.
+    """
+    model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
+    if model.classes:
+        weights = weighed(weights, class_factors(model.facts, target, model.classes), target)
+    return losses_of_rounds(model, Rows(judged.matrix[rows], target, weights))
+
+
+def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
+    """What the fit evaluated, from round 0 on; and whether that is a score, which is higher where it is better."""
+    facts = judged.model.facts
+    held, is_scored = facts.get("history"), bool(facts.get("scored"))
+    if not isinstance(held, dict):
+        return {}, is_scored
+    sign = -1.0 if is_scored else 1.0
+    return {
+        name: [None if value is None else sign * float(value) for value in held[name]]
+        for name in NAMES
+        if isinstance(held.get(name), list) and len(held[name]) > 1
+    }, is_scored
+
+
+def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str, list[float | None]]) -> CurvePart:
+    """The loss on the judged rows, and what the fit evaluated."""
+    series: dict[str, list[float | None]] = {}
+    best = 0
+    if len(losses):
+        best = int(losses.argmin()) + 1
+        series[JUDGED] = [None, *losses.tolist()]  # the rounds begin with 0 in the history
+    series |= {NAMES[which]: values for which, values in history.items()}
+    kept = len(losses) or int(judged.model.facts.get("best_iteration") or 0)
+    last = max(len(values) for values in series.values()) - 1
+    is_cut = kept < last
+    marks, words = [], []
+    if best and is_cut and best == kept:
+        marks = [MarkPart(best, f"kept, and least on the judged rows: round {best}")]
+    elif best:
+        marks = [MarkPart(best, f"least on the judged rows: round {best}")]
+    if is_cut and best != kept:
+        marks.append(MarkPart(kept, f"kept: round {kept}"))
+    if best and best == len(losses):
+        words.append(
+            f"On the judged rows the loss ({written(name)}) is least after the last round that was kept, {best}: "
+            f"{losses[-1]:.4g}."
+        )
+    elif best:
+        words.append(
+            f"On the judged rows the loss ({written(name)}) is least after round {best}: {losses[best - 1]:.4g}; after "
+            f"the last, round {len(losses)}, it is {losses[-1]:.4g}."
+        )
+    if is_cut:
+        words.append(f"The fit ended after round {last} and kept the first {kept}.")
+    return drawn_over_rounds("loss", "Loss after each round", f"loss ({written(name)})", words, series, marks)
+
+
+def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> CurvePart:
+    """What the user's own function said of each round."""
+    best = int(judged.model.facts.get("best_iteration") or 0)
+    series = {NAMES[which]: values for which, values in history.items()}
+    marks = [MarkPart(best, f"best at the fit: round {best}")] if best else []
+    words = ["What the scoring of the fit said after each round; higher is better."]
+    return drawn_over_rounds("history", "Score after each round of the fit", "score", words, series, marks)
+
+
+def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
+    """The share of the judged rows that is wrong after each round, or the root of the mean squared error."""
+    # A median puts all answers in order at every round that is asked for; sums go on from the round before.
+    counts = places(n_rounds, POINTS if judged.model.combine == "median" else n_rounds)
+    errors = errors_after(judged, rows, counts, options.n_jobs)
+    best = int(np.argmin(errors))
+    words = f"After all {counted(n_rounds, 'round')}: {told(judged, errors[-1])} on the judged rows"
+    if errors[best] < errors[-1]:
+        words += f"; least after round {counts[best]}: {told(judged, errors[best])}"
+    shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})
+    return CurvePart(
+        "error", "Error after each round", "rounds", WRONG if judged.is_classification else ROOT, words + ".",
+        tuple(counts[at] for at in shown), (SeriesPart(JUDGED, tuple(errors[at] for at in shown)),),
+    )  # fmt: skip
+
+
+def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
+    """The error after each round, the error of each tree at the fit, and the weights of the trees."""
+    rows, drawn = rows_to_ask(judged, options)
+    curves = [error_curve(judged, rows, n_rounds, options)]
+    own = getattr(judged.estimator, "estimator_errors_", None)
+    if own is not None and len(own) == n_rounds:
+        what = "share of the weight that is wrong" if judged.is_classification else "mean loss by weight, 0 to 1"
+        words = (
+            "Each tree on the rows as they weighed in its round: rows that the trees before got wrong weigh more, so "
+            "this rises while the trees together get better."
+        )
+        curves.append(points_of("alone", "Error of each tree alone, at the fit", what, words, own))
+    if judged.model.tree_weights is not None:
+        words = "How much each tree counts when all answer together."
+        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.tree_weights))
+    return curves, [drawn] if drawn else []
+
+
+def points_of(key: str, title: str, ylabel: str, words: str, values: np.ndarray) -> CurvePart:
+    """A number per round, each a point."""
+    counts = places(len(values), POINTS)
+    series = SeriesPart(ylabel, tuple(float(values[at - 1]) for at in counts))
+    return CurvePart(key, title, "rounds", ylabel, words, tuple(counts), (series,), dots=True)
+
+
+def drawn_over_rounds(
+    key: str, title: str, ylabel: str, words: Sequence[str], series: dict[str, list[float | None]],
+    marks: Sequence[MarkPart],
+) -> CurvePart:  # fmt: skip
+    """Values from round 0 on as a chart of at most ``POINTS`` rounds, without first ones that would press it flat."""
+    last = max(len(values) for values in series.values()) - 1
+    longest = [[*values, *[None] * (last + 1 - len(values))] for values in series.values()]
+    first = first_in_frame([[math.nan if value is None else value for value in values] for values in longest])
+    told_more = list(words)
+    if first:
+        known = [value for values in longest for value in values[:first] if value is not None and math.isfinite(value)]
+        rounds = f"rounds 0 to {first - 1} are" if first > 1 else "round 0 is"
+        told_more.append(f"To show the others better, {rounds} not drawn (up to {max(known):.4g}).")
+    shown = sorted({*(first + at - 1 for at in places(last + 1 - first, POINTS)), *marked(marks, first, last)})
+    return CurvePart(
+        key, title, "rounds", ylabel, " ".join(told_more), tuple(shown),
+        tuple(
+            SeriesPart(name, tuple(values[at] for at in shown)) for name, values in zip(series, longest, strict=True)
+        ),
+        tuple(mark for mark in marks if first <= mark.x <= last),
+    )  # fmt: skip
+
+
+def marked(marks: Iterable[MarkPart], first: int, last: int) -> list[int]:
+    """Rounds that a mark names."""
+    return [int(mark.x) for mark in marks if first <= mark.x <= last]
+
+
+def places(n: int, points: int) -> list[int]:
+    """Numbers from 1 to ``n``, evenly spaced, at most ``points``; the ends included.
+
+    Examples
+    --------
+    >>> places(3, 5), places(100, 4)
+    ([1, 2, 3], [1, 34, 67, 100])
+    """
+    return sorted({int(at) for at in np.linspace(1, n, min(n, points)).round()})
+
+
+def written(name: Any) -> str:
+    """The name of a loss in words."""
+    return str(name).replace("_", " ")

@@ -1,0 +1,197 @@
+"""The scripts send rows down as Python does, and find the same changes: every kind of test, every policy."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from treewright.explain.change_words import preferred_levels
+from treewright.explain.cheapest_leaf import cheapest_leaf
+from treewright.explain.ways import Asked, nearest_value
+from treewright.page.plain import plain
+from treewright.page.render import asset
+from treewright.page.tree_part import tree_part
+from treewright.predict.paths import decision_path
+from treewright.predict.values import leaf_table, predict_leaves
+from treewright.reporting.examples_part import supports_of
+from treewright.tree.model import ModelData
+from treewright.tree.summary import summarize
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
+from random_trees import SCHEMA, flat, grow_at_random, random_matrix
+
+POLICIES = ("direction", "branch", "surrogate", "fractional", "error")
+COLUMNS = [{"name": column.name, "kind": column.kind, "levels": list(column.levels)} for column in SCHEMA.columns]
+HARNESS = """([cases, name]) => {
+  %s
+  const cell = (held) => held === null ? null : numbers.value(held);
+  const work = {
+    ways: ({tree, columns, rows, closed}) => rows.map((row) => {
+      const isLeaf = (node) => closed.includes(node.id);
+      const found = route.way(tree, columns, row.map(cell), isLeaf);
+      return {found, ends: route.leaves(tree, found, isLeaf)};
+    }),
+    changes: ({tree, columns, rows, keep, scales, supports}) => rows.map((row, at) => {
+      const places = new Map(tree.nodes.map((node, at) => [node.id, at]));
+      const levels = (node, column) => {
+        const pair = supports[places.get(node.id)].levels.find(([each]) => each === column);
+        return pair ? pair[1] : undefined;
+      };
+      const task = {tree, columns, cells: row.map(cell), keep: new Set(keep[at]), scales, levels};
+      return change.find(task, [0, 1, 2].map((code) => (node) => node.code === code)).map((one) => one && {
+        leaf: one.node.id, cost: one.cost, exact: one.exact, after: one.changes.map((each) => [each.column, each.after]),
+      });
+    }),
+  };
+  return cases.map(work[name]);
+}"""
+
+
+@pytest.fixture(scope="module")
+def scripts(chromium):
+    """Runs the page's own scripts on cases."""
+    page = chromium.new_page()
+    text = HARNESS % "\n".join(asset("scripts", f"{name}.js") for name in ("numbers", "route", "change"))
+    yield lambda cases, name: page.evaluate(text, [plain(cases), name])
+    page.close()
+
+
+def random_case(seed, missing):
+    """A model with every kind of test, and rows."""
+    rng = np.random.default_rng(seed)
+    n, absent = int(rng.integers(8, 120)), 0.0 if missing == "error" else 0.15
+    matrix = random_matrix(rng, n, absent)
+    rows = [(row, float(rng.integers(1, 4))) for row in range(n)]
+    options = {"own": missing == "branch", "substitutes": missing == "surrogate", "depth": int(rng.integers(1, 7))}
+    tree = flat(grow_at_random(rng, matrix, rng.integers(0, 3, n), rows, **options), matrix)
+    model = ModelData("classification", SCHEMA, (tree,), (np.array(["a", "b", "c"]),), missing=missing)
+    return model, random_matrix(rng, 25, 2 * absent, unseen=True)
+
+
+@pytest.mark.parametrize("missing", POLICIES)
+def test_ways_are_those_of_decision_path_and_apply(scripts, missing):
+    models = [random_case(seed, missing) for seed in range(30)]
+    cases = [
+        {"tree": tree_part(model), "columns": COLUMNS, "rows": rows, "closed": []} for model, rows in models
+    ]
+
+    answers = scripts(cases, "ways")
+
+    several = 0
+    for (model, rows), found in zip(models, answers, strict=True):
+        leaves = predict_leaves(model, rows)
+        path = decision_path(model, rows, leaves).toarray()
+        for row, way in enumerate(found):
+            shares = np.zeros(model.trees[0].n_nodes)
+            for each in way["found"]:
+                shares[each["node"]] += each["share"]
+            assert np.array_equal(shares, path[row])
+            assert way["ends"][0]["node"] == leaves[row]
+            several += len(way["ends"]) > 1
+    assert (several > 50) == (missing == "fractional")
+
+
+@pytest.mark.parametrize("missing", ["surrogate", "fractional"])
+def test_ways_end_where_the_shape_ends(scripts, missing):
+    models = [random_case(seed, missing) for seed in range(20)]
+    closed = [
+        [node for node in range(model.trees[0].n_nodes) if not model.trees[0].is_leaf[node] and node % 3 == 1]
+        for model, _ in models
+    ]
+    cases = [
+        {"tree": tree_part(model), "columns": COLUMNS, "rows": rows, "closed": ends}
+        for (model, rows), ends in zip(models, closed, strict=True)
+    ]
+
+    answers = scripts(cases, "ways")
+
+    stopped = 0
+    for (model, rows), ends, found in zip(models, closed, answers, strict=True):
+        parents = model.trees[0].parent
+        path = decision_path(model, rows, predict_leaves(model, rows)).toarray()
+        gone = np.zeros(model.trees[0].n_nodes, bool)
+        for node in range(1, len(gone)):
+            gone[node] = gone[parents[node]] or parents[node] in ends
+        path[:, gone] = 0
+        for row, way in enumerate(found):
+            assert {each["node"]: each["share"] for each in way["found"]} == {
+                int(node): path[row, node] for node in np.flatnonzero(path[row])
+            }
+            stopped += any(each["node"] in ends for each in way["ends"])
+    assert stopped > 50
+
+
+def test_a_row_with_a_missing_cell_has_no_way_where_the_model_refuses_it(scripts):
+    model, rows = random_case(3, "error")
+    rows[0, 1] = math.nan
+    tree = tree_part(model)
+
+    [found] = scripts([{"tree": tree, "columns": COLUMNS, "rows": rows, "closed": []}], "ways")
+
+    assert found[0]["found"] == []
+    assert found[1]["found"] != []
+
+
+def test_a_way_ends_at_a_node_that_is_folded_in_the_page(scripts):
+    for seed in range(40):
+        model, rows = random_case(seed, "direction")
+        if model.trees[0].n_nodes < 15:
+            continue
+        tree = tree_part(model, max_nodes=9)
+        folded = {node.id for node in tree.nodes if node.hidden}
+
+        [found] = scripts([{"tree": tree, "columns": COLUMNS, "rows": rows, "closed": []}], "ways")
+
+        ends = [way["ends"][0]["node"] for way in found]
+        path = decision_path(model, rows, predict_leaves(model, rows)).toarray()
+        assert all(path[row, end] for row, end in enumerate(ends))
+        if folded & set(ends):
+            return
+    pytest.fail("no row came to a folded node")
+
+
+@pytest.mark.parametrize("missing", POLICIES)
+def test_changes_are_those_of_python(scripts, missing):
+    models = [random_case(seed, missing) for seed in range(100, 112)]
+    rng = np.random.default_rng(0)
+    cases = []
+    for model, rows in models:
+        tree = tree_part(model)
+        keep = [rng.choice(5, int(rng.integers(3)), replace=False).tolist() for _ in rows]
+        scales = np.where(np.arange(5) < 2, rng.uniform(0.5, 3, 5), 1.0)
+        supports = supports_of(summarize(model), tree)
+        cases.append(
+            {"tree": tree, "columns": COLUMNS, "rows": rows, "keep": keep, "scales": scales, "supports": supports}
+        )
+
+    answers = scripts(cases, "changes")
+
+    changed = 0
+    for (model, rows), case, found in zip(models, cases, answers, strict=True):
+        codes = leaf_table(model).codes[:, 0]
+        for row, keep, told in zip(rows, case["keep"], found, strict=True):
+            asked = Asked(SCHEMA, row, frozenset(keep), case["scales"])
+            for code in range(3):
+                reached = cheapest_leaf(model, asked, (codes == code) & model.trees[0].is_leaf)
+                if reached is None:
+                    assert told[code] is None
+                    continue
+                levels = preferred_levels(model, reached.leaf)
+                after = [
+                    [at, nearest_value(SCHEMA.columns[at], held.bound, row[at], levels.get(at))]
+                    for at, held in reached.way.held.items()
+                    if not held.kept
+                ]
+                expected = {
+                    "leaf": reached.leaf,
+                    "cost": [len(reached.way.distances), reached.way.distance],
+                    "exact": True,
+                    "after": after,
+                }
+                assert told[code] == expected
+                changed += bool(after)
+    assert changed > 100

@@ -1,0 +1,515 @@
+"""The tree in the browser: every card says what the model says, and it folds, finds, zooms, keeps and prints."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.page import render as renderer
+from treewright.plot.layout import tidy
+
+SKIES = np.array(["sun", "rain", "fog", "snow", "wind"])
+
+
+@pytest.fixture(scope="module")
+def weather():
+    """Rows with levels, numbers and gaps, and a tree of about forty leaves."""
+    rng = np.random.default_rng(3)
+    n = 600
+    sky = SKIES[rng.integers(0, 5, n)].astype(object)
+    X = {"sky": sky, "wind speed": np.round(rng.gamma(2, 9, n), 1), "warmth": np.round(rng.normal(15, 8, n), 1)}
+    score = (X["warmth"] > 14).astype(int) + np.isin(sky, ["rain", "snow"]) + (rng.random(n) < 0.2)
+    y = np.array(["swim", "walk", "read", "sleep"])[score]
+    sky[rng.random(n) < 0.05] = None
+    return X, y, tw.DecisionTreeClassifier(min_samples_leaf=5).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def weather_page(weather):
+    X, y, est = weather
+    return tw.report(est, X, y, examples=0, cv=2).html
+
+
+@pytest.fixture(scope="module")
+def large():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 6))
+    y = rng.integers(0, 3, 5000)
+    est = tw.DecisionTreeClassifier(max_leaf_nodes=1000).fit(X, y)
+    return est, tw.report(est, X[:50], y[:50], examples=0).html
+
+
+@pytest.fixture
+def with_hooks(monkeypatch):
+    """Pages whose scripts can be reached from outside; no page that a user gets has that."""
+    own = renderer.asset
+
+    def asset(folder, name):
+        text = own(folder, name)
+        return text + "\nwindow.hooks = { state, layout, tree, treeModel };\n" if name == "main.js" else text
+
+    monkeypatch.setattr(renderer, "asset", asset)
+    renderer.script_text.cache_clear()
+    yield
+    renderer.script_text.cache_clear()
+
+
+def cards(page):
+    """Ids of all cards that are open, wherever the window is: as paper has them."""
+    return page.evaluate(
+        """() => {
+          dispatchEvent(new Event('beforeprint'));
+          const found = [...document.querySelectorAll('#tree .tree-card')].map(card => Number(card.dataset.node));
+          dispatchEvent(new Event('afterprint'));
+          return found;
+        }"""
+    )
+
+
+def in_page(page):
+    """How many cards the page holds now."""
+    return page.locator("#tree .tree-card").count()
+
+
+def opened_all(page):
+    page.get_by_role("button", name="Open every node").click()
+
+
+def card(page, node):
+    return page.locator(f'#tree .tree-card[data-node="{node}"]')
+
+
+def on_path(page, kind="on-path"):
+    return sorted(page.eval_on_selector_all(f"#tree .tree-card.{kind}", "found => found.map(one => +one.dataset.node)"))
+
+
+def way_to(est, node):
+    way = [node]
+    while est.node(way[-1]).parent is not None:
+        way.append(est.node(way[-1]).parent)
+    return sorted(way)
+
+
+# ---- what cards say ----
+
+
+def test_every_card_says_the_rows_the_test_and_the_answer_of_its_node(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    opened_all(page)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")  # every card, wherever the window is
+
+    found = page.eval_on_selector_all(
+        "#tree .tree-card",
+        "all => all.map(one => [+one.dataset.node, one.querySelector('.tree-title').textContent,"
+        " one.querySelector('.tree-small').textContent, one.querySelector('.tree-answer')?.textContent])",
+    )
+
+    assert len(found) == est.tree_.n_nodes
+    for number, title, small, answer in found:
+        node = est.node(number)
+        assert small.split()[0] == str(node.samples)
+        if node.is_leaf:
+            assert title == node.prediction
+        else:
+            assert title.replace("\u2264", "<=") == node.test.question()
+        if node.parent is not None:
+            above = est.node(node.parent)
+            branch = above.children.index(number)
+            assert answer.replace("\u2264", "<=") == above.test.edge(branch, max_levels=6)
+
+
+def test_the_panel_tells_the_rule_the_counts_and_the_audit_of_a_node(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    number = est.node(0).children[0]
+
+    card(page, number).hover()
+
+    panel = page.locator(".tree-panel")
+    node = est.node(number)
+    rule = panel.locator(".rule li").all_inner_texts()
+    assert len(rule) == 1
+    assert rule[0].startswith(est.node(0).test.column)
+    counts = [float(text) for text in panel.locator("[data-count]").all_inner_texts()]
+    assert counts == sorted((count for count in node.value.values() if count), reverse=True)
+    audit = est.audit(number)
+    first = panel.locator(".tree-audit tbody tr").first
+    assert first.locator("th").inner_text() == f"{audit.winner.question} (asked)"
+    assert float(first.locator("td").first.inner_text()) == pytest.approx(audit.winner.gain, rel=1e-3)
+
+
+def test_cards_of_one_level_do_not_overlap(open_page, weather_page):
+    page = open_page(weather_page).page
+    opened_all(page)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    boxes = page.eval_on_selector_all(
+        "#tree .tree-card",
+        "all => all.map(one => [parseFloat(one.style.top), parseFloat(one.style.left), parseFloat(one.style.width)])",
+    )
+
+    levels = {}
+    for top, left, width in boxes:
+        levels.setdefault(top, []).append((left, left + width))
+    for row in levels.values():
+        row.sort()
+        assert all(before[1] < after[0] for before, after in zip(row, row[1:], strict=False))
+
+
+# ---- places ----
+
+
+def random_children(rng, n, most):
+    """A tree as lists of children, parents before children."""
+    children = [[] for _ in range(n)]
+    for node in range(1, n):
+        while True:
+            above = int(rng.integers(0, node))
+            if len(children[above]) < most:
+                break
+        children[above].append(node)
+    return children
+
+
+def test_places_are_those_of_the_picture(open_page, weather, with_hooks):
+    X, y, est = weather
+    page = open_page(tw.report(est, X, y, examples=0, cv=2).html).page
+    rng = np.random.default_rng(1)
+    for n, most in ((1, 2), (2, 2), (40, 2), (300, 3), (500, 9)):
+        children, widths = random_children(rng, n, most), rng.uniform(20, 200, n).tolist()
+
+        found = page.evaluate("([c, w]) => [...hooks.layout.tidy(c, w, 18)]", [children, widths])
+
+        assert found == pytest.approx(tidy(children, widths, gap=18), abs=1e-6)
+
+
+def test_a_chain_of_20000_cards_has_places(open_page, weather, with_hooks):
+    X, y, est = weather
+    page = open_page(tw.report(est, X, y, examples=0, cv=2).html).page
+
+    found = page.evaluate(
+        """() => {
+          const children = [];
+          for (let at = 0; at < 40001; at += 1) children.push(at % 2 === 0 && at < 40000 ? [at + 1, at + 2] : []);
+          const places = hooks.layout.tidy(children, children.map(() => 100), 10);
+          return [places.length, Math.min(...places.slice(0, 9)) >= 0, Number.isFinite(places[40000])];
+        }"""
+    )
+
+    assert found == [40001, True, True]
+
+
+# ---- folding ----
+
+
+def test_a_button_folds_a_node_and_says_how_many_it_hides(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    first = est.node(0).children[0]
+    below = [node for node in range(est.tree_.n_nodes) if first in way_to(est, node) and node != first]
+    before = cards(page)
+    assert set(below) & set(before)
+
+    card(page, first).locator("button").click()
+
+    assert card(page, first).get_attribute("aria-expanded") == "false"
+    assert card(page, first).locator(".toggle").inner_text() == f"+{len(below)}"
+    assert not set(below) & set(cards(page))
+
+    card(page, first).locator("button").click()
+
+    assert cards(page) == before
+
+
+def test_levels_go_one_by_one(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    less = page.get_by_role("button", name="One level less")
+    for _ in range(20):
+        less.click()
+    assert cards(page) == [0]
+
+    page.get_by_role("button", name="One level more").click()
+
+    assert cards(page) == [0, *est.node(0).children]
+
+
+# ---- keys ----
+
+
+def focused(page):
+    return page.evaluate("Number(document.activeElement.dataset.node ?? -1)")
+
+
+def test_keys_walk_open_and_close_as_in_every_tree(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    left, right = est.node(0).children
+    card(page, 0).focus()
+
+    page.keyboard.press("ArrowRight")
+    assert focused(page) == left
+    page.keyboard.press("ArrowLeft")  # closes it
+    assert card(page, left).get_attribute("aria-expanded") == "false"
+    assert focused(page) == left
+    page.keyboard.press("ArrowDown")
+    assert focused(page) == right
+    page.keyboard.press("ArrowUp")
+    assert focused(page) == left
+    page.keyboard.press("ArrowRight")  # opens it
+    assert card(page, left).get_attribute("aria-expanded") == "true"
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert focused(page) == 0
+    page.keyboard.press("End")
+    assert focused(page) == cards(page)[-1]
+    page.keyboard.press("Home")
+    assert focused(page) == 0
+
+
+def test_one_card_is_a_tab_stop_and_tells_its_level(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+
+    stops = page.eval_on_selector_all("#tree [role=treeitem][tabindex='0']", "found => found.length")
+
+    assert stops == 1
+    child = est.node(0).children[1]
+    held = card(page, child)
+    assert [held.get_attribute(f"aria-{name}") for name in ("level", "setsize", "posinset")] == ["2", "2", "2"]
+
+
+# ---- finding ----
+
+
+def test_search_finds_levels_questions_classes_and_numbers(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    nodes = [est.node(node) for node in range(est.tree_.n_nodes)]
+    box = page.get_by_role("searchbox", name="Find")
+
+    for typed, n_hits in (
+        ("wind SPEED", sum(not node.is_leaf and node.test.column == "wind speed" for node in nodes)),
+        ("swim", sum(node.is_leaf and node.prediction == "swim" for node in nodes)),
+        ("snow", sum(not node.is_leaf and node.test.column == "sky" for node in nodes)),
+        ("node 1", 1),
+        ("no such thing", 0),
+    ):
+        box.fill(typed)
+        shown = page.locator(".search-count").inner_text()
+        assert shown == ("nothing found" if not n_hits else "1 hit" if n_hits == 1 else f"{n_hits} hits")
+
+
+def test_enter_goes_from_hit_to_hit_and_opens_the_way(open_page, large):
+    est, html = large
+    page = open_page(html).page
+    deepest = int(np.argmax(est.tree_.depth))
+    assert deepest not in cards(page)
+    box = page.get_by_role("searchbox", name="Find")
+
+    box.fill(f"leaf {deepest}")
+    box.press("Enter")
+
+    assert page.locator(".search-count").inner_text() == "1 of 1"
+    held = card(page, deepest)
+    assert "is-current-hit" in held.get_attribute("class")
+    inside, frame = held.bounding_box(), page.locator(".tree-frame").bounding_box()
+    assert frame["x"] <= inside["x"]
+    assert inside["x"] + inside["width"] <= frame["x"] + frame["width"]
+    assert frame["y"] <= inside["y"]
+    assert inside["y"] + inside["height"] <= frame["y"] + frame["height"]
+    assert page.locator(".tree-panel h3").inner_text() == f"Leaf {deepest}"
+
+
+# ---- paths ----
+
+
+def test_a_click_keeps_the_way_and_escape_lets_go(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    node = next(each for each in cards(page) if len(way_to(est, each)) == 3)
+    page.get_by_role("button", name="Fit the whole tree").click()
+    for _ in range(3):
+        page.get_by_role("button", name="Zoom in").click()
+
+    card(page, node).dispatch_event("click")
+
+    assert on_path(page) == way_to(est, node)
+    assert card(page, node).get_attribute("aria-selected") == "true"
+    card(page, node).focus()
+    page.keyboard.press("Escape")
+    assert on_path(page) == []
+
+
+def test_the_way_of_a_row_is_the_decision_path(open_page, weather, with_hooks):
+    X, y, est = weather
+    page = open_page(tw.report(est, X, y, examples=0, cv=2).html).page
+    matrix, _, _ = est.model_.encode_rows(X, y, None)
+    paths = est.decision_path(X)
+    for row in (0, 7, 101):
+        cells = [None if np.isnan(cell) else cell for cell in matrix[row].tolist()]
+
+        page.evaluate("cells => hooks.state.set('row', {cells, label: 'row'})", cells)
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+        assert on_path(page, "on-row") == sorted(paths[row].indices.tolist())
+
+
+# ---- shapes ----
+
+
+def test_a_shape_makes_leaves_and_moves_nothing_else(open_page, weather, with_hooks):
+    X, y, est = weather
+    page = open_page(tw.report(est, X, y, examples=0, cv=2).html).page
+    first = next(node for node in range(est.tree_.n_nodes) if est.node(node).depth == 3 and not est.node(node).is_leaf)
+    opened_all(page)
+    where = "one => [one.dataset.node, one.style.left, one.style.top]"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    before = {tuple(each) for each in page.eval_on_selector_all("#tree .tree-card", f"all => all.map({where})")}
+
+    page.evaluate(
+        "id => hooks.state.set('shape', {name: 'cut', title: '', step: 1, tree: null, isLeaf: node => node.id === id})",
+        first,
+    )
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    below = {str(node) for node in range(est.tree_.n_nodes) if first in way_to(est, node) and node != first}
+    shown = page.eval_on_selector_all("#tree .tree-card", f"all => all.map({where})")
+    assert {each[0] for each in shown} == {each[0] for each in before} - below
+    assert {tuple(each) for each in shown if each[0] != str(first)} <= before
+    assert card(page, first).locator(".tree-title").inner_text() == est.node(first).prediction
+    page.evaluate("hooks.state.set('shape', null)")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    after = page.eval_on_selector_all("#tree .tree-card", f"all => all.map({where})")
+    assert {tuple(each) for each in after} == before
+
+
+def test_another_tree_takes_the_place_of_the_pages_own(open_page, weather, with_hooks):
+    X, y, est = weather
+    page = open_page(tw.report(est, X, y, examples=0, cv=2).html).page
+    before = cards(page)
+
+    page.evaluate(
+        """() => {
+          const own = hooks.state.summary.tree;
+          const stump = {...own, nodes: own.nodes.filter(node => node.id < 3).map(node => ({...node,
+            test: node.id ? null : node.test, hidden: 0}))};
+          hooks.state.set('shape', {name: 'other', title: '', step: null, isLeaf: () => false, tree: stump});
+        }"""
+    )
+    assert cards(page) == [0, 1, 2]
+
+    page.evaluate("hooks.state.set('shape', null)")
+    assert cards(page) == before
+
+
+# ---- the window ----
+
+
+def transform(page):
+    return page.evaluate(
+        "() => { const m = new DOMMatrix(document.querySelector('.tree-stage').style.transform); return [m.e, m.f, m.a] }"
+    )
+
+
+def test_wheel_drag_and_keys_move_the_window(open_page, weather_page):
+    page = open_page(weather_page).page
+    frame = page.locator(".tree-frame").bounding_box()
+    x, y = frame["x"] + 30, frame["y"] + frame["height"] - 30
+    before = transform(page)
+
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 60, y - 40, steps=4)
+    page.mouse.up()
+    dragged = transform(page)
+    assert [dragged[0] - before[0], dragged[1] - before[1]] == pytest.approx([60, -40], abs=0.1)
+
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -50)
+    page.keyboard.up("Control")
+    page.wait_for_function(f"new DOMMatrix(document.querySelector('.tree-stage').style.transform).a > {dragged[2]}")
+
+    page.locator(".tree-frame").focus()
+    zoomed = transform(page)
+    page.keyboard.press("ArrowRight")
+    assert transform(page)[0] < zoomed[0]
+    page.keyboard.press("-")
+    assert transform(page)[2] < zoomed[2]
+    assert on_path(page) == [], "a drag is no click"
+
+
+def test_the_wheel_alone_scrolls_the_page(open_page, weather_page):
+    page = open_page(weather_page).page
+    before = transform(page)
+    frame = page.locator(".tree-frame").bounding_box()
+
+    page.mouse.move(frame["x"] + 30, frame["y"] + 200)
+    page.mouse.wheel(0, 300)
+    page.wait_for_function("scrollY > 0")
+
+    assert transform(page) == before
+
+
+# ---- size ----
+
+
+def test_a_large_tree_opens_folded_and_holds_only_what_is_seen(open_page, large):
+    est, html = large
+    page = open_page(html).page
+    assert est.tree_.n_nodes == 1999
+    assert len(cards(page)) <= 60
+
+    opened_all(page)
+    page.wait_for_timeout(50)
+    assert len(cards(page)) == 1999
+    assert in_page(page) < 200
+    page.get_by_role("button", name="Fit the whole tree").click()
+    page.wait_for_function("document.querySelectorAll('#tree .tree-card').length === 1999")
+
+    assert page.locator("#tree .tree-card .tree-title").count() == 0, "cards too small to read hold no text"
+
+
+def test_a_chain_2000_levels_deep_opens_and_closes(open_page):
+    X = np.arange(2501.0)[:, None]
+    y = np.arange(2501) % 2
+    est = tw.DecisionTreeClassifier().fit(X, y)
+    assert est.get_depth() == 2500
+    page = open_page(tw.report(est, X, y, examples=0, cv=None).html).page
+
+    opened_all(page)
+    card(page, 0).focus()
+    page.keyboard.press("End")
+
+    assert page.evaluate("Number(document.activeElement.getAttribute('aria-level'))") >= 2000
+
+
+# ---- everybody ----
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_while_the_tree_is_used(open_page, faults, weather, weather_page, scheme):
+    _, _, est = weather
+    page = open_page(weather_page, scheme=scheme).page
+    page.get_by_role("searchbox", name="Find").fill("sky")
+    page.get_by_role("button", name="One level less").click()
+    card(page, est.node(0).children[0]).dispatch_event("click")
+
+    assert faults(page) == []
+
+
+def test_paper_holds_every_open_card_as_wide_as_it_is(open_page, weather_page):
+    page = open_page(weather_page, width=700).page
+    opened_all(page)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+
+    boxes = page.eval_on_selector_all(
+        "#tree .tree-card", "all => all.map(one => { const box = one.getBoundingClientRect(); return [box.left, box.right] })"
+    )
+
+    assert min(box[0] for box in boxes) >= 0
+    assert max(box[1] for box in boxes) <= 700
+    assert page.evaluate("document.querySelector('.tree-frame').getBoundingClientRect().width") <= 700

@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from naive_counterfactual import TooManyRows, nearest
+
+from treewright.explain.cheapest_leaf import cheapest_leaf
+from treewright.explain.surrogate_ways import TooManyWays
+from treewright.explain.ways import Asked
+from treewright.predict.values import leaf_table
+from treewright.tree.model import ModelData
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
+from random_trees import SCHEMA, flat, grow_at_random, random_matrix
+
+POLICIES = ("direction", "branch", "surrogate", "fractional", "error")
+LABELS = np.array(["a", "b", "c"])
+
+
+def random_case(seed: int, missing: str) -> tuple[ModelData, np.ndarray]:
+    """A model with tests of every kind, and rows to change."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(8, 60))
+    matrix = random_matrix(rng, n, 0.0 if missing == "error" else 0.15)
+    if rng.random() < 0.7:
+        matrix[:, 4] = np.nan  # 70 levels make a large grid
+    root = grow_at_random(
+        rng, matrix, rng.integers(0, 3, n), [(row, 1.0) for row in range(n)], depth=int(rng.integers(1, 5)),
+        own=missing == "branch", substitutes=missing == "surrogate",
+    )  # fmt: skip
+    model = ModelData("classification", SCHEMA, (flat(root, matrix),), (LABELS,), missing=missing)
+    return model, random_matrix(rng, 4, 0.0 if missing == "error" else 0.4, unseen=True)
+
+
+@pytest.mark.parametrize("missing", POLICIES)
+def test_the_least_change_is_that_of_the_whole_grid(missing):
+    compared = reached = surrogates = 0
+    for seed in range(60):
+        model, rows = random_case(seed, missing)
+        codes = leaf_table(model).codes[:, 0]
+        rng = np.random.default_rng(seed)
+        for cells in rows:
+            wanted = codes == rng.integers(3)
+            keep = frozenset(rng.choice(5, int(rng.integers(3)), replace=False).tolist())
+            scales = np.where(np.arange(5) < 2, rng.uniform(0.5, 3, 5), 1.0)
+            asked = Asked(SCHEMA, cells, keep, scales)
+            try:
+                expected = nearest(model, cells, wanted & model.trees[0].is_leaf, keep, scales)
+            except TooManyRows:
+                continue
+            found = cheapest_leaf(model, asked, wanted & model.trees[0].is_leaf)
+            told = None if found is None else (len(found.way.distances), found.way.distance, found.leaf)
+            assert told == expected, (seed, missing, cells)
+            compared += 1
+            reached += found is not None and told[0] > 0
+            surrogates += len(model.trees[0].surrogate_node) > 0
+    assert compared > 150
+    assert reached > 40
+    assert (surrogates > 50) == (missing == "surrogate")

@@ -1,0 +1,402 @@
+"""``pruning_part``: the numbers of the page are those of ``pruning_path``, ``compare_pruning`` and ``prune``."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from sklearn.metrics import confusion_matrix
+from sklearn.model_selection import KFold
+
+import treewright as tw
+from treewright.exceptions import ParameterError
+from treewright.model_selection import PrunedTree, compare_pruning, pruning_path
+from treewright.page.plain import json_for_script
+from treewright.reporting import pruning_part as module
+from treewright.reporting.judged import judged_rows
+from treewright.reporting.options import Options
+from treewright.reporting.pruning_part import pruning_part
+
+OTHERS = ("error_based", "pessimistic", "minimum_error", "significance", "description_length")
+
+
+def halves(X, y, weights=None):
+    """Two parts of a table, of different length: where as many rows are divided it cannot be told whose they are."""
+    parts = slice(None, None, 2), slice(3, None, 2)
+    return tuple((X[part], y[part], None if weights is None else weights[part]) for part in parts)
+
+
+def with_holes(X, seed=0):
+    X = np.array(X, float)
+    X[np.random.default_rng(seed).random(X.shape) < 0.08] = np.nan
+    return X
+
+
+def words(n=300, seed=0):
+    """A table of levels and numbers with two classes."""
+    draw = np.random.default_rng(seed)
+    table = pd.DataFrame(
+        {
+            "sky": draw.choice(["sun", "rain", "snow", "fog"], n),
+            "day": draw.choice(["mo", "tu", "we"], n),
+            "wind": draw.normal(size=n).round(1),
+        }
+    )
+    score = (table["sky"] == "sun") * 1.0 + (table["day"] == "mo") * 0.5 + table["wind"] * 0.4
+    return table, np.where(score + draw.normal(size=n) * 0.7 > 0.6, "out", "in")
+
+
+def case(name):
+    """An estimator and two halves of a table."""
+    draw = np.random.default_rng(1)
+    X, y = load_breast_cancer(return_X_y=True)
+    if name == "classes":
+        return tw.DecisionTreeClassifier(), *halves(X, y)
+    if name == "three classes, weights":
+        X, y = load_wine(return_X_y=True)
+        return tw.DecisionTreeClassifier(criterion="entropy"), *halves(X, y, draw.integers(0, 4, len(y)).astype(float))
+    if name == "class weights":
+        return tw.DecisionTreeClassifier(class_weight={0: 3.0, 1: 1.0}), *halves(X, y)
+    if name == "missing values":
+        return tw.DecisionTreeClassifier(), *halves(with_holes(X), y)
+    if name == "surrogates":
+        return tw.DecisionTreeClassifier(missing="surrogate", max_depth=5), *halves(with_holes(X), y)
+    if name == "multiway":
+        return tw.C45Classifier(confidence=None), *halves(*words())
+    if name == "divided rows":
+        X, y = load_iris(return_X_y=True)
+        return tw.C45Classifier(confidence=None), *halves(with_holes(X), y)
+    if name == "chaid":
+        return tw.CHAIDClassifier(alpha=0.4), *halves(*words())
+    X, y = load_diabetes(return_X_y=True)
+    if name == "numbers":
+        return tw.DecisionTreeRegressor(min_samples_leaf=4), *halves(X, y)
+    if name == "numbers, weights":
+        return tw.DecisionTreeRegressor(max_depth=6), *halves(X, y, draw.integers(1, 4, len(y)).astype(float))
+    assert name == "medians"
+    return tw.DecisionTreeRegressor(criterion="absolute_error", max_depth=5), *halves(X, y)
+
+
+CASES = (
+    "classes", "three classes, weights", "class weights", "missing values", "surrogates", "multiway", "divided rows",
+    "chaid", "numbers", "numbers, weights", "medians",
+)  # fmt: skip
+
+
+def part_of(fitted, rows, **options):
+    X, y, weights = rows
+    model = getattr(fitted, "model_", fitted)
+    return pruning_part(judged_rows(model, None if model is fitted else fitted, X, y, weights), Options(**options))
+
+
+def fitted(est, rows):
+    return clone(est).fit(rows[0], rows[1], rows[2])
+
+
+def others_of(part):
+    return {each.method: each for each in part.pruners}
+
+
+def assert_is_path(part, path):
+    np.testing.assert_array_equal(part.alphas, path.alphas)
+    np.testing.assert_array_equal(part.n_leaves, path.n_leaves)
+    np.testing.assert_array_equal(part.depth, path.depth)
+    np.testing.assert_allclose(part.train_error, path.train_error, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(part.error, path.cv_error, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(part.standard_error, path.standard_error, rtol=1e-9, atol=1e-12)
+    assert (part.minimum, part.one_se) == (path.step_of("min"), path.step_of("1se"))
+    assert (part.judged_by, part.loss, part.n_folds) == (path.judged_by, path.loss, path.n_folds)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_kept_aside_judge_as_validation_of_pruning_path_does(name):
+    est, learned, aside = case(name)
+
+    part = part_of(fitted(est, learned), aside)
+
+    validation = aside if aside[2] is not None else aside[:2]
+    assert_is_path(part, pruning_path(est, *learned[:2], validation=validation, sample_weight=learned[2]))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rows_of_the_fit_are_judged_by_the_folds_of_pruning_path(name):
+    est, learned, _ = case(name)
+
+    part = part_of(fitted(est, learned), learned)
+
+    assert_is_path(part, pruning_path(est, *learned[:2], sample_weight=learned[2]))
+
+
+# With class weights the page counts errors as the path does, by weight; ``compare_pruning`` counts rows.
+@pytest.mark.parametrize("name", [name for name in CASES if name != "class weights"])
+def test_other_pruners_are_those_of_compare_pruning(name):
+    est, learned, aside = case(name)
+
+    found = others_of(part_of(fitted(est, learned), aside))
+
+    table = compare_pruning(
+        est, *learned[:2], *aside[:2], methods=list(OTHERS), sample_weight=learned[2], valid_weight=aside[2]
+    )
+    for method in ("none", *OTHERS):
+        if method in table.undefined:
+            assert found[method].why_not == table.undefined[method]
+            continue
+        row, each = table["unpruned" if method == "none" else method], found[method]
+        assert (each.n_leaves, each.depth, each.why_not) == (row.n_leaves, row.depth, "")
+        if name == "medians":  # the page counts them as the path does, by the absolute error
+            continue
+        np.testing.assert_allclose(
+            [each.train_error, each.error, each.standard_error],
+            [row.train_error, row.valid_error, row.standard_error], rtol=1e-9, atol=1e-12,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["classes", "numbers", "multiway"])
+def test_reduced_error_is_pruned_by_the_judged_rows_and_says_so(name):
+    est, learned, aside = case(name)
+    whole = fitted(est, learned)
+
+    found = others_of(part_of(whole, aside))["reduced_error"]
+
+    pruned = whole.prune("reduced_error", *aside[:2])
+    assert (found.n_leaves, found.depth) == (pruned.get_n_leaves(), pruned.get_depth())
+    assert "flatters" in found.note
+    assert "not grown on" in others_of(part_of(whole, learned))["reduced_error"].why_not
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nodes_below_their_step_make_the_tree_that_prune_makes(name):
+    est, learned, aside = case(name)
+    whole = fitted(est, learned)
+    tree = whole.tree_
+
+    part = part_of(whole, aside)
+
+    for at in {0, len(part.steps) // 2, len(part.steps) - 1}:
+        pruned = whole.prune("cost_complexity", alpha=part.alphas[at])
+        stays = {node for node, step in part.collapse_step.items() if step > part.steps[at]}
+        leaves = [
+            node for node in range(tree.n_nodes)
+            if str(node) not in stays and (node == 0 or str(tree.parent[node]) in stays)
+        ]  # fmt: skip
+        assert len(leaves) == part.n_leaves[at] == pruned.get_n_leaves()
+        np.testing.assert_array_equal(tree.value[leaves], pruned.tree_.value[pruned.tree_.is_leaf])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nodes_made_leaves_make_the_tree_of_the_pruner(name):
+    est, learned, aside = case(name)
+    whole = fitted(est, learned)
+
+    for method, each in others_of(part_of(whole, aside)).items():
+        if method == "none" or each.why_not:
+            continue
+        pruned = whole.prune(method, *(aside if method == "reduced_error" else ()))
+        if each.tree is not None:
+            assert each.tree.n_nodes == pruned.tree_.n_nodes
+            assert sum(sum(node.judged) for node in each.tree.nodes if node.test is None) == pytest.approx(
+                len(aside[0]) if aside[2] is None else aside[2].sum()
+            )
+            continue
+        depth_first, n_leaves = [0], 0
+        while depth_first:
+            node = depth_first.pop()
+            if whole.tree_.is_leaf[node] or node in each.leaves:
+                n_leaves += 1
+                continue
+            first = whole.tree_.first_child[node]
+            depth_first += range(first, first + whole.tree_.n_branches[node])
+        assert n_leaves == each.n_leaves
+
+
+def test_raised_subtrees_have_a_tree_of_their_own():
+    X, y = load_iris(return_X_y=True)
+    found = None
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        noisy = np.where(draw.random(len(y)) < 0.2, draw.integers(0, 3, len(y)), y)
+        est = tw.C45Classifier(confidence=None, min_samples_leaf=1).fit(X[::2], noisy[::2])
+        if "raise" in est.prune("error_based").prune_log_.actions:
+            found = others_of(part_of(est, (X[1::2], noisy[1::2], None)))["error_based"]
+            break
+    assert found is not None, "no case with a raised subtree"
+
+    assert found.leaves == ()
+    assert found.tree.n_leaves == found.n_leaves == est.prune("error_based").get_n_leaves()
+
+
+def test_divided_rows_have_a_confusion_matrix_for_each_step():
+    est, learned, aside = case("divided rows")
+    whole = fitted(est, learned)
+
+    part = part_of(whole, aside)
+
+    assert part.has_confusion
+    for at, found in enumerate(part.confusion):
+        predicted = whole.prune("cost_complexity", alpha=part.alphas[at]).predict(aside[0])
+        np.testing.assert_array_equal(found, confusion_matrix(aside[1], predicted))
+    for each in part.pruners:
+        if not each.why_not and each.method not in ("none", "reduced_error"):
+            predicted = whole.prune(each.method).predict(aside[0])
+            np.testing.assert_array_equal(each.confusion, confusion_matrix(aside[1], predicted))
+
+
+def test_a_model_alone_is_judged_as_its_estimator_is():
+    est, learned, aside = case("classes")
+    whole = fitted(est, learned)
+
+    for rows in (learned, aside):
+        of_estimator, of_model = part_of(whole, rows), part_of(whole.model_, rows)
+        assert of_model.python.startswith("model.prune")
+        for name in ("alphas", "error", "standard_error", "n_leaves", "minimum", "judged_by"):
+            assert getattr(of_model, name) == getattr(of_estimator, name)
+        np.testing.assert_allclose(of_model.train_error, of_estimator.train_error, rtol=1e-12, atol=1e-15)
+
+
+def test_a_model_whose_parameters_are_not_known_has_no_folds_and_says_so():
+    est, learned, _ = case("classes")
+    model = fitted(est, learned).model_
+    strange = tw.Model(**{**vars(model), "facts": {**model.facts, "algorithm": "of another house"}})
+
+    part = part_of(strange, learned)
+
+    assert (part.judged_by, part.error, part.minimum) == ("nothing", None, None)
+    assert any("does not tell" in note for note in part.notes)
+
+
+def test_folds_cut_their_trees_back_as_the_judged_tree_was():
+    est, learned, _ = case("classes")
+    X, y, _ = learned
+    small = fitted(est, learned).prune("pessimistic")
+    folds = KFold(5, shuffle=True, random_state=3)
+
+    part = part_of(small, learned, cv=folds)
+
+    wrong = 0
+    for train, test in folds.split(X):
+        again = clone(est).fit(X[train], y[train]).prune("pessimistic").prune("cost_complexity", alpha=0.0)
+        wrong += (again.predict(X[test]) != y[test]).sum()
+    assert part.error[0] == pytest.approx(wrong / len(y), abs=1e-15)
+    assert any("cut back already" in note and "pessimistic" in note for note in part.notes)
+    assert part.n_leaves[0] <= small.get_n_leaves()
+
+
+def test_what_the_fit_itself_cut_is_said_and_repeated():
+    est, learned, _ = case("classes")
+    X, y, _ = learned
+    own = clone(est).set_params(ccp_alpha=0.01)
+    folds = KFold(5, shuffle=True, random_state=3)
+
+    part = part_of(fitted(own, learned), learned, cv=folds)
+
+    wrong = sum((clone(own).fit(X[a], y[a]).predict(X[b]) != y[b]).sum() for a, b in folds.split(X))
+    assert part.error[0] == pytest.approx(wrong / len(y), abs=1e-15)
+    assert any("ccp_alpha=0.01" in note for note in part.notes)
+
+
+@pytest.mark.parametrize("pruning", ["ccp_1se", "reduced_error"])
+def test_a_tree_that_is_pruned_in_one_fit_is_reported(pruning):
+    est, learned, aside = case("classes")
+    whole = fitted(PrunedTree(est, pruning), learned)
+
+    part = part_of(whole, aside)
+
+    assert part.n_leaves[0] == whole.estimator_.get_n_leaves()
+    assert any("cut back already" in note for note in part.notes)
+
+
+def test_many_steps_are_thinned_and_keep_their_marks(monkeypatch):
+    monkeypatch.setattr(module, "MAX_STEPS", 12)
+    est, learned, aside = case("numbers")
+    whole = fitted(est, learned)
+
+    part = part_of(whole, aside)
+
+    path = pruning_path(est, *learned[:2], validation=aside[:2])
+    assert part.n_steps == len(path) > 12
+    assert len(part.steps) <= 12
+    assert (part.steps[0], part.steps[-1]) == (0, len(path) - 1)
+    assert part.steps[part.minimum] == path.step_of("min")
+    assert part.steps[part.one_se] == path.step_of("1se")
+    np.testing.assert_array_equal(part.n_leaves, path.n_leaves[list(part.steps)])
+    np.testing.assert_allclose(part.error, path.cv_error[list(part.steps)], rtol=1e-12)
+
+
+def test_what_has_no_path_has_no_section():
+    X, y = load_iris(return_X_y=True)
+    for est in (
+        tw.RandomForestClassifier(n_estimators=3, random_state=0),
+        tw.KNeighborsClassifier(),
+        tw.DecisionTreeClassifier(max_depth=1, min_samples_leaf=150),
+    ):
+        assert part_of(est.fit(X, y), (X, y, None)) is None
+
+
+def test_folds_that_cannot_be_are_refused_where_they_were_asked_for():
+    est, learned, _ = case("classes")
+    whole = fitted(est, learned)
+
+    with pytest.raises(ParameterError, match="cv=1"):
+        part_of(whole, learned, cv=1)
+    assert part_of(whole, learned, cv=None).judged_by == "validation"
+
+
+def test_a_class_of_one_row_does_not_keep_the_report_from_being_made():
+    X = [[1], [2], [3], [4], [5], [6]]
+    y = ["a", "b", "a", "b", "b", "c"]
+
+    part = part_of(tw.DecisionTreeClassifier().fit(X, y), (X, y, None))
+
+    assert part.judged_by == "folds"
+    assert len(part.error) == len(part.steps)
+
+
+def test_rows_of_one_class_cannot_judge_and_the_part_says_so():
+    est, learned, aside = case("classes")
+    X, y, _ = aside
+    only = y == 1
+
+    part = part_of(fitted(est, learned), (X[only], y[only], None))
+
+    assert part.judged_by == "nothing"
+    assert any("all of class 1" in note for note in part.notes)
+
+
+def test_hostile_numbers_end_in_a_note():
+    X, y = np.arange(40.0).reshape(-1, 1), np.tile([1e200, -1e200, 3.0, 4e180], 10)
+
+    part = part_of(tw.DecisionTreeRegressor(max_depth=3).fit(X[::2], y[::2]), (X[1::2], y[1::2], None))
+
+    assert part is None or part.judged_by == "nothing"
+
+
+def alphas_of(part):
+    return {0, len(part.steps) // 3, len(part.steps) - 1}
+
+
+@pytest.mark.parametrize("name", ["classes", "numbers", "multiway", "three classes, weights"])
+def test_the_line_of_python_makes_the_tree(name):
+    est, learned, aside = case(name)
+    whole = fitted(est, learned)
+    X, y, sample_weight = aside
+    part = part_of(whole, aside)
+    given = {"est": whole, "X": X, "y": y, "sample_weight": sample_weight}
+
+    for at in alphas_of(part):
+        made = eval(part.python.replace("{alpha}", repr(part.alphas[at])), given)
+        assert made.get_n_leaves() == part.n_leaves[at]
+    for each in part.pruners[1:]:
+        if not each.why_not:
+            made = eval(each.python, given)
+            assert (made.get_n_leaves(), made.get_depth()) == (each.n_leaves, each.depth)
+
+
+def test_everything_goes_into_json():
+    for name in ("classes", "divided rows", "numbers"):
+        est, learned, aside = case(name)
+        text = json_for_script(part_of(fitted(est, learned), aside))
+        assert re.search(r'"n_steps":\d+', text)

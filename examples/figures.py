@@ -1,4 +1,4 @@
-"""The pictures of the guide to figures, as SVG.
+"""The pictures of the guides to figures and to pictures of trees, as SVG.
 
     python examples/figures.py              # into docs/pictures
     python examples/figures.py somewhere    # into another folder
@@ -53,7 +53,14 @@ def depth():
     return tw.model_selection.error_curve(tw.DecisionTreeClassifier(random_state=0), X, y).plot()
 
 
+def tree():
+    """A tree with names among its questions, and missing cells."""
+    rows = pl.read_csv(HERE / "penguins.csv")
+    return tw.DecisionTreeClassifier(max_depth=4).fit(rows.drop("species"), rows["species"]).plot(theme="light")
+
+
 PICTURES = {"impurity": impurity, "regions": regions, "pruning-path": path, "pruners": pruners, "depth": depth}
+TREES = {"tree": tree}
 
 
 def main():
@@ -63,6 +70,8 @@ def main():
         target = folder / f"{name}.svg"
         draw().savefig(target)
         print(f"{target.name}: {target.stat().st_size / 1000:.0f} kB")
+    for name, draw in TREES.items():
+        draw().save(folder / f"{name}.svg")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,8 @@ HARNESS = """([cases, name]) => {
       };
       const task = {tree, columns, cells: row.map(cell), keep: new Set(keep[at]), scales, levels};
       return change.find(task, [0, 1, 2].map((code) => (node) => node.code === code)).map((one) => one && {
-        leaf: one.node.id, cost: one.cost, exact: one.exact, after: one.changes.map((each) => [each.column, each.after]),
+        leaf: one.node.id, cost: one.cost, exact: one.exact,
+        after: one.changes.map((each) => [each.column, each.after]),
       });
     }),
   };
@@ -74,10 +75,8 @@ def random_case(seed, missing):
 
 @pytest.mark.parametrize("missing", POLICIES)
 def test_ways_are_those_of_decision_path_and_apply(scripts, missing):
-    models = [random_case(seed, missing) for seed in range(30)]
-    cases = [
-        {"tree": tree_part(model), "columns": COLUMNS, "rows": rows, "closed": []} for model, rows in models
-    ]
+    models = [random_case(seed, missing) for seed in range(20)]
+    cases = [{"tree": tree_part(model), "columns": COLUMNS, "rows": rows, "closed": []} for model, rows in models]
 
     answers = scripts(cases, "ways")
 
@@ -92,7 +91,7 @@ def test_ways_are_those_of_decision_path_and_apply(scripts, missing):
             assert np.array_equal(shares, path[row])
             assert way["ends"][0]["node"] == leaves[row]
             several += len(way["ends"]) > 1
-    assert (several > 50) == (missing == "fractional")
+    assert (several > 30) == (missing == "fractional")
 
 
 @pytest.mark.parametrize("missing", ["surrogate", "fractional"])

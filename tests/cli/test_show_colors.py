@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 from terminals import plain, run_on_pty, run_on_screen
@@ -59,8 +61,9 @@ def test_other_views_are_the_same_on_a_terminal(command, model, words):
 # ------------------------------------------------------------------------------------------------ where it is drawn
 
 
-def test_on_a_terminal_classes_have_the_colours_of_the_pictures(model):
-    drawn = run_on_screen("show", model, COLORTERM="truecolor")
+def test_on_a_terminal_classes_have_the_colours_of_the_pictures(model, surroundings):
+    # In a process of its own: rich keeps the codes of a style that it has written once, whatever the terminal is then.
+    drawn = run_on_pty("show", model, surroundings=surroundings, COLORTERM="truecolor")
 
     for place, name in enumerate(("Adelie", "Chinstrap", "Gentoo")):
         assert f"\x1b[38;2;{rgb(class_color(place))}m■ \x1b[0m\x1b[1m{name}\x1b[0m" in drawn
@@ -141,8 +144,8 @@ def test_what_is_hidden_is_told_with_the_option_that_shows_it(model):
 
 
 def test_numbers_have_bars(command, penguins, tmp_path):
-    command("fit", penguins, "--target", "body_mass_g", "--skip-missing-target", "--set", "max_depth=2", "--out", "m.tw",
-            folder=tmp_path)  # fmt: skip
+    command("fit", penguins, "--target", "body_mass_g", "--skip-missing-target", "--set", "max_depth=2",
+            "--out", "m.tw", folder=tmp_path)  # fmt: skip
     lines = plain(run_on_screen("show", tmp_path / "m.tw")).splitlines()
 
     assert sum("█" in line for line in lines) >= 5
@@ -150,8 +153,8 @@ def test_numbers_have_bars(command, penguins, tmp_path):
 
 
 def test_one_of_many_trees_is_drawn_and_their_summary_is_text(command, penguins, tmp_path):
-    command("fit", penguins, "--target", "species", "--algorithm", "forest", "--set", "n_estimators=3", "--out", "m.tw",
-            folder=tmp_path)  # fmt: skip
+    command("fit", penguins, "--target", "species", "--algorithm", "forest", "--set", "n_estimators=3",
+            "--out", "m.tw", folder=tmp_path)  # fmt: skip
 
     assert "\x1b[" in run_on_screen("show", tmp_path / "m.tw", "--tree", 1)
     assert run_on_screen("show", tmp_path / "m.tw") == command("show", tmp_path / "m.tw").stdout
@@ -186,12 +189,10 @@ def test_colours_and_widths_of_what_is_not_drawn_are_refused(command, model, wor
 
 
 def test_help_does_not_load_what_paints(surroundings):
-    import subprocess
-    import sys
-
     script = (
         "import sys\nsys.argv = ['treewright', 'show', '--help']\nfrom treewright.cli.app import main\n"
-        "try:\n    main()\nfinally:\n    print('HEAVY', sorted({'numpy', 'treewright.explain.drawing'} & set(sys.modules)))"
+        "try:\n    main()\nfinally:\n"
+        "    print('HEAVY', sorted({'numpy', 'treewright.explain.drawing'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=surroundings)
 

@@ -33,14 +33,15 @@ class _Screen(io.TextIOWrapper):
         return True
 
 
-def run_on_screen(*words, columns=80, encoding="utf-8", **environ):
-    """Run the command within this process, its output on a terminal; what it printed there."""
+def run_on_screen(*words, columns=80, encoding="utf-8", code=0, **environ):
+    """Run the command within this process, its output on a terminal, to this exit code; what it printed there."""
     bytes_of_screen = io.BytesIO()
     screen = _Screen(bytes_of_screen, encoding=encoding, errors="replace", write_through=True)
     kept = {name: value for name, value in os.environ.items() if name not in DECIDING}
     around = {**kept, "TERM": "xterm-256color", "COLUMNS": str(columns), **environ}
     with mock.patch.dict(os.environ, around, clear=True), redirect_stdout(screen):
-        app([str(word) for word in words], standalone_mode=False)
+        left_with = app([str(word) for word in words], standalone_mode=False)
+    assert (left_with or 0) == code
     return bytes_of_screen.getvalue().decode(encoding)
 
 

@@ -15,7 +15,7 @@ from treewright.tree.model import ModelData
 MAX_ROWS = 150_000
 
 
-class TooManyRows(Exception):
+class TooManyRowsError(Exception):
     """The grid is larger than this twin bears."""
 
 
@@ -68,7 +68,7 @@ def nearest(
         found = []
         for columns in combinations(free, n_changed):
             if math.prod(len(values[at]) for at in columns) > MAX_ROWS:
-                raise TooManyRows
+                raise TooManyRowsError
             chosen = list(product(*(values[at] for at in columns)))
             if not chosen:
                 continue

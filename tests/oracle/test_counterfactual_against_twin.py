@@ -1,15 +1,13 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from naive_counterfactual import TooManyRows, nearest
+from naive_counterfactual import TooManyRowsError, nearest
 
 from treewright.explain.cheapest_leaf import cheapest_leaf
-from treewright.explain.surrogate_ways import TooManyWays
 from treewright.explain.ways import Asked
 from treewright.predict.values import leaf_table
 from treewright.tree.model import ModelData
@@ -50,7 +48,7 @@ def test_the_least_change_is_that_of_the_whole_grid(missing):
             asked = Asked(SCHEMA, cells, keep, scales)
             try:
                 expected = nearest(model, cells, wanted & model.trees[0].is_leaf, keep, scales)
-            except TooManyRows:
+            except TooManyRowsError:
                 continue
             found = cheapest_leaf(model, asked, wanted & model.trees[0].is_leaf)
             told = None if found is None else (len(found.way.distances), found.way.distance, found.leaf)

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from treewright.cli.delimited import ReadOptions
-from treewright.cli.ensembles import one_tree
+from treewright.cli.ensembles import one_tree, refuse_isolation
 from treewright.cli.files import did_you_mean, place
 from treewright.cli.kinds_of_models import of_trees
 from treewright.cli.matching import rows_for
@@ -33,6 +35,7 @@ __all__ = ["RowRequest", "run_row"]
 
 _AT_LEAST_OR_MOST = re.compile(r"\s*(>=|<=)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
 _NAME_WIDTH = 60
+MISSING = "missing"
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,7 @@ def run_row(request: RowRequest) -> None:
     screen = screen_of(request.color, request.width, to_file=request.out is not None)
     check_output(request.out, request.force)
     model = of_trees(treewright.load(request.model), request.model, "--row")
+    refuse_isolation(model, request.model, "its trees predict none")
     model = one_tree(model, request.model, request.tree, "--row")
     wanted = _wanted(model, request)
     with progress():
@@ -78,8 +82,14 @@ def run_row(request: RowRequest) -> None:
         change = model.counterfactual(row, **wanted) if wanted is not None else None
     width = screen.width if screen.is_asked else None
     mark = mark_of(0, signed=screen.is_ascii) if screen.painted else ""
-    lines: list[Spans] = [[Span(f"row {request.row} of {printable(request.data)}{where}", "strong")], []]
-    lines += [*_way(model, row, leaf, width), [], *_leaf(model, leaf, width, mark)]
+    title = _prose([f"row {request.row} of {printable(request.data)}{where}"], width)
+    lines: list[Spans] = [*([replace(span, role="strong") for span in line] for line in title), []]
+    lines += [
+        *_way(model, row, leaf, width),
+        [],
+        *_prose(_divided(model, row, leaf), width),
+        *_leaf(model, leaf, width, mark),
+    ]
     if change is not None:
         said = str(change).split("\n")[1:]  # the first line is what the leaf says
         lines += [[], *_prose(said, width)]
@@ -134,23 +144,26 @@ def _row_of(model: Model, data: Path, request: RowRequest) -> tuple[Any, str]:
 def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
     """The answers on the way, and the row's own values beside them."""
     tree = model.trees[0]
+    stand_ins = set(tree.surrogate_node.tolist())
     steps = []
     for node, branch in path_to(tree, leaf):
         test = node_test(model, tree, node)
         edge = f"{fitted(test.column, _NAME_WIDTH)} {fitted(test.edge(branch), _NAME_WIDTH)}"
-        steps.append((int(tree.first_child[node]) + branch, edge, int(tree.feature[node])))
+        value = _cell(model, row, int(tree.feature[node]))
+        if value == MISSING and node in stand_ins:
+            value = f"{MISSING}, by surrogates"
+        steps.append((int(tree.first_child[node]) + branch, edge, value))
     if not steps:
         return [[Span("the tree asks nothing: every row comes to its one leaf")]]
     numbers = [str(child) for child, _, _ in steps]
     wide = max(map(len, numbers))
-    values = {feature: _cell(model, row, feature) for _, _, feature in steps}
     edges = [fitted(edge, _NAME_WIDTH if width is None else max(20, int(0.6 * width))) for _, edge, _ in steps]
     most = max(map(cell_width, edges))
     lines = []
-    for number, edge, (_, _, feature) in zip(numbers, edges, steps, strict=True):
+    for number, edge, (_, _, value) in zip(numbers, edges, steps, strict=True):
         line = [Span(f"{number:>{wide}}  ", "faint"), Span(edge + " " * (most - cell_width(edge)))]
         room = _NAME_WIDTH if width is None else max(4, width - width_of(line) - 5)
-        lines.append([*line, Span("  is ", "faint"), Span(fitted(values[feature], room), "strong")])
+        lines.append([*line, Span("  is ", "faint"), Span(fitted(value, room), "strong")])
     return lines
 
 
@@ -164,8 +177,17 @@ def _cell(model: Model, row: Any, feature: int) -> str:
     else:
         cell = row[0, feature]
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
-        return "missing"
+        return MISSING
     return written_number(cell, exact=True) if isinstance(cell, float) else written_level(cell)
+
+
+def _divided(model: Model, row: Any, leaf: int) -> list[str]:
+    """Where a missing cell divides the row among leaves: what they predict together."""
+    asked = {int(model.trees[0].feature[node]) for node, _ in path_to(model.trees[0], leaf)}
+    if model.missing != "fractional" or all(_cell(model, row, feature) != MISSING for feature in asked):
+        return []
+    together = ", ".join(written_level(label) for label in np.atleast_1d(model.predict(row)[0]).tolist())
+    return [f"a missing cell divides the row; this is the way of its largest part, all predict {together} together"]
 
 
 def _leaf(model: Model, leaf: int, width: int | None, mark: str) -> list[Spans]:

@@ -125,10 +125,9 @@ class _Search:
             steps += 1
             if has_choices and steps > MAX_STEPS:
                 raise TooManyWays
-            if has_choices and self.asked.is_missing(int(self.tree.feature[node])):
-                children = self._by_surrogates(way, node)
-            else:
-                children = self._by_test(way, node)
+            is_choice = has_choices and self.asked.is_missing(int(self.tree.feature[node]))
+            children: Iterator[tuple[int, dict[int, float], Way | _Step]]
+            children = self._by_surrogates(way, node) if is_choice else self._by_test(way, node)
             for child, distances, made in children:
                 whole = Way({}, distances).distance
                 heapq.heappush(heap, (len(distances), whole, child, next(order), made))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +17,6 @@ from treewright.forest.out_of_bag import Ballots, Votes
 from treewright.predict.ensemble_blocks import leaf_rows_of_bins
 from treewright.predict.route import leaf_of
 from treewright.tree.packed import PackedTrees
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MOST_LINES = 24
 ERRORS = {"classification": "share of the rows that are wrong", "regression": "mean squared error"}
@@ -75,8 +72,8 @@ class OobCurve:
             "n_judged": self.n_judged.tolist(),
         }
 
-    def plot(self, **options: Any) -> Figure:
-        """Draw the error over the number of trees; needs the extra ``plot``.
+    def plot(self, **options: Any) -> Any:
+        """Draw the error over the number of trees, a matplotlib figure; needs the extra ``plot``.
 
         Parameters
         ----------

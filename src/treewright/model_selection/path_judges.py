@@ -47,7 +47,7 @@ def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
     known: tuple[PathLoss, ...] = ("misclassification",)
     if model.task == "regression":
         known = ("squared_error", "absolute_error")
-        if model.facts["criterion"] == "absolute_error":
+        if model.facts.get("criterion") == "absolute_error":
             known = known[::-1]
     return check_loss(loss, is_classification=model.task == "classification", known=known)  # type: ignore[return-value]
 

@@ -26,6 +26,9 @@ class SpreadPart:
     means, errors : tuple of float or None
         Of a target of numbers: its mean in each cell and the standard error of that; None (in the tuple) of a cell
         with too few rows.
+    n_beyond : int
+        How many rows lie beyond ``edges``, where these leave out a few numbers far from the rest; they are counted in
+        the first and the last cell.
     """
 
     edges: tuple[float, ...] | None
@@ -35,6 +38,7 @@ class SpreadPart:
     parts: tuple[tuple[float, ...], ...]
     means: tuple[float | None, ...] | None = None
     errors: tuple[float | None, ...] | None = None
+    n_beyond: int = 0
 
 
 @dataclass(frozen=True)

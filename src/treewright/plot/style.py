@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 CLASS_COLORS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#56b4e9", "#cc79a7", "#f0e442", "#8a929a")
+RIM = "#808080"
 # How far the second and the third round of eight go towards white and towards black.
 LIGHTER, DARKER = 0.5, 0.45
 
@@ -89,7 +90,8 @@ def rules_of(palette: Palette, scope: str) -> str:
             ("ink", f"fill:{palette.ink}"),
             ("muted", f"fill:{palette.muted}"),
             ("edge", f"stroke:{palette.edge};fill:none"),
-            ("track", f"fill:{palette.ink};fill-opacity:.13"),
+            # The rim keeps a bar of a pale class apart from the card.
+            ("track", f"fill:{palette.ink};fill-opacity:.13;stroke:{RIM};stroke-opacity:.5;stroke-width:.8"),
             ("accent", f"fill:{palette.accent}"),
             ("accent-rim", f"stroke:{palette.accent};fill:none"),
         )

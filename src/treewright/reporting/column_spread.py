@@ -5,7 +5,7 @@ Caller: reporting.columns_part.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ FEW_NUMBERS = 12
 MOST_LEVELS, MOST_CLASSES = 20, 10
 LEVEL_WIDTH = 60
 OTHERS, UNSEEN, MISSING, OTHER_CLASSES = "other levels", "not seen at the fit", "missing", "other classes"
+# Numbers are far off where all others, but for such a part at either end, would take less than a third of the axis.
+FAR_OFF, SQUEEZED = 0.005, 3.0
 # Cells with fewer rows have a mean without an error.
 FEWEST_ROWS = 2
 
@@ -89,14 +91,33 @@ def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
         labels = [written_number(value, digits=n) for value, n in zip(distinct.tolist(), digits, strict=True)]
         at = np.where(np.isfinite(cells), np.searchsorted(distinct, cells), len(distinct))
         return _counted(None, [*labels, MISSING], at, groups)
-    low, high = float(distinct[0]), float(distinct[-1])
+    low, high = middle_range(held)
     share = np.linspace(0.0, 1.0, N_CELLS + 1)
     # Not low + share * (high - low): the ends may lie further apart than float64 reaches.
     edges = low * (1.0 - share) + high * share
     edges[0], edges[-1] = low, high
     at = np.clip(np.searchsorted(edges, cells, side="right") - 1, 0, N_CELLS - 1)
     at[~np.isfinite(cells)] = N_CELLS
-    return _counted(tuple(edges.tolist()), [""] * N_CELLS, at, groups)
+    told = _counted(tuple(edges.tolist()), [""] * N_CELLS, at, groups)
+    return replace(told, n_beyond=int(((held < low) | (held > high)).sum()))
+
+
+def middle_range(held: np.ndarray) -> tuple[float, float]:
+    """Return the ends of an axis for some numbers: all of them, or, where a few lie far off, those of all but these.
+
+    Parameters
+    ----------
+    held : float64[n], n >= 1, finite
+
+    Examples
+    --------
+    >>> middle_range(np.arange(300.0)), middle_range(np.append(np.arange(300.0), 1e6))
+    ((0.0, 299.0), (1.0, 299.0))
+    """
+    low, high = float(held.min()), float(held.max())
+    inner, outer = np.quantile(held, (FAR_OFF, 1.0 - FAR_OFF), method="inverted_cdf").tolist()
+    # Halves: the whole may be beyond float64.
+    return (inner, outer) if inner < outer and high / 2 - low / 2 > SQUEEZED * (outer / 2 - inner / 2) else (low, high)
 
 
 def _of_levels(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:

@@ -13,7 +13,14 @@ from treewright.explain.ensemble import sizes_of
 from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
 from treewright.forest.importance_table import Importances
 from treewright.page.parts_columns import ColumnPart, DependenceLine, DependencePart, SpreadPart
-from treewright.reporting.column_spread import Groups, commonest_classes, groups_of, mean_and_sd, spread_of
+from treewright.reporting.column_spread import (
+    Groups,
+    commonest_classes,
+    groups_of,
+    mean_and_sd,
+    middle_range,
+    spread_of,
+)
 from treewright.reporting.judged import Judged, numbers_of, shares_of
 from treewright.reporting.options import Options
 from treewright.reporting.shuffled import REPEATS, shuffled
@@ -134,7 +141,8 @@ def _in_words(column: Column, held: np.ndarray, low: float | None, high: float |
     if not len(held):
         return "no value"
     if column.kind != "numeric":
-        return f"{counted(len(np.unique(held)), 'level')} of {len(column.levels):,}"
+        n_known, n_levels = len(np.unique(held[held < len(column.levels)])), len(column.levels)
+        return f"{n_known:,} of {counted(n_levels, 'level')}" if n_known < n_levels else counted(n_levels, "level")
     if low is None or high is None:
         return "no finite number"
     least, greatest = (written_amount(end, digits=4) for end in (low, high))
@@ -159,6 +167,9 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
         known = known[(known >= 0) & (known < len(column.levels))]
     if not len(known):
         return None
+    if column.kind == "numeric":
+        low, high = middle_range(known)
+        known = known[(known >= low) & (known <= high)]
     axis = axis_of(column, at, known)
     rows = _rows(judged, options, n_columns * len(axis.values))
     codes: list[int] = []

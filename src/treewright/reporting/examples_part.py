@@ -66,9 +66,7 @@ def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]
             levels[node] = tuple(found.items())
     n_outputs = len(summary.outputs)
     return tuple(
-        SupportPart(
-            tuple(teller.outcome(node.id, at).interval for at in range(n_outputs)), levels.get(node.id, ())
-        )
+        SupportPart(tuple(teller.outcome(node.id, at).interval for at in range(n_outputs)), levels.get(node.id, ()))
         for node in tree.nodes
     )
 

@@ -147,7 +147,7 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
             empty.append(column)
         elif share >= NEARLY_ALL:
             nearly.append(column)
-        elif n_distinct == 1 and judged.n > 1:
+        elif n_distinct == 1 and judged.n > 1 and not (held == _unseen_code(column)).any():
             constant.append(column)
         elif _is_own(column, held, n_distinct, n_fit):
             (numbered if column.kind == "numeric" else own).append(column)
@@ -176,6 +176,11 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
             "If it is one, leave it out: a cut through identifiers means nothing for other rows.", serious=False,
         ),
     ]  # fmt: skip
+
+
+def _unseen_code(column: Column) -> float:
+    """The code of levels that the fit never saw, which may be several; no number has it."""
+    return np.nan if column.kind == "numeric" else float(len(column.levels))
 
 
 def _is_own(column: Column, held: np.ndarray, n_distinct: int, n_fit: int) -> bool:

@@ -44,7 +44,7 @@ from treewright.prune.risk import Risk
 from treewright.reporting.again import estimator_of
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.summary import counted
+from treewright.tree.summary import cuts_of, pruning_text
 
 RISK: Risk = "impurity"
 EncodedRows = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]
@@ -244,11 +244,25 @@ def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
     recipe = tree_estimator(judged) or estimator_of(judged.model)
     if recipe is None:
         return None, (), ["Nothing judges the subtrees: the model does not tell with which parameters it was grown."]
-    entries = judged.model.facts.get("pruning") or []
+    entries = entries_of(judged.model)
+    if entries is None:
+        return recipe, (), ["The trees of the folds are not cut back first as this one was: how is not told."]
     aside = [entry["method"] for entry in entries if METHODS[entry["method"]].needs == "holdout"]
     if aside:
         return recipe, (), [f"The trees of the folds are not cut back by {aside[0]} first: it needs rows of its own."]
-    return recipe, tuple(entries), []
+    return recipe, entries, []
+
+
+def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
+    """The prunings after the fit, first to last; None where the facts, perhaps of a file, do not tell them."""
+    told = model.facts.get("pruning") or []
+    if not isinstance(told, list | tuple):
+        return None
+    known = [
+        entry for entry in told
+        if isinstance(entry, dict) and entry.get("method") in METHODS and isinstance(entry.get("options"), dict)
+    ]  # fmt: skip
+    return tuple(known) if len(known) == len(told) else None
 
 
 def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], list[str]]:
@@ -279,14 +293,9 @@ def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
 def earlier_prunings(judged: Judged) -> list[str]:
     """What cut the tree back before the path begins."""
     model, notes = judged.model, []
-    entries = model.facts.get("pruning") or []
-    if entries:
-        first, last = entries[0]["leaves_before"], entries[-1]["leaves"]
-        methods = ", then ".join(entry["method"] for entry in entries)
-        notes.append(
-            f"The tree was cut back already ({methods}: from {first} to {counted(last, 'leaf', 'leaves')}). The path "
-            "begins with what is left."
-        )
+    cuts = [pruning_text(entry) for entry in cuts_of(model)]
+    if cuts:
+        notes.append(f"The tree was cut back already: {', then '.join(cuts)}. The path begins with what is left.")
     told = model.facts.get("parameters")
     own = {"ccp_alpha": 0.0, "confidence": None}
     for name, off in own.items():

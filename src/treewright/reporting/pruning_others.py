@@ -9,6 +9,7 @@ import numpy as np
 from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
 from treewright.model_selection.path_judges import GivenRows, View, whole_tree
+from treewright.page.parts import TreePart
 from treewright.page.parts_pruning import Matrix, PrunerPart
 from treewright.page.tree_part import tree_part
 from treewright.predict.values import predict_codes
@@ -22,6 +23,7 @@ from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 
 WHOLE = "none"
+MAX_WITH_RULES = 501  # nodes of a tree beside the page's own: rules are a third of its size
 NAMES = {
     WHOLE: "the tree as it is",
     "reduced_error": "reduced error",
@@ -108,7 +110,7 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
     leaves = leaves_made(judged.model.trees[0], model)
     own = None
     if leaves is None:
-        own = tree_with_judges(tree_part(model, title=f"The tree, pruned: {name}"), replace(judged, model=model))
+        own = own_tree(judged, model, name)
     python, command = lines_of(judged, pruned)
     return PrunerPart(
         method=pruned.method,
@@ -125,6 +127,14 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
         python=python,
         command=command,
     )
+
+
+def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
+    """A pruned tree that is more than the page's with some nodes made leaves; a large one without its rules."""
+    part = tree_with_judges(tree_part(model, title=f"The tree, pruned: {name}"), replace(judged, model=model))
+    if part.n_nodes <= MAX_WITH_RULES:
+        return part
+    return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))
 
 
 def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import (
     accuracy_score,
-    confusion_matrix,
     log_loss,
     mean_squared_error,
     precision_recall_fscore_support,
@@ -59,7 +58,8 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     truth, said = judged.target[:, output].astype(np.int64), judged.codes[:, output].astype(np.int64)
     shares, weights = judged.shares[output], judged.weights
     k = len(names)
-    counts = confusion_matrix(truth, said, labels=np.arange(k), sample_weight=weights).astype(np.float64)
+    # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
+    counts = np.bincount(truth * k + said, weights=weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     votes = not judged.is_neighbors and judged.model.combine == "vote"
     ranks, calibration = _curves(names, truth, shares, weights, order, votes=votes)

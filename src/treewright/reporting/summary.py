@@ -19,7 +19,7 @@ from treewright.reporting.judged import Judged, judged_rows
 from treewright.reporting.options import Options
 from treewright.reporting.pruning_part import pruning_part
 from treewright.reporting.quality_part import quality_parts
-from treewright.reporting.surrogate_part import surrogate_part
+from treewright.reporting.surrogate_part import examples_beside, surrogate_part
 from treewright.reporting.tree_judged import tree_with_judges
 from treewright.tree.summary import counted, summarize
 from treewright.tree.words import shorten, written_level, written_name
@@ -40,6 +40,9 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
     standing = surrogate_part(judged, options)
     tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
+    examples = None
+    if tree is not None:
+        examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
     return Summary(
         title=title if title is not None else f"What decides {target}" if target else "A report",
         subtitle=first.headline() if single and first is not None else repr(model).strip("<>"),
@@ -55,7 +58,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         quality=quality_parts(judged, options),
         data=columns_part(judged, options),
         findings=findings_of(judged),
-        examples=None if tree is None else examples_part(standing.judged if standing else judged, options, tree),
+        examples=examples,
         ensemble=ensemble_part(judged, options, standing),
     )
 

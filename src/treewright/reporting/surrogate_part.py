@@ -8,12 +8,14 @@ from typing import NamedTuple
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.page.parts import TreePart
 from treewright.page.parts_ensemble import SurrogateWords
+from treewright.page.parts_rows import ExamplesPart
 from treewright.page.tree_part import tree_part
 from treewright.reporting.drawn import rows_drawn
+from treewright.reporting.examples_part import chosen_rows, example_row, examples_part
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.tree_judged import tree_with_judges
-from treewright.tree.summary import counted
+from treewright.tree.summary import counted, summarize
 
 MOST_ROWS = 20_000
 LEAST_ROWS = 10  # with fewer, half of them tell nothing
@@ -45,6 +47,14 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
     alone = replace(judged, model=one, estimator=found.estimator)
     part = tree_with_judges(tree_part(one, title=title), alone)
     return Standing(part, in_words(found, title, judged.n, len(rows)), alone)
+
+
+def examples_beside(judged: Judged, standing: Standing, options: Options) -> ExamplesPart:
+    """Rows to follow: what is said of them is what all trees say, the way is that of the tree that stands for them."""
+    part = examples_part(standing.judged, replace(options, examples=0), standing.tree)
+    summary = summarize(standing.judged.model, 0)
+    rows = tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist())
+    return replace(part, rows=rows)
 
 
 def in_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> SurrogateWords:

@@ -150,7 +150,9 @@ def test_many_classes_are_told_up_to_24(build_tree: Callable[..., Tree]) -> None
 
 
 def test_a_leaf_without_rows_says_so_and_has_no_bar(build_tree: Callable[..., Tree]) -> None:
-    tree = build_tree([(0, 1.0), None, None], [1, -1, -1], [[1, 3], [1, 3], [1, 3]], samples=[4, 4, 0], weight=[4, 4, 0])
+    tree = build_tree(
+        [(0, 1.0), None, None], [1, -1, -1], [[1, 3], [1, 3], [1, 3]], samples=[4, 4, 0], weight=[4, 4, 0]
+    )
     model = ModelData("classification", Schema((Column("x", "numeric"),)), (tree,), (np.array(["n", "y"]),))
 
     last = next(line for line in drawn(model, 100) if line.startswith("   2"))

@@ -245,15 +245,16 @@ def test_divided_rows_have_a_confusion_matrix_for_each_step():
             np.testing.assert_array_equal(each.confusion, confusion_matrix(aside[1], predicted))
 
 
-def test_a_model_alone_is_judged_as_its_estimator_is():
-    est, learned, aside = case("classes")
+@pytest.mark.parametrize("name", ["classes", "class weights", "numbers", "medians", "surrogates"])
+def test_a_model_alone_is_judged_as_its_estimator_is(name):
+    est, learned, aside = case(name)
     whole = fitted(est, learned)
 
     for rows in (learned, aside):
         of_estimator, of_model = part_of(whole, rows), part_of(whole.model_, rows)
         assert of_model.python.startswith("model.prune")
-        for name in ("alphas", "error", "standard_error", "n_leaves", "minimum", "judged_by"):
-            assert getattr(of_model, name) == getattr(of_estimator, name)
+        for field in ("alphas", "error", "standard_error", "n_leaves", "minimum", "judged_by"):
+            assert getattr(of_model, field) == getattr(of_estimator, field)
         np.testing.assert_allclose(of_model.train_error, of_estimator.train_error, rtol=1e-12, atol=1e-15)
 
 
@@ -296,6 +297,19 @@ def test_what_the_fit_itself_cut_is_said_and_repeated():
     wrong = sum((clone(own).fit(X[a], y[a]).predict(X[b]) != y[b]).sum() for a, b in folds.split(X))
     assert part.error[0] == pytest.approx(wrong / len(y), abs=1e-15)
     assert any("ccp_alpha=0.01" in note for note in part.notes)
+
+
+@pytest.mark.parametrize(
+    "told", [7, ["leaves"], [{"method": "of another house", "options": {}}], [{"method": "depth"}]]
+)
+def test_strange_facts_about_prunings_are_no_reason_to_fail(told):
+    est, learned, _ = case("classes")
+    model = fitted(est, learned).model_
+
+    part = part_of(tw.Model(**{**vars(model), "facts": {**model.facts, "pruning": told}}), learned)
+
+    assert part.judged_by == "folds"
+    assert any("not told" in note for note in part.notes)
 
 
 @pytest.mark.parametrize("pruning", ["ccp_1se", "reduced_error"])

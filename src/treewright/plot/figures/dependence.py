@@ -20,9 +20,11 @@ from treewright.plot.figures.look import (
     LABEL,
     LINE,
     MOST_DOTS,
+    MOST_LABEL,
     TEST,
     TICK,
     WIDE,
+    drawable,
     dress,
     families,
     legend_beside,
@@ -34,7 +36,7 @@ from treewright.plot.figures.look import (
 )
 from treewright.plot.style import LIGHT, class_color, mixed
 from treewright.tree.summary import counted
-from treewright.tree.words import written_level, written_name
+from treewright.tree.words import shorten, written_level, written_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +91,7 @@ def dependence_figure(found: PartialDependence, *, label: Hashable | None = None
         _map(figure, ax, found, places[-1])
         return figure
     axis = found.axes[0]
-    dress(ax, xlabel=named(written_name(axis.name)), ylabel=_said(found, places))
+    dress(ax, xlabel=_name(axis), ylabel=_said(found, places))
     if not axis.is_numeric:
         handles = _levels(ax, found, places)
     else:
@@ -117,12 +119,17 @@ def _places(found: PartialDependence, label: Hashable | None) -> list[int]:
     return [found.labels.index(label)]
 
 
+def _name(axis: Axis) -> str:
+    """The name of a column beside its axis; ``dress`` makes it drawable."""
+    return shorten(written_name(axis.name), MOST_LABEL)
+
+
 def _said(found: PartialDependence, places: list[int]) -> str:
-    """What stands beside the axis."""
+    """What stands beside the axis of answers."""
     if found.task == "regression":
-        return "mean prediction" if found.said == "y" else f"mean prediction of {named(found.said, BAR_NAME)}"
+        return "mean prediction" if found.said == "y" else f"mean prediction of {shorten(found.said, BAR_NAME)}"
     return (
-        f"mean share of {named(found.titles[places[0]], BAR_NAME)}" if len(places) == 1 else "mean share of the class"
+        "mean share of the class" if len(places) > 1 else f"mean share of {shorten(found.titles[places[0]], BAR_NAME)}"
     )
 
 
@@ -143,7 +150,7 @@ def _lines(ax: Axes, found: PartialDependence, places: list[int]) -> list[Any]:
         (line,) = ax.plot(
             x, found.values[place], color=_color(found, place), linewidth=LINE + 0.5,
             linestyle=DASHES[number // 8 % len(DASHES)], marker="o" if len(x) <= MOST_DOTS // 2 else "",
-            markersize=DOT, label=_label(found, place), zorder=2.5,
+            markersize=DOT, label=_label(found, place, places), zorder=2.5,
         )  # fmt: skip
         handles.append(line)
     return handles[::-1] if len(places) == 1 else handles
@@ -167,15 +174,15 @@ def _levels(ax: Axes, found: PartialDependence, places: list[int]) -> list[Any]:
         shift = (number - (len(places) - 1) / 2) * spread
         handles += ax.plot(
             x + shift, found.values[place], linestyle="none", marker=MARKS[number % len(MARKS)], markersize=DOT + 3,
-            color=_color(found, place), markeredgecolor=LIGHT.page, label=_label(found, place), zorder=2.5,
+            color=_color(found, place), markeredgecolor=LIGHT.page, label=_label(found, place, places), zorder=2.5,
         )  # fmt: skip
     _level_texts(ax, axis, "x")
     return handles[::-1] if len(places) == 1 else handles
 
 
-def _label(found: PartialDependence, place: int) -> str:
+def _label(found: PartialDependence, place: int, places: list[int]) -> str:
     """What the legend calls a line."""
-    return named(found.titles[place], BAR_NAME) if len(found.values) > 1 else f"mean of {counted(found.n_rows, 'row')}"
+    return named(found.titles[place], BAR_NAME) if len(places) > 1 else f"mean of {counted(found.n_rows, 'row')}"
 
 
 def _level_texts(ax: Axes, axis: Axis, which: str) -> None:
@@ -204,7 +211,7 @@ def _map(figure: Figure, ax: Axes, found: PartialDependence, place: int) -> None
     from matplotlib.colors import LinearSegmentedColormap
 
     across, up = found.axes
-    dress(ax, xlabel=named(written_name(across.name)), ylabel=named(written_name(up.name)), grid="")
+    dress(ax, xlabel=_name(across), ylabel=_name(up), grid="")
     color = _color(found, place)
     steps = [mixed(LIGHT.page, color, 0.08), color, mixed(color, LIGHT.ink, 0.8)]
     image = ax.pcolormesh(
@@ -217,7 +224,7 @@ def _map(figure: Figure, ax: Axes, found: PartialDependence, place: int) -> None
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
-    bar.set_label(_said(found, [place]), **text_style(LABEL))
+    bar.set_label(drawable(_said(found, [place])), **text_style(LABEL))
 
 
 def _edges(axis: Axis) -> np.ndarray:

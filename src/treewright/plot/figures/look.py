@@ -149,6 +149,11 @@ def tick_style(color: str = LIGHT.ink) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def as_wanted() -> dict[str, Any]:
+    """Return the arguments of a line where points would lie if all was well, or if all was guessed."""
+    return {"color": TRAIN, "linewidth": points(1.4), "linestyle": DOTTED, "zorder": 1.5}
+
+
 def text_style(size: float, color: str = LIGHT.ink) -> dict[str, Any]:
     """Return the arguments of a text; ``size`` as it is in no medium."""
     return {"fontsize": points(size), "color": color, "fontfamily": families()}

@@ -121,7 +121,7 @@ class Page:
         pattern = (0, [part * self.points / width for part in dashes]) if dashes and width else "-"
         return {
             "facecolor": "none" if fill == "none" else to_rgba(fill, float(said.get("fill-opacity", 1))),
-            "edgecolor": stroke,
+            "edgecolor": "none" if stroke == "none" else to_rgba(stroke, float(said.get("stroke-opacity", 1))),
             "linewidth": width,
             "linestyle": pattern,
             "zorder": order,

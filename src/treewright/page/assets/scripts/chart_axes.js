@@ -76,8 +76,8 @@ const chartAxes = (() => {
     const at = (value) => value > 0 ? start + (Math.log10(value) - low) / (high - low) * (to - start) : from;
     const every = Math.max(1, Math.ceil((high - low) / Math.max(1, Math.abs(to - start) / 60)));
     const ticks = zero ? [{ value: 0, text: "0" }] : [];
-    // Of few powers also twice and five times as much.
-    const factors = high - low < 2.6 ? [1, 2, 5] : [1];
+    // Where there is room also twice and five times as much.
+    const factors = Math.abs(to - start) / (high - low) > 140 ? [1, 2, 5] : [1];
     for (let power = Math.floor(low / every) * every; power <= high + 1e-9; power += every) {
       for (const factor of factors) {
         const place = power + Math.log10(factor);

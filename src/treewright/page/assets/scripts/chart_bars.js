@@ -2,6 +2,8 @@
 const chartBars = (() => {
   const { FONT, LINE, text, rule } = chartAxes;
   const put = (svg, ...children) => svg.append(...children.flat(Infinity).filter(Boolean));
+  // What a column is made of: nothing below 0, nothing without end.
+  const amount = (held) => Number.isFinite(numbers.value(held)) ? Math.max(0, numbers.value(held)) : 0;
   const tip = (words) => dom.svg("title", {}, words);
 
   function bars(host, options) {
@@ -49,7 +51,7 @@ const chartBars = (() => {
   // edges: n + 1 ends of n cells of numbers; further columns (such as missing values) stand apart at the right.
   function stacked(host, options) {
     const now = { ...options };
-    const totals = () => now.labels.map((_, at) => now.parts.reduce((sum, part) => sum + (numbers.value(part.values[at]) || 0), 0));
+    const totals = () => now.labels.map((_, at) => now.parts.reduce((sum, part) => sum + amount(part.values[at]), 0));
 
     // Where each column begins and how wide it is.
     function places(box) {
@@ -95,7 +97,7 @@ const chartBars = (() => {
     function column(label, at, { left, width }, y) {
       let below = 0;
       return now.parts.map((part) => {
-        const value = numbers.value(part.values[at]) || 0, from = below;
+        const value = amount(part.values[at]), from = below;
         below += value;
         if (!(value > 0)) return null;
         return dom.svg("rect", { x: left, y: y.at(below), width, height: Math.max(0.5, y.at(from) - y.at(below)), fill: part.color, class: "chart-stack" },

@@ -37,7 +37,7 @@ const data = (() => {
   }
 
   function barCell(cell, part, key, at) {
-    if (part[key] === null || (key === "permutation" && !part.asked)) { cell.classList.add("muted"); return; }
+    if (part[key] === null || !part.asked) { cell.classList.add("muted"); return; }
     const words = key === "impurity" ? numbers.percent(part[key]) : numbers.short(part[key], 3);
     const error = key === "permutation" && part.error !== null ? `${words}, standard error ${numbers.short(part.error, 2)}` : words;
     dom.fill(cell, dom.el("span", { class: "data-measure", title: error }, bar(part, key, at), dom.el("span", { "data-value": part[key] }, words)));
@@ -69,6 +69,9 @@ const data = (() => {
       title: byClass ? "Values by class" : "Values", labels: names, ylabel: "rows", xlabel: part.name, edges: spread.edges || undefined,
       parts: spread.parts.map((values, at) => ({ name: spread.names[at], values, color: !byClass ? "var(--class-0)" : spread.codes[at] === null ? others : `var(--class-${spread.codes[at] % 24})` })),
     });
+    if (spread.n_beyond) {
+      host.append(dom.el("p", { class: "small muted" }, `${numbers.counted(spread.n_beyond, "row")} far beyond the others ${spread.n_beyond === 1 ? "is" : "are"} counted in the first or the last column.`));
+    }
     if (spread.means) drawMeans(host, part, spread, names);
   }
 
@@ -171,6 +174,7 @@ const data = (() => {
       } });
       host.append(dom.el("label", { for: "data-filter" }, "Find a column"), filter);
     }
+    if (parts.length < FILTER_FROM) status.classList.add("visually-hidden");
     host.append(status);
   }
 

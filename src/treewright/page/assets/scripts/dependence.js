@@ -20,9 +20,11 @@ const dependence = (() => {
     return labels.map((label, at) => {
       if (at % every) return null;
       const x = across.at(at), words = chartAxes.fit(label, across.turned ? 76 : across.width);
-      return across.turned
-        ? text(x + 4, box.bottom + 14, words, { "text-anchor": "end", transform: `rotate(-40 ${place(x + 4)} ${place(box.bottom + 14)})` }, label)
+      const written = across.turned
+        ? text(x + 4, box.bottom + 14, words, { "text-anchor": "end", transform: `rotate(-40 ${place(x + 4)} ${place(box.bottom + 14)})` })
         : text(x, box.bottom + 4 + FONT, words, { "text-anchor": "middle" });
+      if (words !== label) written.append(dom.svg("title", {}, label));
+      return written;
     });
   }
 
@@ -44,7 +46,8 @@ const dependence = (() => {
         cx: place(across.at(index) + (at * GOLDEN % 1 - 0.5) * across.width * 0.6), cy: place(y.at(numbers.value(value))) }))) : null,
       line.means.map((value, index) => {
         const x = place(across.at(index) + beside), top = place(y.at(numbers.value(value)));
-        return dom.svg("path", { d: `M${x - 6} ${top}L${x} ${top - 6}L${x + 6} ${top}L${x} ${top + 6}Z`, fill: color, class: "dependence-point" });
+        return dom.svg("path", { d: `M${x - 6} ${top}L${x} ${top - 6}L${x + 6} ${top}L${x} ${top + 6}Z`, fill: color, class: "dependence-point" },
+          dom.svg("title", {}, `${line.name}: ${numbers.short(value)}`));
       }),
     ];
   }
@@ -124,7 +127,7 @@ const dependence = (() => {
 
   function note(part, isNumeric) {
     const single = part.lines[0].rows.length;
-    return `The column is set to each value in ${numbers.counted(part.n_rows, "row")}; ${part.lines.length > 1 ? "with a class chosen, " : ""}thin ${isNumeric ? "lines" : "dots"} are ${numbers.counted(single, "single row")}.${isNumeric ? " Marks at the foot: tenths of the rows." : ""}`;
+    return `The column is set to each value in ${numbers.counted(part.n_rows, "row")}; ${part.lines.length > 1 ? "with a class chosen, " : ""}thin ${isNumeric ? "lines" : "dots"} are ${numbers.counted(single, "single row")}.${isNumeric ? " Marks at the foot: tenths of the rows." : part.lines.length > 1 ? " Means stand in the order of the classes." : ""}`;
   }
 
   return { draw };

@@ -84,12 +84,21 @@ const ensemble = (() => {
     state.on("shape", reflect);
   }
 
+  // A row goes through one tree; what all say of it may differ.
+  function warn() {
+    const all = `all ${numbers.short(part.n_trees)} trees`;
+    dom.byId("follow-host").before(dom.el("p", { class: "note", role: "note" },
+      `The list of rows tells what ${all} together answer. The way and the leaf are those of the tree in the picture, which may answer otherwise.`));
+  }
+
   function start() {
     part = state.summary.ensemble;
     part.curves.forEach(curve);
     part.sizes.forEach((held, at) => spread(held, `ensemble-size-${at}`));
     if (part.agreement) spread(part.agreement, "ensemble-agreement");
-    if (state.summary.tree && part.surrogate) list();
+    if (!state.summary.tree || !part.surrogate) return;
+    list();
+    if (dom.byId("follow-host")) warn();
   }
 
   return { start };

@@ -7,10 +7,12 @@ const follow = (() => {
   const columns = summary.columns;
   const onPage = (tree) => tree === summary.tree;
 
-  // The tree that is shown, and where it ends.
+  // The tree that is shown, and where it ends. What stands below a node that is folded in another tree nobody knows here.
   function shown() {
     const shape = state.get("shape");
-    return { tree: (shape && shape.tree) || summary.tree, isLeaf: (shape && shape.isLeaf) || (() => false), name: shape && shape.title };
+    if (!shape) return { tree: summary.tree, isLeaf: () => false, name: null };
+    const isLeaf = shape.tree && !onPage(shape.tree) ? (node) => node.hidden === 0 && shape.isLeaf(node) : shape.isLeaf;
+    return { tree: shape.tree || summary.tree, isLeaf, name: shape.title };
   }
 
   // What a node of the page's own tree rests on; of other trees the page does not know it.
@@ -161,6 +163,7 @@ const follow = (() => {
     const several = ends.length > 1, held = several ? null : supportOf(tree, leaf);
     const interval = held && held.intervals[0] ? held.intervals[0].map(numbers.value) : null;
     const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${self.example.number}: `, dom.el("strong", {}, self.example.truth)) : null;
+    const together = self.example && summary.ensemble ? dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", {}, self.example.said)) : null;
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${numbers.percent(ends[0].share)})`
       : `${leaf.hidden > 0 && !leaf.test ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "training row")}`;
@@ -168,7 +171,7 @@ const follow = (() => {
       dom.el("h3", {}, "The answer"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
-      truth,
+      together, truth,
       answer.shares ? followTold.distribution(tree.outputs[0], answer.shares, answer.code, interval) : followTold.onScale(tree, answer.number, interval),
       interval ? dom.el("p", { class: "small muted", "data-name": "follow-interval" }, intervalText(answer, interval)) : null,
       name ? dom.el("p", { class: "small muted" }, `In the tree as it is shown: ${name}.`) : null);

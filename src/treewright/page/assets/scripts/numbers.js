@@ -2,6 +2,9 @@
 const numbers = (() => {
   const value = (held) => held === "inf" ? Infinity : held === "-inf" ? -Infinity : held === null ? NaN : held;
 
+  // Made once: a tree of 2,000 nodes writes 10,000 numbers, and toLocaleString makes a formatter for each.
+  const formats = [false, true].map((useGrouping) => new Intl.NumberFormat("en-US", { maximumFractionDigits: 10, useGrouping }));
+
   // Four significant digits, thousands apart from 10,000 on; "-" where there is none.
   function short(held, digits = 4) {
     const number = value(held);
@@ -9,8 +12,7 @@ const numbers = (() => {
     if (!Number.isFinite(number)) return number > 0 ? "infinite" : "-infinite";
     const size = Math.abs(number);
     if (size !== 0 && (size >= 1e15 || size < 1e-4)) return number.toExponential(digits - 1);
-    if (Number.isInteger(number)) return number.toLocaleString("en-US", { useGrouping: size >= 10000 });
-    return Number(number.toPrecision(digits)).toLocaleString("en-US", { maximumFractionDigits: 10, useGrouping: size >= 10000 });
+    return formats[size >= 10000 ? 1 : 0].format(Number.isInteger(number) ? number : Number(number.toPrecision(digits)));
   }
 
   const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;

@@ -73,8 +73,7 @@ const pruning = (() => {
     put("standard_error", choice.standard_error);
     put("rmse", choice.error === null ? null : Math.sqrt(choice.error));
     if (counts) { put("accuracy", accuracyOf(counts), numbers.percent(accuracyOf(counts))); matrix.update({ counts }); }
-    followBar(choice);
-    followLines(choice);
+    followLines(choice, followBar(choice));
     chartOfPath.update(choice.at === null ? { cursor: null, point: choice.error === null ? { x: choice.n_leaves, y: choice.train_error } : { x: choice.n_leaves, y: choice.error } }
       : { cursor: choice.n_leaves, point: null });
   }
@@ -87,14 +86,16 @@ const pruning = (() => {
     slider.classList.toggle("pruning-idle", choice.at === null);
     said.textContent = words;
     for (const { button, is } of buttons) button.setAttribute("aria-pressed", String(is(choice)));
+    return words;
   }
 
-  function followLines(choice) {
+  function followLines(choice, words) {
     for (const line of lines) {
       line.code.textContent = choice[line.name] || "Nothing to run: this is the tree as it is.";
       line.button.disabled = !choice[line.name];
     }
-    status.textContent = choice.note || "";
+    // The slider tells its own text; what a button made is told here.
+    status.textContent = choice.at === null ? `${words}. ${choice.note}` : "";
   }
 
   function copied(line) {
@@ -127,7 +128,7 @@ const pruning = (() => {
   function bar(host) {
     slider = dom.el("input", { type: "range", min: 0, max: part.steps.length - 1, step: 1, value: 0, id: "pruning-slider",
       "data-name": "step_slider", oninput: () => show(choiceOfStep(Number(slider.value))) });
-    said = dom.el("output", { for: "pruning-slider", class: "pruning-said", "data-name": "said" });
+    said = dom.el("output", { for: "pruning-slider", class: "pruning-said", "aria-live": "off", "data-name": "said" });
     const jump = (words, at) => at === null ? null : button(words, (choice) => choice.at === at, () => choiceOfStep(at), { "data-jump": words });
     dom.fill(host,
       dom.el("div", { class: "pruning-head" },

@@ -7,7 +7,7 @@ const tree = (() => {
   // part: TreePart; options: columns (ColumnWords), shared: whether path, row and shape are those of the page.
   function mount(host, part, { columns = state.summary.columns, shared = false } = {}) {
     const name = `tree${instances++}`;
-    const self = { columns, name, shared, own: part, cards: new Map(), edges: new Map(), hits: new Set(), hit: -1, row: new Map(), path: null };
+    const self = { columns, name, shared, own: part, cards: new Map(), edges: new Map(), hits: new Set(), hit: -1, row: new Map(), path: null, dots: [] };
     build(self, host);
     use(self, part);
     home(self);
@@ -24,7 +24,9 @@ const tree = (() => {
 
   function build(self, host) {
     const { name } = self;
-    self.edgesHost = dom.svg("svg", { class: "tree-edges", "aria-hidden": "true" });
+    self.thin = dom.svg("path", { class: "is-thin" });
+    self.thinMarked = dom.svg("path", { class: "is-thin on-path" });
+    self.edgesHost = dom.svg("svg", { class: "tree-edges", "aria-hidden": "true" }, self.thin, self.thinMarked);
     self.cardsHost = dom.el("div", { class: "tree-cards", role: "tree", id: name, "aria-label": "Decision tree" });
     self.stage = dom.el("div", { class: "tree-stage" }, self.edgesHost, self.cardsHost);
     self.frame = dom.el("div", {
@@ -41,9 +43,10 @@ const tree = (() => {
     const button = (label, text, act) => dom.el("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     dom.fill(host, dom.el("div", { class: "tree-bar" },
       self.box.element,
-      dom.el("div", { class: "tree-buttons", role: "group", "aria-label": "Levels" },
-        button("One level less", "\u2212 level", () => levels(self, -1)), button("One level more", "+ level", () => levels(self, 1)),
-        button("Open every node", "all", () => openAll(self)), button("First levels only, as at the start", "start", () => startAgain(self))),
+      dom.el("div", { class: "tree-buttons", role: "group", "aria-labelledby": `${name}-levels` },
+        dom.el("span", { id: `${name}-levels`, class: "small muted" }, "Levels"),
+        button("One level less", "less", () => levels(self, -1)), button("One level more", "more", () => levels(self, 1)),
+        button("All: open every node", "all", () => openAll(self)), button("First levels, as at the start", "start", () => startAgain(self))),
       dom.el("div", { class: "tree-buttons", role: "group", "aria-label": "Zoom" },
         button("Zoom out", "\u2212", () => self.view.zoom(1 / treeView.STEP)), button("Zoom in", "+", () => self.view.zoom(treeView.STEP)),
         button("Fit the whole tree in the window", "fit", () => self.view.fit(self.rootX, false)))),
@@ -60,6 +63,7 @@ const tree = (() => {
   // Draw another tree.
   function use(self, part) {
     self.model = treeModel.of(part);
+    for (const held of [self.cards, self.edges]) { held.forEach((element) => element.remove()); held.clear(); }
     self.current = 0;
     self.base = null;
     self.row = new Map();
@@ -88,7 +92,7 @@ const tree = (() => {
   function resized(self) {
     if (self.printing) return;
     if (self.view.touched) self.view.refresh();
-    else home(self);
+    else self.view.again(self.rootX);
   }
 
   // Something opened or closed: the card that did it stays where it is on the screen.
@@ -118,7 +122,7 @@ const tree = (() => {
     }
     const { touched } = self.view;
     changed(self, 0);
-    if (!touched) home(self);
+    if (!touched || treeDrawing.isLost(self)) self.view.again(self.rootX);
     tell(self, self.current);
     if (self.shared) follow(self, state.get("row"));
   }
@@ -217,7 +221,7 @@ const tree = (() => {
   function opened(self) {
     const { touched } = self.view;
     changed(self, 0);
-    if (!touched) home(self);
+    if (!touched) self.view.again(self.rootX);
   }
 
   function tell(self, position) {

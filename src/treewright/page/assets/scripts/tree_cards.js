@@ -6,7 +6,7 @@ const treeCards = (() => {
   const pen = document.createElement("canvas").getContext("2d");
   const DOT = " \u00b7 ";
   let family = "";
-  const known = new Map();
+  const known = new Map(), lines = new WeakMap();
 
   function textWidth(text, font) {
     const key = font + text;
@@ -38,7 +38,12 @@ const treeCards = (() => {
 
   // Two lines: how many, and how mixed they are.
   function small(model, position, role) {
-    const node = model.nodes[position], part = model.part;
+    const node = model.nodes[position], key = asks(role) ? "asks" : role;
+    const held = lines.get(node) || lines.set(node, {}).get(node);
+    return held[key] || (held[key] = smallOf(model.part, node, role));
+  }
+
+  function smallOf(part, node, role) {
     if (!node.n_rows) return ["no rows of the fit", ""];
     const rows = [numbers.counted(node.n_rows, "row")];
     if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${numbers.short(node.values[0][0], 4)}`);
@@ -101,12 +106,13 @@ const treeCards = (() => {
     return dom.el("span", { class: "track" }, dom.el("span", { class: "dot", style: { left: `${(100 * share).toFixed(1)}%` } }));
   }
 
-  // What a screen reader says of a card.
+  // What a screen reader says of a card that has no text; of others it reads the text.
   function spoken(model, columns, position, role) {
-    const node = model.nodes[position];
-    const head = asks(role) ? `${question(model, columns, position)}?` : `${role === "leaf" ? "Leaf" : "Cut off"}: ${node.said}`;
-    return [node.edge, head, ...small(model, position, role), `node ${node.id}`].filter(Boolean).join(", ");
+    const said = title(model, columns, position, role);
+    return [model.nodes[position].edge, said, ...small(model, position, role), called(model, position, role)].filter(Boolean).join(", ");
   }
+
+  const called = (model, position, role) => `${asks(role) ? "node" : "leaf"} ${model.nodes[position].id}`;
 
   // The colours of a leaf: its class, or how great its number is.
   function tint(model, node) {
@@ -119,13 +125,21 @@ const treeCards = (() => {
     if (role === "cut") return dom.el("span", { class: "toggle is-cut" }, `+${numbers.short(node.hidden)} not in this page`);
     if (role === "leaf") return null;
     const below = `${numbers.counted(model.below[position], "node")} below node ${node.id}`;
+    const label = role === "open" ? `Hide the ${below}` : `+${below}: show`;
     return dom.el("button", {
-      type: "button", class: "toggle", tabindex: "-1", "data-toggle": position, title: role === "open" ? "Close" : "Open",
-      "aria-label": role === "open" ? `Hide the ${below}` : `Show the ${below}`,
+      type: "button", class: "toggle", tabindex: "-1", "data-toggle": position, title: role === "open" ? "Close" : "Open", "aria-label": label,
     }, role === "open" ? "\u2212" : `+${numbers.short(model.below[position])}`);
   }
 
-  // far: so small that nothing could be read; the card is one plain box then.
+  // So small that nothing could be read, a card is a plain box. Who reads with ears goes from card to card with the keys,
+  // and the card that has the focus is a whole one.
+  function makeDot(model, position) {
+    const node = model.nodes[position], role = treeModel.role(model, position);
+    const dot = dom.el("div", { class: `tree-card is-${role} is-far`, "data-node": node.id, "data-at": position, "aria-hidden": "true" });
+    if (role === "leaf" || role === "cut") for (const [rule, to] of Object.entries(tint(model, node))) dot.style.setProperty(rule, to);
+    return dot;
+  }
+
   function make(model, columns, position, far) {
     const node = model.nodes[position];
     const role = treeModel.role(model, position);
@@ -133,7 +147,7 @@ const treeCards = (() => {
     const attributes = {
       role: "treeitem", class: `tree-card is-${role}${node.n_rows ? "" : " is-empty"}${far ? " is-far" : ""}`, tabindex: "-1",
       "data-node": node.id, "data-at": position,
-      "aria-label": spoken(model, columns, position, role), "aria-level": node.depth + 1,
+      "aria-label": far ? spoken(model, columns, position, role) : null, "aria-level": node.depth + 1,
       "aria-setsize": siblings.length, "aria-posinset": siblings.indexOf(position) + 1,
       "aria-expanded": role === "open" ? "true" : role === "closed" ? "false" : null,
       style: role === "leaf" || role === "cut" ? tint(model, node) : {},
@@ -147,8 +161,9 @@ const treeCards = (() => {
       dom.el("span", { class: "tree-title", title: said }, swatch, said),
       small(model, position, role).map((line) => dom.el("span", { class: "tree-small" }, line)),
       bars(model, node),
+      dom.el("span", { class: "visually-hidden" }, called(model, position, role)),
       toggle(model, position, role));
   }
 
-  return { make, widths, height, color, shareBar, histogram, isNumber, criterion, typographic, question, shareOfRange, LABEL };
+  return { make, makeDot, widths, height, color, shareBar, histogram, isNumber, criterion, typographic, question, shareOfRange, LABEL };
 })();

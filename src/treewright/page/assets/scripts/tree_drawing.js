@@ -13,17 +13,26 @@ const treeDrawing = (() => {
     self.widths = new Map(self.shown.map((at) => [at, treeCards.widths(model, self.columns, at, treeModel.role(model, at))]));
     if (self.base !== key) placeAll(self, kept);
     self.base = key;
-    self.cards.forEach((card) => card.remove());
-    self.cards.clear();
-    self.edges.forEach((edge) => edge.remove());
-    self.edges.clear();
+    for (const held of [self.cards, self.edges]) for (const [at, element] of held) {
+      // What looks as it did stays: a step of the slider touches few of 2,000 cards.
+      if (self.widths.has(at) && element.dataset.looks === looks(self, at)) continue;
+      element.remove();
+      held.delete(at);
+    }
     if (!self.widths.has(self.current)) self.current = nearest(self, self.current);
     self.view.sized(self.width, self.height);
     self.boxes = null;
+    self.dots = [];
     self.frame.style.setProperty("--tree-wide", Math.ceil(self.width + 4));
     self.frame.style.setProperty("--tree-high", Math.ceil(self.height + 4));
     tall(self);
     self.view.refresh();
+  }
+
+  // Everything that a card and the edge to it show, but for marks.
+  function looks(self, at) {
+    const above = self.model.parent[at];
+    return [treeModel.role(self.model, at), self.middle.get(at), self.widths.get(at).card, above < 0 ? "" : self.middle.get(above)].join();
   }
 
   function placeAll(self, kept) {
@@ -77,6 +86,7 @@ const treeDrawing = (() => {
 
   // Only what the window shows is in the page, and the card that has the focus.
   function draw(self) {
+    self.view.drawn();
     const far = self.view.at.k < FAR && !self.printing;
     if (far !== self.far) {
       self.cards.forEach((card) => card.remove());
@@ -91,6 +101,7 @@ const treeDrawing = (() => {
     let last = null;
     for (const at of wanted) {
       let card = self.cards.get(at);
+      if (card && far && card.hasAttribute("role") !== (at === self.current)) { card.remove(); card = null; }
       if (!card) {
         card = cardAt(self, at, far);
         self.cards.set(at, card);
@@ -110,37 +121,62 @@ const treeDrawing = (() => {
     return x + half >= seen.left && x - half <= seen.right && y + self.cardHeight >= seen.top && y <= seen.bottom;
   };
 
+  // Whether the window shows nothing of the tree, or all of it far smaller than need be.
+  function isLost(self) {
+    const { at } = self.view, seen = self.view.seen(0);
+    const dot = at.k < self.view.READABLE && self.width * at.k < 0.3 * self.frame.clientWidth && self.height * at.k < 0.3 * self.frame.clientHeight;
+    return dot || !self.shown.some((each) => isIn(self, each, seen));
+  }
+
   function cardAt(self, at, far) {
-    const card = treeCards.make(self.model, self.columns, at, far);
+    const card = far && at !== self.current ? treeCards.makeDot(self.model, at) : treeCards.make(self.model, self.columns, at, far);
     const box = boxOf(self, at);
-    for (const [rule, to] of [["left", box.x], ["top", box.y], ["width", box.width], ["height", box.height]]) card.style.setProperty(rule, `${to.toFixed(1)}px`);
+    card.dataset.looks = looks(self, at);
+    card.style.cssText += `left:${box.x.toFixed(1)}px;top:${box.y.toFixed(1)}px;width:${box.width.toFixed(1)}px;height:${box.height.toFixed(1)}px`;
     return card;
   }
 
   function drawEdges(self, seen) {
-    const wanted = new Set();
-    for (const at of self.shown) {
+    const wanted = self.shown.filter((at) => {
       const above = self.model.parent[at];
-      if (above < 0) continue;
+      if (above < 0) return false;
       const from = self.middle.get(above), to = self.middle.get(at), y = top(self, at);
-      if (Math.max(from, to) < seen.left || Math.min(from, to) > seen.right || y < seen.top || y - ROW > seen.bottom) continue;
-      wanted.add(at);
-      if (!self.edges.has(at)) {
-        const edge = edgeTo(self, at, from, to, y);
-        self.edges.set(at, edge);
-        self.edgesHost.append(edge);
-      }
+      return Math.max(from, to) >= seen.left && Math.min(from, to) <= seen.right && y >= seen.top && y - ROW <= seen.bottom;
+    });
+    const single = new Set(self.far ? [] : wanted);
+    for (const [at, edge] of self.edges) if (!single.has(at)) { edge.remove(); self.edges.delete(at); }
+    for (const at of single) {
+      if (self.edges.has(at)) continue;
+      const edge = edgeTo(self, at);
+      edge.dataset.looks = looks(self, at);
+      self.edges.set(at, edge);
+      self.edgesHost.append(edge);
     }
-    for (const [at, edge] of self.edges) if (!wanted.has(at)) { edge.remove(); self.edges.delete(at); }
+    self.dots = self.far ? wanted : [];
+  }
+
+  // Edges too thin to tell apart are one path, and one for those that are marked.
+  function drawThin(self, way) {
+    const marked = (at) => (way !== null && way.has(at)) || self.row.has(at);
+    const lines = (chosen) => chosen.map((at) => curve(self, at)).join("");
+    self.thin.setAttribute("d", lines(self.dots.filter((at) => !marked(at))));
+    self.thinMarked.setAttribute("d", lines(self.dots.filter(marked)));
+    // As wide on the screen whatever the zoom.
+    self.thin.setAttribute("stroke-width", 1.2 / self.view.at.k);
+    self.thinMarked.setAttribute("stroke-width", 2.6 / self.view.at.k);
+  }
+
+  function curve(self, at) {
+    const from = self.middle.get(self.model.parent[at]).toFixed(1), to = self.middle.get(at).toFixed(1), y = top(self, at);
+    const start = y - ROW, end = y - treeCards.LABEL - 2, bend = (start + end) / 2 + 6;
+    return `M${from} ${start}C${from} ${bend} ${to} ${bend} ${to} ${end}`;
   }
 
   // As thick as the share of rows that come this way; dashed where none came.
-  function edgeTo(self, at, from, to, y) {
+  function edgeTo(self, at) {
     const node = self.model.nodes[at], share = node.n_rows / Math.max(1, self.model.nodes[0].n_rows);
-    const start = y - ROW, end = y - treeCards.LABEL - 2, bend = (start + end) / 2 + 6;
     return dom.svg("path", {
-      d: `M${from.toFixed(1)} ${start}C${from.toFixed(1)} ${bend} ${to.toFixed(1)} ${bend} ${to.toFixed(1)} ${end}`,
-      "stroke-width": (1.4 + 7 * Math.sqrt(share)).toFixed(1), "stroke-dasharray": node.n_rows ? null : "3 4", "data-to": node.id,
+      d: curve(self, at), "stroke-width": (1.4 + 7 * Math.sqrt(share)).toFixed(1), "stroke-dasharray": node.n_rows ? null : "3 4", "data-to": node.id,
     });
   }
 
@@ -149,11 +185,14 @@ const treeDrawing = (() => {
     const way = self.path === null ? null : self.way;
     self.stage.classList.toggle("has-path", way !== null);
     self.stage.classList.toggle("has-row", self.row.size > 0);
+    drawThin(self, way);
     for (const [at, card] of self.cards) {
-      card.classList.toggle("on-path", way !== null && way.has(at));
-      card.classList.toggle("on-row", self.row.has(at));
-      card.classList.toggle("is-hit", self.hits.has(at));
-      card.classList.toggle("is-current-hit", self.hit === at);
+      const kinds = `${way !== null && way.has(at) ? " on-path" : ""}${self.row.has(at) ? " on-row" : ""}${self.hits.has(at) ? " is-hit" : ""}${self.hit === at ? " is-current-hit" : ""}`;
+      if (card.marked !== kinds) {
+        card.className = card.className.replace(card.marked || "", "") + kinds;
+        card.marked = kinds;
+      }
+      if (!card.hasAttribute("role")) continue;
       card.setAttribute("tabindex", at === self.current ? "0" : "-1");
       card.setAttribute("aria-selected", way !== null && self.model.nodes[at].id === self.path ? "true" : "false");
     }
@@ -169,5 +208,5 @@ const treeDrawing = (() => {
     if (card) card.focus({ preventScroll: true });
   }
 
-  return { arrange, draw, marks, boxOf, top, focusCard };
+  return { arrange, draw, marks, boxOf, top, isLost, focusCard };
 })();

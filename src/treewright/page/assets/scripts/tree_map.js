@@ -14,9 +14,10 @@ const treeMap = (() => {
       canvas.hidden = view.whole() >= Math.min(1, view.at.k) - 1e-9;
       if (canvas.hidden) return;
       const sharp = devicePixelRatio || 1;
-      kx = Math.min(WIDTH / size.width, HEIGHT / size.height);
+      const small = frame.clientWidth < 480 ? 0.6 : 1;
+      kx = small * Math.min(WIDTH / size.width, HEIGHT / size.height);
       // Trees are wide: drawn to scale, nothing could be told apart.
-      ky = Math.min(HEIGHT / size.height, STRETCH * kx);
+      ky = Math.min(small * HEIGHT / size.height, STRETCH * kx);
       const wide = Math.max(24, size.width * kx) + 2 * RIM, tall = Math.max(16, size.height * ky) + 2 * RIM;
       canvas.width = Math.round(wide * sharp);
       canvas.height = Math.round(tall * sharp);

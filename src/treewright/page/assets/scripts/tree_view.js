@@ -1,11 +1,11 @@
 // A window on a drawing: zoom, move, fit. One transform moves everything; who draws is told where the window is.
 const treeView = (() => {
-  const LEAST = 0.02, MOST = 2.5, STEP = 1.25, READABLE = 0.92, EDGE = 14, PAN = 60, DRAG = 4;
+  const LEAST = 0.003, MOST = 2.5, STEP = 1.25, READABLE = 0.92, EDGE = 14, PAN = 60, DRAG = 4;
 
   // frame: what is looked through; stage: what moves. moved() is called, at most once a frame, after every change.
   function make(frame, stage, moved) {
     const at = { x: 0, y: 0, k: 1 };
-    let size = { width: 1, height: 1 }, asked = 0, touched = false;
+    let size = { width: 1, height: 1 }, asked = 0, touched = false, last = true;
     const clamp = (k) => Math.min(MOST, Math.max(LEAST, k));
 
     function apply() {
@@ -31,9 +31,14 @@ const treeView = (() => {
     function fit(rootX, readable) {
       const k = clamp(readable && whole() < READABLE ? 1 : Math.min(1, whole()));
       const fits = size.width * k <= frame.clientWidth - EDGE;
-      set(frame.clientWidth / 2 - (fits ? size.width / 2 : rootX) * k, EDGE, k);
+      const above = readable ? EDGE : Math.max(EDGE, (frame.clientHeight - size.height * k) / 2);
+      set(frame.clientWidth / 2 - (fits ? size.width / 2 : rootX) * k, above, k);
       touched = false;
+      last = readable;
     }
+
+    // After the drawing changed: as the reader had it last.
+    const again = (rootX) => fit(rootX, last);
 
     // Move as little as needed to have a box in the frame.
     function reveal(box) {
@@ -55,7 +60,9 @@ const treeView = (() => {
 
     listen(frame, { zoom, pan });
     return {
-      at, zoom, pan, fit, reveal, seen, set, refresh: apply, READABLE,
+      at, zoom, pan, fit, again, reveal, seen, set, refresh: apply, READABLE,
+      // The drawing is up to date already.
+      drawn() { cancelAnimationFrame(asked); asked = 0; },
       sized(width, height) { size = { width: Math.max(1, width), height: Math.max(1, height) }; },
       get touched() { return touched; },
       whole,

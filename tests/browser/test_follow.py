@@ -1,0 +1,300 @@
+"""Following a row in a real browser: the leaf, the words and the changes are those of Python."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.page.parts import Summary
+from treewright.page.render import render
+from treewright.page.tree_part import tree_part
+from treewright.reporting.examples_part import examples_part
+from treewright.reporting.judged import judged_rows
+from treewright.reporting.options import Options
+from treewright.reporting.summary import columns_in_words
+
+TOWNS = [f"town {at:03}" for at in range(120)]
+
+
+def table(n, seed):
+    rng = np.random.default_rng(seed)
+    X = {
+        "age": rng.integers(18, 80, n).astype(float).tolist(),
+        "income": rng.normal(50, 15, n).round(1).tolist(),
+        "kind": rng.choice(["new", "old", "odd"], n).tolist(),
+        "size": rng.choice(["S", "M", "L"], n).tolist(),
+        "town": rng.choice(TOWNS, n).tolist(),
+        "noise": rng.normal(size=n).tolist(),
+    }
+    X["income"] = [None if rng.random() < 0.1 else cell for cell in X["income"]]
+    age, kind = np.array(X["age"]), np.array(X["kind"])
+    size = np.array([["S", "M", "L"].index(cell) for cell in X["size"]])
+    income = np.array([40.0 if cell is None else cell for cell in X["income"]])
+    score = age / 10 + 3 * (kind == "old") + 2 * size + income / 20 + rng.normal(0, 1, n)
+    return X, score
+
+
+def labels(score):
+    return np.array(["low", "middle", "high"])[np.digitize(score, [8.5, 11])]
+
+
+def page_of(est, X, y, examples=40):
+    """A page with the tree and the rows to follow, and nothing else."""
+    judged = judged_rows(est.model_, est, X, y)
+    tree = tree_part(est.model_)
+    summary = Summary(
+        title="Follow", subtitle="", task=est.model_.task, target="", facts=(), notes=(),
+        columns=columns_in_words(judged), text="", tree=tree, version="0",
+        examples=examples_part(judged, Options(examples=examples), tree),
+    )  # fmt: skip
+    return render(summary), summary
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, score = table(400, 0)
+    return X, labels(score), score
+
+
+@pytest.fixture(scope="module")
+def classes(data):
+    X, y, _ = data
+    options = {"max_depth": 5, "min_samples_leaf": 6, "ordinal": {"size": ["S", "M", "L"]}}
+    est = tw.DecisionTreeClassifier(missing="surrogate", **options).fit(X, y)
+    return est, *page_of(est, X, y)
+
+
+@pytest.fixture(scope="module")
+def numbers(data):
+    X, _, score = data
+    est = tw.DecisionTreeRegressor(max_depth=4, min_samples_leaf=6, ordinal={"size": ["S", "M", "L"]}).fit(X, score)
+    return est, *page_of(est, X, score)
+
+
+def row_at(X, at):
+    return {name: cells[at] for name, cells in X.items()}
+
+
+def painted(page):
+    """Wait until what was typed has been answered: at the next picture."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def told(opened):
+    """What the section says about the row."""
+    page = opened.page
+    painted(page)
+    return {
+        "leaf": int(page.locator("[data-name=follow-leaf]").get_attribute("data-leaf")),
+        "said": page.locator("[data-name=follow-said]").inner_text(),
+        "nodes": page.locator(".follow-steps li").evaluate_all(
+            "items => items.map((each) => Number(each.dataset.node))"
+        ),
+        "edges": page.locator(".follow-edge").evaluate_all("items => items.map((item) => item.lastChild.textContent)"),
+        "cards": page.locator(".follow-card").evaluate_all(
+            "cards => cards.map((card) => [card.dataset.want, Number(card.dataset.leaf)])"
+        ),
+    }
+
+
+def test_every_example_ends_in_the_leaf_that_apply_gives(open_page, classes, data):
+    est, html, summary = classes
+    X = data[0]
+    opened = open_page(html)
+    edges = {node.id: node.edge for node in summary.tree.nodes}
+    nodes = est.decision_path(X).toarray()
+    for at, example in enumerate(summary.examples.rows[:12]):
+        opened.page.select_option("#follow-example", str(at))
+        found = told(opened)
+
+        row = row_at(X, example.number)
+        assert found["leaf"] == est.apply({name: [cell] for name, cell in row.items()})[0]
+        assert found["said"] == est.model_.predict_one(row)
+        way = np.flatnonzero(nodes[example.number])[1:].tolist()
+        assert found["nodes"] == way
+        assert found["edges"] == [edges[node] for node in way]
+        expected = {}
+        for label in set(est.classes_) - {found["said"]}:
+            other = est.counterfactual(row, label, like=X)
+            if other.found:
+                expected[label] = other.leaf
+        assert dict(found["cards"]) == expected
+
+
+def test_the_interval_is_that_of_the_rules(open_page, classes):
+    est, html, _ = classes
+    opened = open_page(html)
+    leaf = told(opened)["leaf"]
+    [rule] = [rule for rule in est.rules() if rule.leaf == leaf]
+
+    low, high = rule.interval
+    expected = f"95 % interval of the share of {rule.prediction}: {100 * low:.1f} % to {100 * high:.1f} % (Wilson)"
+    assert opened.text("follow-interval").replace("\u00a0", " ") == expected
+
+
+def test_the_suggested_change_gives_the_class(open_page, classes):
+    opened = open_page(classes[1])
+    tried = 0
+    for at in range(8):
+        for card in range(2):
+            opened.page.select_option("#follow-example", str(at))
+            found = told(opened)
+            if card >= len(found["cards"]):
+                continue
+            wanted, leaf = found["cards"][card]
+            opened.page.locator(".follow-card").nth(card).get_by_role("button").click()
+            after = told(opened)
+
+            assert (after["said"], after["leaf"]) == (wanted, leaf)
+            assert opened.page.locator("#follow-example").input_value() == ""
+            tried += 1
+    assert tried > 8
+
+
+def test_typed_values_are_followed(open_page, classes, data):
+    est, html, summary = classes
+    opened = open_page(html)
+    page, names = opened.page, [column.name for column in summary.columns]
+    field = lambda name: page.locator(f"#follow-field-{names.index(name)}")  # noqa: E731
+    for details in page.locator(".follow-fields details").all():
+        details.locator("summary").click()
+    for age, income, kind, size in ((20, "", "new", "S"), (70, "61.5", "old", "L"), (44.5, "30", "odd", "M")):
+        field("age").fill(str(age))
+        field("income").fill(income)
+        field("kind").select_option(label=kind)
+        field("size").select_option(label=size)
+        field("town").fill("town 007")
+        row = {
+            "age": age, "income": float(income) if income else None, "kind": kind, "size": size, "town": "town 007",
+            "noise": 0.5,
+        }  # fmt: skip
+        field("noise").fill("0.5")
+
+        found = told(opened)
+
+        assert found["leaf"] == est.apply({name: [cell] for name, cell in row.items()})[0]
+        assert found["said"] == est.model_.predict_one(row)
+
+
+def test_a_text_that_is_no_number_or_no_level_is_marked_and_changes_nothing(open_page, classes):
+    _, html, summary = classes
+    opened = open_page(html)
+    page, names = opened.page, [column.name for column in summary.columns]
+    before = told(opened)
+    age = page.locator(f"#follow-field-{names.index('age')}")
+
+    age.fill("twelve")
+
+    assert age.get_attribute("aria-invalid") == "true"
+    assert told(opened) == before
+    age.fill("12")
+    assert age.get_attribute("aria-invalid") == "false"
+    for details in page.locator(".follow-fields details").all():
+        details.locator("summary").click()
+    town = page.locator(f"#follow-field-{names.index('town')}")
+    town.fill("nowhere")
+    assert town.get_attribute("aria-invalid") == "true"
+    assert page.locator("datalist option").count() == 0
+    town.fill("town 01")
+    assert page.locator("datalist option").count() == 10
+
+
+def test_a_kept_column_is_not_changed(open_page, classes, data):
+    est, html, summary = classes
+    opened = open_page(html)
+    names, X = [column.name for column in summary.columns], data[0]
+    row = row_at(X, summary.examples.rows[0].number)
+    said = told(opened)["said"]
+    found = {label: est.counterfactual(row, label, like=X) for label in set(est.classes_) - {said}}
+    kept = next(each for each in found.values() if each.found).changes[0].column
+
+    opened.page.check(f"#follow-field-{names.index(kept)}-keep")
+
+    expected = {}
+    for label in found:
+        other = est.counterfactual(row, label, keep=[kept], like=X)
+        if other.found:
+            expected[label] = other.leaf
+    assert dict(told(opened)["cards"]) == expected
+
+
+def test_only_wrong_answers_are_offered_where_that_is_asked(open_page, classes):
+    _, html, summary = classes
+    opened = open_page(html)
+    wrong = sum(row.right is False for row in summary.examples.rows)
+
+    opened.page.check("#follow-wrong")
+
+    assert opened.page.locator("#follow-example option").count() == wrong + 1
+    assert "wrong" in opened.page.locator("#follow-example option:checked").inner_text()
+    opened.page.get_by_role("button", name="Next row").click()
+    assert "wrong" in opened.page.locator("#follow-example option:checked").inner_text()
+
+
+def test_numbers_are_followed_and_asked_for(open_page, numbers, data):
+    est, html, summary = numbers
+    X = data[0]
+    opened = open_page(html)
+    page = opened.page
+    row = row_at(X, summary.examples.rows[0].number)
+    now = est.model_.predict_one(row)
+    found = told(opened)
+    assert found["leaf"] == est.apply({name: [cell] for name, cell in row.items()})[0]
+
+    wanted = round(now + 1.5, 2)
+    page.fill("#follow-target", str(wanted))
+    page.locator("#follow-target").press("Enter")
+
+    cards = dict(told(opened)["cards"])
+    assert cards[f"at least {wanted:g}"] == est.counterfactual(row, at_least=wanted, like=X).leaf
+    assert cards["a greater number"] == est.counterfactual(row, at_least=math.nextafter(now, math.inf), like=X).leaf
+    assert cards["a smaller number"] == est.counterfactual(row, at_most=math.nextafter(now, -math.inf), like=X).leaf
+
+
+def test_a_report_without_rows_begins_with_middle_values(open_page, classes, data):
+    est, _, _ = classes
+    html, summary = page_of(est, data[0], data[1], examples=0)
+    opened = open_page(html)
+
+    assert opened.page.locator("#follow-example").count() == 0
+    middle = {
+        column.name: column.middle if column.kind == "numeric" else column.levels[0] for column in summary.columns
+    }
+    assert told(opened)["leaf"] == est.apply({name: [cell] for name, cell in middle.items()})[0]
+
+
+def test_a_model_that_refuses_missing_values_says_so(open_page):
+    X, score = table(200, 3)
+    X["income"] = [40.0 if cell is None else cell for cell in X["income"]]
+    est = tw.DecisionTreeClassifier(max_depth=4, missing="error").fit(X, labels(score))
+    html, summary = page_of(est, X, labels(score))
+    opened = open_page(html)
+    at = [column.name for column in summary.columns].index("age")
+
+    opened.page.fill(f"#follow-field-{at}", "")
+    painted(opened.page)
+
+    assert "refuses rows with missing values" in opened.page.locator(".follow-told").inner_text()
+
+
+def test_the_way_lights_up_in_the_tree_once_somebody_chose_a_row(open_page, classes):
+    opened = open_page(classes[1])
+    painted(opened.page)
+    assert opened.page.locator("#tree .on-row").count() == 0
+
+    opened.page.get_by_role("button", name="Next row").click()
+    painted(opened.page)
+
+    assert opened.page.locator("#tree .on-row").count() > 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault(open_page, faults, classes, scheme):
+    opened = open_page(classes[1], scheme=scheme)
+    for details in opened.page.locator(".follow-fields details").all():
+        details.locator("summary").click()
+
+    assert faults(opened.page) == []

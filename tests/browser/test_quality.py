@@ -1,0 +1,140 @@
+"""The section Quality in a real browser: what stands there is what Python and scikit-learn say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn import metrics
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+
+import treewright as tw
+
+NAMES = np.array(["setosa", "versicolor", "virginica"])
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    est = tw.DecisionTreeClassifier(max_depth=2).fit(X[::2], NAMES[y[::2]])
+    return est, X[1::2], NAMES[y[1::2]]
+
+
+@pytest.fixture(scope="module")
+def classes(iris):
+    est, X, y = iris
+    return est.report(X, y, curves=("depth",), cv=3)
+
+
+def section(opened):
+    opened.page.locator("#quality").scroll_into_view_if_needed()
+    return opened.page.locator("#quality")
+
+
+def numbers_of(figure):
+    """The rows of a picture's numbers, as texts."""
+    figure.locator("summary").click()
+    return [row.locator("th, td").all_inner_texts() for row in figure.locator("tbody tr").all()]
+
+
+def test_the_measures_are_those_of_scikit_learn(open_page, iris, classes):
+    est, X, y = iris
+    opened = open_page(classes.html)
+    shares = est.predict_proba(X)
+
+    assert opened.number("quality-accuracy") == pytest.approx(est.score(X, y), abs=5e-4)
+    assert opened.number("quality-log-loss") == pytest.approx(metrics.log_loss(y, shares), abs=5e-4)
+    assert opened.number("quality-Brier-score") == pytest.approx(
+        ((shares - (y[:, None] == NAMES)) ** 2).sum(axis=1).mean(), abs=5e-4
+    )
+    lines = section(opened).locator(".quality-classes tbody tr")
+    told = metrics.classification_report(y, est.predict(X), output_dict=True)
+    for line, name in zip(lines.all(), NAMES, strict=True):
+        cells = line.locator("td").all_inner_texts()
+        assert line.locator("th").inner_text().strip() == name
+        assert float(cells[1].split()[0]) == pytest.approx(told[name]["precision"], abs=5e-4)
+        assert float(cells[2].split()[0]) == pytest.approx(told[name]["recall"], abs=5e-4)
+
+
+def test_the_confusion_matrix_is_scikit_learns(open_page, iris, classes):
+    est, X, y = iris
+    opened = open_page(classes.html)
+
+    cells = section(opened).locator(".quality-confusion td.number").all_inner_texts()
+
+    assert np.array(cells, float).reshape(3, 3).tolist() == metrics.confusion_matrix(y, est.predict(X)).tolist()
+
+
+def test_curves_of_another_class_are_chosen_by_keyboard(open_page, iris, classes):
+    est, X, y = iris
+    opened = open_page(classes.html)
+    quality = section(opened)
+    choose = quality.get_by_label("Curves of the class")
+
+    choose.focus()
+    opened.page.keyboard.press("v")
+    opened.page.keyboard.press("i")
+    choose.press("Enter")
+
+    assert choose.locator("option:checked").inner_text() == "virginica"
+    area = metrics.roc_auc_score(y == "virginica", est.predict_proba(X)[:, 2])
+    roc = quality.locator("figure", has_text="ROC curve").first
+    assert roc.locator("figcaption").inner_text() == f'ROC curve of "virginica": area {area:.3f}'
+    false_rate, true_rate, _ = metrics.roc_curve(y == "virginica", est.predict_proba(X)[:, 2])
+    shown = np.array(numbers_of(roc), float)
+    assert np.allclose(shown, np.column_stack([false_rate, true_rate]), atol=1e-3)
+    assert "setosa" not in quality.locator("figcaption", has_text="Calibration").inner_text()
+
+
+def test_the_depth_curve_has_the_numbers_of_the_summary(open_page, classes):
+    opened = open_page(classes.html)
+    (curve,) = classes.summary.quality[0].curves
+
+    shown = numbers_of(section(opened).locator("figure", has_text="Depth curve").first)
+
+    assert [float(line[0]) for line in shown] == list(curve.x)
+    assert [float(line[4]) for line in shown] == pytest.approx(list(curve.test), abs=1e-3)
+
+
+def test_a_regression_has_a_point_for_each_drawn_row_and_a_column_for_each_cell(open_page):
+    X, y = load_diabetes(return_X_y=True)
+    est = tw.DecisionTreeRegressor(max_depth=3).fit(X[::2], y[::2])
+    opened = open_page(est.report(X[1::2], y[1::2]).html, width=420)
+    quality = section(opened)
+    held = est.report(X[1::2], y[1::2]).summary.quality[0].residuals
+
+    assert opened.number("quality-R2") == pytest.approx(est.score(X[1::2], y[1::2]), abs=5e-4)
+    first, second = (quality.locator("figure", has_text=title).first for title in ("Predicted and true", "over pred"))
+    assert first.locator("circle").count() == second.locator("circle").count() == len(held.truth) == 221
+    columns = quality.locator("figure").last
+    assert columns.locator("rect").count() == np.count_nonzero(held.weight)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 420
+
+
+def test_without_scripts_the_tables_stand_there(iris, classes, chromium, tmp_path):
+    est, X, y = iris
+    path = tmp_path / "plain.html"
+    path.write_text(classes.html, encoding="utf-8")
+    context = chromium.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(path.as_uri())
+
+    lead = page.locator(".quality-lead").inner_text()
+    cells = page.locator(".quality-confusion td").all_inner_texts()
+    context.close()
+
+    right = metrics.confusion_matrix(y, est.predict(X))
+    assert f"{np.trace(right)} of {right.sum()} rows" in lead
+    assert np.array(cells, float).reshape(3, 3).tolist() == right.tolist()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_fault_in_the_quality_of_neighbours(open_page, faults, scheme):
+    X, y = load_breast_cancer(return_X_y=True)
+    est = tw.KNeighborsClassifier(scale="standard").fit(X[::2, :6], y[::2])
+    opened = open_page(
+        est.report(X[1::2, :6], y[1::2], sample_weight=np.linspace(1, 2, len(y) // 2)).html, scheme=scheme
+    )
+
+    assert "rows of one weight" in section(opened).inner_text()
+    assert opened.page.locator("#tree").count() == 0
+    assert faults(opened.page) == []

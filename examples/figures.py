@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -53,13 +54,30 @@ def depth():
     return tw.model_selection.error_curve(tw.DecisionTreeClassifier(random_state=0), X, y).plot()
 
 
+def dependence():
+    """A mean that is flat, and single rows that are not."""
+    rng = np.random.default_rng(0)
+    distance, sails = rng.uniform(0, 10, 600), rng.random(600) < 0.5
+    houses = {"distance": distance, "sails": sails}
+    price = np.where(sails, 100 - 5 * distance, 50 + 5 * distance) + rng.normal(size=600)
+    model = tw.GradientBoostingRegressor(n_estimators=60).fit(houses, price)
+    return model.partial_dependence(houses, "distance", individual=40).plot()
+
+
 def tree():
     """A tree with names among its questions, and missing cells."""
     rows = pl.read_csv(HERE / "penguins.csv")
     return tw.DecisionTreeClassifier(max_depth=4).fit(rows.drop("species"), rows["species"]).plot(theme="light")
 
 
-PICTURES = {"impurity": impurity, "regions": regions, "pruning-path": path, "pruners": pruners, "depth": depth}
+PICTURES = {
+    "impurity": impurity,
+    "regions": regions,
+    "pruning-path": path,
+    "pruners": pruners,
+    "depth": depth,
+    "partial-dependence": dependence,
+}
 TREES = {"tree": tree}
 
 

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_breast_cancer
 
 import treewright as tw
 from treewright.page.parts import Summary
@@ -202,6 +203,25 @@ def test_a_text_that_is_no_number_or_no_level_is_marked_and_changes_nothing(open
     assert page.locator("datalist option").count() == 10
 
 
+def test_a_level_that_the_fit_saw_elsewhere_only_is_said_to_be_new_here(open_page):
+    X = {"x": [0.0] * 12 + [1.0] * 12, "kind": ["a", "b"] * 6 + ["c"] * 12}
+    y = np.array(["one", "two"] * 6 + ["three"] * 12)
+    est = tw.DecisionTreeClassifier().fit(X, y)
+    html, summary = page_of(est, X, y)
+    opened = open_page(html)
+    opened.page.select_option("#follow-example", "0")
+    for name, text in (("x", "0"), ("kind", "c")):
+        at = [column.name for column in summary.columns].index(name)
+        field = opened.page.locator(f"#follow-field-{at}")
+        field.fill(text) if name == "x" else field.select_option(label=text)
+
+    found = told(opened)
+
+    assert found["leaf"] == est.apply({"x": [0.0], "kind": ["c"]})[0]
+    lines = opened.page.locator(".follow-has").all_inner_texts()
+    assert lines == ["x is 0", "kind is c: the fit saw none here, it goes this way"]
+
+
 def test_a_kept_column_is_not_changed(open_page, classes, data):
     est, html, summary = classes
     opened = open_page(html)
@@ -298,3 +318,26 @@ def test_axe_finds_no_serious_fault(open_page, faults, classes, scheme):
         details.locator("summary").click()
 
     assert faults(opened.page) == []
+
+
+def test_the_leaf_is_that_of_the_pruned_tree_that_is_shown(open_page):
+    X, y = load_breast_cancer(return_X_y=True)
+    est = tw.DecisionTreeClassifier().fit(X[::2], y[::2])
+    report = tw.report(est, X[1::2], y[1::2], examples=10)
+    opened = open_page(report.html)
+    steps = report.summary.pruning.steps
+    for at in (1, len(steps) // 2, len(steps) - 1):
+        pruned = est.prune("cost_complexity", alpha=report.summary.pruning.alphas[at])
+        opened.page.locator("#pruning-slider").fill(str(at))
+        for example in range(0, 10, 3):
+            opened.page.select_option("#follow-example", str(example))
+            found = told(opened)
+
+            row = X[1::2][
+                report.summary.examples.rows[example].number : report.summary.examples.rows[example].number + 1
+            ]
+            assert found["said"] == str(pruned.predict(row)[0])
+            assert len(found["nodes"]) == pruned.decision_path(row).sum() - 1
+            other = pruned.counterfactual(row, like=X[1::2])
+            assert bool(found["cards"]) == other.found
+            assert opened.page.locator(".follow-card li").count() == len(other.changes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -58,7 +59,11 @@ def with_hooks(monkeypatch):
 
     def asset(folder, name):
         text = own(folder, name)
-        return text + "\nwindow.hooks = { state, layout, tree, treeModel };\n" if name in ("main.js", "main_tree.js") else text
+        return (
+            text + "\nwindow.hooks = { state, layout, tree, treeModel };\n"
+            if name in ("main.js", "main_tree.js")
+            else text
+        )
 
     monkeypatch.setattr(renderer, "asset", asset)
     renderer.script_text.cache_clear()
@@ -189,7 +194,7 @@ def test_cards_of_one_level_do_not_overlap(open_page, weather_page):
         levels.setdefault(top, []).append((left, left + width))
     for row in levels.values():
         row.sort()
-        assert all(before[1] < after[0] for before, after in zip(row, row[1:], strict=False))
+        assert all(before[1] < after[0] for before, after in pairwise(row))
 
 
 # ---- places ----
@@ -440,7 +445,10 @@ def test_another_tree_takes_the_place_of_the_pages_own(open_page, weather, with_
 
 def transform(page):
     return page.evaluate(
-        "() => { const m = new DOMMatrix(document.querySelector('.tree-stage').style.transform); return [m.e, m.f, m.a] }"
+        """() => {
+          const m = new DOMMatrix(document.querySelector('.tree-stage').style.transform);
+          return [m.e, m.f, m.a];
+        }"""
     )
 
 
@@ -539,7 +547,8 @@ def test_paper_holds_every_open_card_as_wide_as_it_is(open_page, weather_report)
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
 
     boxes = page.eval_on_selector_all(
-        "#tree .tree-card", "all => all.map(one => { const box = one.getBoundingClientRect(); return [box.left, box.right] })"
+        "#tree .tree-card",
+        "all => all.map(one => { const box = one.getBoundingClientRect(); return [box.left, box.right] })",
     )
 
     assert min(box[0] for box in boxes) >= 0

@@ -126,10 +126,9 @@ def write_report(path: Path, force: bool, fitted: Any, features: Any, target: An
     is_summary = check_path(path) == ".json"
     made = treewright.report(fitted, features, target, sample_weight=weights, **options)
     text = made.to_json() + "\n" if is_summary else made.html
-    content = text.encode("utf-8", "backslashreplace")
     with open_output(path, force) as file:
-        file.write(content)
-    return f"wrote {printable(path)} ({'summary' if is_summary else 'report'}, {max(1, len(content) // 1000):,} kB)"
+        file.write(text.encode("utf-8", "backslashreplace"))
+    return f"wrote {printable(path)} ({'summary' if is_summary else 'report'})"
 
 
 def _folds(word: str) -> Any:

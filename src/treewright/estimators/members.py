@@ -21,6 +21,7 @@ from treewright.estimators.bagging_columns import BagColumns
 from treewright.estimators.bagging_plan import is_of_treewright
 from treewright.estimators.base import Estimator
 from treewright.estimators.many_trees import ManyTrees
+from treewright.estimators.reported import Reported
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.model import Model
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
-class Members(ManyTrees, BaseEstimator, ABC):
+class Members(Reported, ManyTrees, BaseEstimator, ABC):
     """An ensemble of fitted copies of one estimator."""
 
     # Set by __init__ of the estimators.

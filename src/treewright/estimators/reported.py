@@ -1,6 +1,6 @@
 """The door from an estimator to its report. In: a fitted estimator, rows. Out: ``Report``.
 
-Caller: estimators.table_estimator.
+Callers: estimators.table_estimator, estimators.members.
 
 The one place that looks up the rows of the design: the report stands above the estimators, and is imported when it is
 asked for (docs/decisions/0008-seeing.md).

@@ -104,7 +104,8 @@ class ChangeWriter:
             parts.append(f"more than {written_number(lower, exact=bound.lower in cuts)}")
         if bound.upper != math.inf:
             parts.append(f"at most {written_number(upper, exact=bound.upper in cuts)}")
-        told = " and ".join(parts) or "any number"
+        # The end that is crossed stands first.
+        told = " and ".join(reversed(parts) if cell > bound.upper else parts) or "any number"
         if math.isnan(cell):
             return "missing", told
         ends = {written_number(end, digits=17) for end in (lower, upper)}

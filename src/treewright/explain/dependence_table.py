@@ -5,6 +5,7 @@ Callers: explain.partial_dependence, users.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from treewright.tree.words import shorten, written_amount, written_level, writte
 
 NAME_WIDTH, LEVEL_WIDTH = 40, 30
 MOST_LINES = 60
+LARGEST = 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +139,7 @@ class PartialDependence:
 
     def _map(self) -> list[str]:
         """Where the least and the most is said, for each class: a map is drawn, not printed."""
-        lines = []
+        lines, digits = [], _decimals(self.values)
         for title, values in zip(self.titles, self.values, strict=True):
             ends = [("least", int(values.argmin())), ("most", int(values.argmax()))]
             for name, place in ends:
@@ -146,10 +148,23 @@ class PartialDependence:
                     f"{shorten(written_name(axis.name), NAME_WIDTH)} = {shorten(axis.texts[i], LEVEL_WIDTH)}"
                     for axis, i in zip(self.axes, at, strict=True)
                 )
-                lines.append(f"{shorten(title, LEVEL_WIDTH)}: {name} {_text(values.flat[place])} at {where}")
+                lines.append(
+                    f"{shorten(title, LEVEL_WIDTH)}: {name} {_text(float(values.flat[place]), digits)} at {where}"
+                )
         return lines
 
 
-def _text(value: float) -> str:
-    """A mean."""
-    return written_amount(float(value), digits=4)
+def _decimals(values: np.ndarray) -> int | None:
+    """Decimals that show the largest of these means with four digits; None where that would be too many."""
+    largest = float(np.abs(values).max())
+    if not 1e-9 <= largest < LARGEST:
+        return None if largest else 0
+    return min(12, max(0, 3 - math.floor(math.log10(largest))))
+
+
+def _text(value: float, digits: int | None) -> str:
+    """A mean; none is written -0."""
+    if digits is None:
+        return written_amount(value, digits=4)
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if not float(text) else text

@@ -110,11 +110,11 @@ def partial_dependence(
     >>> est = tw.DecisionTreeRegressor().fit({"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}, [4.0, 4.0, 1.0, 1.0])
     >>> print(partial_dependence(est.model_, {"rain": [0, 9], "sun": [9, 1]}, "rain", grid=[0, 2, 4, 8]))
     what the model says on average over 2 rows, with rain set to each value
-    rain  y
-       0  4
-       2  4
-       4  1
-       8  1
+    rain      y
+       0  4.000
+       2  4.000
+       4  1.000
+       8  1.000
     """
     schema = model.schema
     at = [position_of(schema, each) for each in ((column,) if second is None else (column, second))]

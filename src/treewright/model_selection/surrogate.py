@@ -103,13 +103,13 @@ class SurrogateTree:
         if self.measure == "r2":
             if math.isnan(self.fidelity):
                 return f"was judged on {rows}, which have no variance to explain"
-            return f"explains {share} of the variance in what {self.of} {self._verb} of {rows}"
+            return f"explains {share} of the variance in what {self.of} {self.verb} of {rows}"
         one = _percent(self.one_answer)
         return f"says the same as {self.of} for {share} of {rows}; one answer for all would for {one}"
 
     @property
-    def _verb(self) -> str:
-        """Says, or say."""
+    def verb(self) -> str:
+        """What ``of`` does: say, or says."""
         return "say" if self.of.endswith("trees") else "says"
 
     def to_dict(self) -> dict[str, Any]:
@@ -127,7 +127,7 @@ class SurrogateTree:
     def __str__(self) -> str:
         size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}"
         return "\n".join([
-            f"One tree in place of {self.of}: {size}, grown on what {self.of} {self._verb} of "
+            f"One tree in place of {self.of}: {size}, grown on what {self.of} {self.verb} of "
             f"{counted(self.n_fit, 'row')}.",
             f"It {self.words}.",
             "",
@@ -201,8 +201,8 @@ def surrogate_tree(
     >>> forest = tw.RandomForestClassifier(n_estimators=100).fit(X[::2], y[::2])
     >>> found = tw.model_selection.surrogate_tree(forest, X[1::2], max_leaf_nodes=4)
     >>> print(found.words)
-    says the same as the 100 trees for 97.2 % (93.0 to 98.9 %) of 142 rows it did not see; one answer for all would for
-    59.2 %
+    says the same as the 100 trees for 93.0 % (87.5 to 96.1 %) of 142 rows it did not see; one answer for all would for
+    62.7 %
     """
     leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
     level = check_level(level)

@@ -41,10 +41,13 @@ class SupportPart:
         Per output the confidence interval of the predicted share, or of the mean; None where there is none.
     levels : tuple of pairs of int
         Of nominal columns that the way asks about: the column, and the code of a level that was in the node above.
+    absent : tuple of int
+        Of the levels that the node's own test asks about: the codes of those that no row of the fit had there.
     """
 
     intervals: tuple[tuple[float, float] | None, ...]
     levels: tuple[tuple[int, int], ...]
+    absent: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

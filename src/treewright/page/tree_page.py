@@ -1,7 +1,7 @@
 """A tree alone as a page, and the page in a frame. In: a model. Out: HTML. Callers: model, estimators, reporting.
 
-What a notebook shows of a fitted tree: the same drawing as in a report, in a frame of its own, so that neither its styles
-nor its scripts meet those of the notebook.
+What a notebook shows of a fitted tree: the same drawing as in a report, in a frame of its own, so that neither its
+styles nor its scripts meet those of the notebook.
 """
 
 from __future__ import annotations
@@ -70,12 +70,12 @@ def framed(page: str, title: str, height: int) -> str:
 
 
 def in_quotes(text: str) -> str:
-    """Return a text as it stands in an attribute between single quotes: the double ones of JSON need no escape there.
+    """Return a text as it stands in an attribute between single quotes; the double ones of JSON need no escape there.
 
     Examples
     --------
-    >>> in_quotes("<a title='x'> & \"y\"")
-    '&lt;a title=&#39;x&#39;&gt; &amp; "y"'
+    >>> print(in_quotes('<a title="x"> & y' + "'s"))
+    &lt;a title="x"&gt; &amp; y&#39;s
     """
     for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("'", "&#39;")):
         text = text.replace(sign, name)

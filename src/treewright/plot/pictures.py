@@ -109,14 +109,50 @@ class SvgPicture:
             raise ParameterError(f"{name!r} does not end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
         if ending != ".png" and (scale is not None or width is not None):
             raise ParameterError(f"scale= and width= are for .png; {name!r} has no pixels: draw it with size=")
-        match ending:
-            case ".png":
-                content = self.png(scale=scale, width=width)
-            case ".pdf":
-                content = self.pdf()
-            case _:
-                content = self.text.encode("utf-8")
+        content = self.png(scale=scale, width=width) if ending == ".png" else self.content(ending)
         write_whole(path, content)
+
+    def content(self, ending: str) -> bytes:
+        """Return what a file with an ending holds: PNG for ``.png``, PDF for ``.pdf``, SVG for every other.
+
+        Parameters
+        ----------
+        ending : str
+
+        Raises
+        ------
+        MissingLibraryError
+            As ``save``.
+        """
+        match ending.lower():
+            case ".png":
+                return self.png()
+            case ".pdf":
+                return self.pdf()
+            case _:
+                return self.text.encode("utf-8")
+
+
+def check_ending(ending: str) -> None:
+    """Refuse a format that cannot be written here, before there is anything to draw.
+
+    Parameters
+    ----------
+    ending : str
+        ``.png`` and ``.pdf`` need libraries, every other ending nothing.
+
+    Raises
+    ------
+    MissingLibraryError
+        A library is not installed, or the machine has no font.
+    """
+    match ending.lower():
+        case ".png":
+            from treewright.plot.raster import fonts
+
+            fonts()
+        case ".pdf":
+            import treewright.plot.figures.picture  # noqa: F401 - it is refused where matplotlib is absent
 
 
 def number(name: str, value: float) -> float:

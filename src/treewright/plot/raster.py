@@ -7,6 +7,7 @@ and Windows, which needs no library of the system.
 from __future__ import annotations
 
 import math
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from treewright.exceptions import MissingLibraryError, ParameterError
 
 MOST_PIXELS = 100_000_000  # 400 MB while it is drawn
+PAGE = re.compile(r"\.page\{fill:(#[0-9a-f]{6})\}")
 INSTALL = 'pip install "treewright[png]"'
 
 
@@ -53,7 +55,10 @@ def png_of(svg: str, width: float, height: float, *, zoom: float) -> bytes:
             "choose another scale= or width=, fold the tree with max_depth= or max_nodes=, or save it as .svg"
         )
     draw = renderer()
-    return bytes(draw(svg_string=in_light(svg), width=across, **fonts()))
+    plain = in_light(svg)
+    # A picture need not end where a pixel does: what is left of the last row has the page's colour too.
+    page = PAGE.search(plain)
+    return bytes(draw(svg_string=plain, width=across, background=page[1] if page else None, **fonts()))
 
 
 def in_light(svg: str) -> str:

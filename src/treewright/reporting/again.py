@@ -140,6 +140,9 @@ def _fits(made: Any, model: Model | NeighborsModel) -> bool:
     known = {label for labels in model.classes for label in labels.tolist()}
     if not known.issuperset(_labels_in(given.get("class_weight"))):
         return False
+    groups = given.get("interaction_cst")
+    if isinstance(groups, list) and not all(isinstance(group, list | tuple) for group in groups):
+        return False  # sets are there by the name of their type
     return model.schema is None or _declares(given, model.schema)
 
 
@@ -154,6 +157,9 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     """Whether declarations of columns lead to the model's own columns."""
     try:
         declared = resolve(schema.names, *(given.get(name) for name in DECLARATIONS))
+        for name in ("monotonic_cst", "scale"):
+            if isinstance(given.get(name), Mapping):
+                resolve(schema.names, list(given[name]), None, None)
     except (DataError, ParameterError):
         return False
     return all(

@@ -55,9 +55,7 @@ def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
         return kept
     if not judged.seen:
         return None
-    matrix, target, weights = model.encode_rows(
-        judged.table, judged.target_given, judged.weights_given, owner="report"
-    )
+    matrix, target, weights = model.encode_rows(judged.table, judged.target_given, judged.weights_given, owner="report")
     return lambda node: audit_model(model, matrix, target, weights, node)
 
 
@@ -90,6 +88,4 @@ def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
     asked = next((row for row in rows if row.question == audit.asked), None)
     if asked is not None and asked not in shown:
         shown[-1] = asked
-    return tuple(
-        CandidatePart(shorten(row.question, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown
-    )
+    return tuple(CandidatePart(shorten(row.question, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown)

@@ -5,17 +5,19 @@ from __future__ import annotations
 import html
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 from typing import Any
 
 from treewright.core.files import write_whole
+from treewright.core.threads import resolve_jobs
 from treewright.exceptions import ParameterError
 from treewright.page.parts import Summary
 from treewright.page.plain import plain
 from treewright.page.render import render
-from treewright.reporting.options import CurveName, Options
+from treewright.reporting.options import CurveName, checked_options
 from treewright.reporting.summary import summary_of
 
 
@@ -95,7 +97,7 @@ def report(
     sample_weight: Any = None,
     title: str | None = None,
     cv: Any = "auto",
-    curves: tuple[CurveName, ...] = (),
+    curves: Sequence[CurveName] = (),
     examples: int = 50,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -117,7 +119,8 @@ def report(
     curves : sequence of {"learning", "depth"}
         Curves that take many fits.
     examples : int >= 0
-        How many of the rows go into the page, to be followed through the tree. 0: no row of the table is in it.
+        How many of the rows go into the page, to be followed through the tree. With 0 no row is in it; what describes
+        many rows still is: quantiles, levels, and for numbers targets beside their predictions.
     random_state : int >= 0
         Of folds, shuffles and drawn rows.
     n_jobs : int, optional
@@ -148,7 +151,8 @@ def report(
     """
     if path is not None:
         check_path(path)
-    options = Options(cv=cv, curves=tuple(curves), examples=examples, random_state=random_state, n_jobs=n_jobs)
+    options = checked_options(cv, curves, examples, random_state, n_jobs)
+    resolve_jobs(n_jobs)
     made = Report(summary_of(fitted, X, y, sample_weight, title, options))
     if path is not None:
         made.save(path)

@@ -14,13 +14,16 @@ from treewright.page.parts import TreePart
 from treewright.page.parts_rows import ExampleRow, ExamplesPart, SupportPart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
+from treewright.tree.arrays import MULTIWAY
 from treewright.tree.conditions import bounds_below
 from treewright.tree.summary import TreeSummary, summarize
+from treewright.tree.tests import level_branches, node_levels
 from treewright.tree.words import shorten, written_amount
 
 LEVEL = 0.95
-# Preferred levels go into the page up to so many; beyond, the first level that will do is named.
-MAX_LEVELS = 60_000
+# Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
+# many, beyond the page does not say that the fit saw none of them in a node.
+MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
 NAME_WIDTH = 200
 
 
@@ -64,11 +67,34 @@ def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]
             break
         if node in shown:
             levels[node] = tuple(found.items())
+    absent = absent_levels(summary, tree)
     n_outputs = len(summary.outputs)
     return tuple(
-        SupportPart(tuple(teller.outcome(node.id, at).interval for at in range(n_outputs)), levels.get(node.id, ()))
+        SupportPart(
+            tuple(teller.outcome(node.id, at).interval for at in range(n_outputs)),
+            levels.get(node.id, ()),
+            absent.get(node.id, ()),
+        )
         for node in tree.nodes
     )
+
+
+def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, ...]]:
+    """Return per node the levels of its test that its rows did not have, as far as there is room for them."""
+    grown, schema = summary.tree, summary.model.schema
+    found: dict[int, tuple[int, ...]] = {}
+    room = MAX_ABSENT
+    for node in tree.nodes:
+        if node.test is None or node.test.kind != "levels":
+            continue
+        read = level_branches if grown.kind[node.id] == MULTIWAY else node_levels
+        _, seen = read(schema.columns[node.test.column], grown, node.id)
+        codes = np.flatnonzero(~seen[:-1]).tolist()
+        room -= len(codes)
+        if room < 0:
+            break
+        found[node.id] = tuple(codes)
+    return found
 
 
 def chosen_rows(judged: Judged, options: Options) -> np.ndarray:

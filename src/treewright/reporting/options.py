@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from treewright.core.whole import is_whole, whole_number
+from treewright.exceptions import ParameterError
 
 CurveName = Literal["learning", "depth"]
 
@@ -38,3 +41,25 @@ class Options:
     trees: int = 6
     random_state: int = 0
     n_jobs: int | None = None
+
+
+def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jobs: Any) -> Options:
+    """The options, or what is wrong with them.
+
+    Raises
+    ------
+    ParameterError
+        One is out of range.
+    """
+    if (isinstance(cv, str) and cv != "auto") or isinstance(cv, bool) or (is_whole(cv) and cv < 2):
+        raise ParameterError(f"cv={cv!r}: give 'auto', 2 folds or more, a splitter, or None for no folds")
+    known = get_args(CurveName)
+    if isinstance(curves, str) or not all(isinstance(name, str) and name in known for name in curves):
+        raise ParameterError(f"curves={curves!r}: give a list of {' and '.join(map(repr, known))}")
+    return Options(
+        cv=cv,
+        curves=tuple(dict.fromkeys(curves)),
+        examples=whole_number("examples", examples, 0),
+        random_state=whole_number("random_state", random_state, 0),
+        n_jobs=n_jobs,
+    )

@@ -290,13 +290,15 @@ def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
     return [f"{str(one.message).rstrip('.')}." for one in told]
 
 
-def earlier_prunings(judged: Judged) -> list[str]:
-    """What cut the tree back before the path begins."""
+def notes_on_fit(judged: Judged) -> list[str]:
+    """What cut the tree back before the path begins, and that classes have weights."""
     model, notes = judged.model, []
     cuts = [pruning_text(entry) for entry in cuts_of(model)]
     if cuts:
         notes.append(f"The tree was cut back already: {', then '.join(cuts)}. The path begins with what is left.")
     told = model.facts.get("parameters")
+    if isinstance(told, dict) and told.get("class_weight") is not None:
+        notes.append("Errors count each class by its class weight, as at the fit; a confusion matrix counts the rows.")
     own = {"ccp_alpha": 0.0, "confidence": None}
     for name, off in own.items():
         value = told.get(name) if isinstance(told, dict) else None

@@ -35,6 +35,7 @@ NAMES = {
 }
 CHOSE = "The judged rows chose this tree: its error on them flatters it."
 NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the judged rows are those of the fit"
+PERHAPS_NOT = "needs rows that the tree was not grown on, and the judged rows may be those of the fit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def _pruned(judged: Judged, name: str) -> Pruned:
     model, needs = judged.model, METHODS[name].needs
     given = (judged.table, judged.target_given, judged.weights_given)
     if needs == "holdout" and judged.seen is not False:
-        return Pruned(name, None, NO_ROWS_ASIDE)
+        return Pruned(name, None, NO_ROWS_ASIDE if judged.seen else PERHAPS_NOT)
     try:
         if needs == "training" and METHODS[name].needs_rows(model, METHODS[name].options()):
             estimator = tree_estimator(judged)

@@ -25,7 +25,7 @@ from treewright.reporting.pruning_judges import (
     RISK,
     Errors,
     PathJudge,
-    earlier_prunings,
+    notes_on_fit,
     nothing_judges,
     path_judge,
 )
@@ -70,7 +70,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         others = pruned_models(judged)
         errors, problem = _errors(judge, path, others)
         on_fit = judge.on_fit(model, path)
-    notes = (*earlier_prunings(judged), *judge.notes, *problem)
+    notes = (*notes_on_fit(judged), *judge.notes, *problem)
     own = errors[0]
     least, simple = (None, None) if own is None else (step_by("min", *own), step_by("1se", *own))
     steps = _kept(path, [step for step in (least, simple) if step is not None])

@@ -13,6 +13,7 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
+from treewright.model_selection.judged_rows import in_units
 from treewright.model_selection.scores import rows_worth
 from treewright.page.parts_quality import (
     CalibrationPart,
@@ -56,13 +57,14 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     """
     names = tuple(shorten(label, NAME_WIDTH) for label in written_labels(judged.model.classes[output]))
     truth, said = judged.target[:, output].astype(np.int64), judged.codes[:, output].astype(np.int64)
-    shares, weights = judged.shares[output], judged.weights
-    k = len(names)
+    shares, k = judged.shares[output], len(names)
+    # For means; sums of weights as they are could be beyond float64.
+    weights = in_units(judged.weights)
     # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
-    counts = np.bincount(truth * k + said, weights=weights, minlength=k * k).reshape(k, k)
+    counts = np.bincount(truth * k + said, weights=judged.weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
     votes = not judged.is_neighbors and judged.model.combine == "vote"
-    ranks, calibration = _curves(names, truth, shares, weights, order, votes=votes)
+    ranks, calibration = _curves(names, truth, shares, judged.weights, order, votes=votes)
     measures, without = _measures(truth, said, shares, weights, names, votes=votes)
     listed = np.sort(order[:MOST_SHOWN])
     # Of two classes the curves of one are those of the other, mirrored.
@@ -110,6 +112,8 @@ def _measures(
 
 def _log_loss(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> float:
     """Mean of -ln of the true class's share, in nats."""
+    # A mean of shares may be above 1 in its last digit, which scikit-learn refuses.
+    shares = np.clip(shares, 0.0, 1.0)
     return float(log_loss(truth, shares, labels=np.arange(shares.shape[1]), sample_weight=weights))
 
 
@@ -162,7 +166,7 @@ def _number(value: float) -> float | None:
 
 def _ends(share: float, weights: np.ndarray) -> tuple[float | None, float | None]:
     """95 % interval of a share of some rows; None where there are none."""
-    if not len(weights):
+    if np.isnan(share):
         return None, None
     n = rows_worth(len(weights), weights)
     return wilson_interval(float(np.clip(share, 0.0, 1.0)) * n, n)
@@ -186,11 +190,11 @@ def _curves(
     votes: bool,
 ) -> tuple[tuple[RankPart, ...], tuple[CalibrationPart, ...]]:  # fmt: skip
     """What the shares of each class are worth; of many classes those with the most weight."""
-    places = sorted(order[:MOST_SHOWN].tolist())
+    held, places = in_units(weights), sorted(order[:MOST_SHOWN].tolist())
     ranks, calibration = [], []
     for place in places:
         is_so = truth == place
-        if is_so.any() and not is_so.all():
+        if held[is_so].any() and held[~is_so].any():
             ranks.append(rank_part(names[place], place, is_so, shares[:, place], weights))
         if not votes and len(names) > 1:
             calibration.append(calibration_part(names[place], place, is_so, shares[:, place], weights))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score, root_mean_squared_error
 
+from treewright.model_selection.judged_rows import in_units
 from treewright.model_selection.scores import rows_worth
 from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
 from treewright.reporting.judged import Judged
@@ -38,11 +39,14 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
     options : Options
         ``random_state`` draws the points.
     """
-    truth, said, weights = judged.target[:, output], judged.numbers[:, output], judged.weights
-    with np.errstate(all="ignore"):
-        mean = float(np.average(truth, weights=weights))
+    truth, said = judged.target[:, output], judged.numbers[:, output]
+    constant = bool((truth == truth[0]).all())
+    # In units of a power of 2, in which squares and sums are within float64; nothing is rounded.
+    unit = int(np.frexp(max(np.abs(truth).max(), np.abs(said).max()))[1])
+    with np.errstate(over="ignore", under="ignore"):
+        weights, scaled = in_units(judged.weights), np.ldexp(truth, -unit)
+        mean = float(np.average(scaled, weights=weights))
         same = np.full(len(truth), mean)
-        constant = bool((truth == truth[0]).all())
         measures = []
         for measure, work in (
             ("R2", r2_score),
@@ -51,11 +55,16 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
         ):
             if measure == "R2" and constant:
                 continue
-            value, guess = (float(work(truth, given, sample_weight=weights)) for given in (said, same))
-            guess = 0.0 if measure == "R2" else guess
-            digits = "share" if measure == "R2" else "amount"
-            measures.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], digits))
-        residuals = _residuals(truth, said, weights, options.random_state)
+            value, guess = (
+                float(work(scaled, given, sample_weight=weights)) for given in (np.ldexp(said, -unit), same)
+            )
+            if measure == "R2":
+                measures.append(MeasurePart(measure, value, None, None, 0.0, SAYS[measure], "share"))
+            else:
+                value, guess = (float(np.ldexp(each, unit)) for each in (value, guess))
+                measures.append(MeasurePart(measure, value, None, None, guess, SAYS[measure]))
+        mean = float(np.ldexp(mean, unit))
+        residuals = _residuals(truth, said, judged.weights, options.random_state)
     absolute = next(each for each in measures if each.name == "mean absolute error")
     left_out = ["The numbers of the rows are all the same: there are no differences for R2 to explain."] * constant
     if residuals is None:
@@ -89,7 +98,7 @@ def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> Qu
     name : str
         Of the output.
     """
-    truth, weights, n = judged.target[:, 0], judged.weights, rows_worth(judged.n, judged.weights)
+    truth, weights, n = judged.target[:, 0], in_units(judged.weights), rows_worth(judged.n, judged.weights)
     measures = []
     for column, level in enumerate(levels):
         said = judged.numbers[:, column]

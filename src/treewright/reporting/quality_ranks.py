@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
+from treewright.model_selection.judged_rows import in_units
 from treewright.model_selection.scores import rows_worth
 from treewright.page.parts_quality import CalibrationPart, RankPart
 from treewright.tree.intervals import wilson_interval
@@ -34,6 +35,7 @@ def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, we
     RankPart
         At most 200 points of each curve; areas are of all points.
     """
+    weights = in_units(weights)
     false_rate, true_rate, _ = roc_curve(is_so, share, sample_weight=weights)
     precision, recall, _ = precision_recall_curve(is_so, share, sample_weight=weights, drop_intermediate=True)
     precision, recall = precision[::-1], recall[::-1]
@@ -64,17 +66,17 @@ def calibration_part(
     edges = np.linspace(0.0, 1.0, N_BINS + 1)
     # As scikit-learn's calibration_curve, which takes no weights: a share on an edge belongs to the bin below.
     bins = np.searchsorted(edges[1:-1], share)
-    held = np.bincount(bins, minlength=N_BINS)
-    weight, true, said = (
-        np.bincount(bins, weights=each, minlength=N_BINS) for each in (weights, weights * is_so, weights * share)
+    held, unit = np.bincount(bins, minlength=N_BINS), in_units(weights)
+    weight, total, true, said = (
+        np.bincount(bins, weights=each, minlength=N_BINS) for each in (weights, unit, unit * is_so, unit * share)
     )
     lines: list[tuple[float | None, float | None, float | None, float | None]] = []
     for at in range(N_BINS):
-        if not held[at]:
+        if not total[at] > 0:
             lines.append((None, None, None, None))
             continue
-        part, n = min(1.0, float(true[at] / weight[at])), rows_worth(int(held[at]), weights[bins == at])
-        lines.append((min(1.0, float(said[at] / weight[at])), part, *wilson_interval(part * n, n)))
+        part, n = min(1.0, float(true[at] / total[at])), rows_worth(int(held[at]), unit[bins == at])
+        lines.append((min(1.0, float(said[at] / total[at])), part, *wilson_interval(part * n, n)))
     predicted, happened, lows, highs = zip(*lines, strict=True)
     return CalibrationPart(
         name=name,
@@ -86,7 +88,7 @@ def calibration_part(
         happened=happened,
         low=lows,
         high=highs,
-        error=float(np.abs(true - said).sum() / weights.sum()),
+        error=float(np.abs(true - said).sum() / total.sum()),
     )
 
 

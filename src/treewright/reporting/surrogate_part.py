@@ -63,7 +63,8 @@ def in_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> Surrogat
     size = f"{counted(found.n_leaves, 'leaf', 'leaves')}, depth {found.depth}"
     return SurrogateWords(
         title=title,
-        words=f"A tree of {size}, grown on what {found.of} say of {counted(found.n_fit, 'row')}{drawn}, {found.words}.",
+        words=f"A tree of {size}, grown on what {found.of} {found.verb} of {counted(found.n_fit, 'row')}{drawn}, "
+        f"{found.words}.",
         measure=found.measure,
         fidelity=found.fidelity,
         low=found.low,

@@ -187,15 +187,15 @@ def test_it_prints_and_turns_into_columns():
     shares = TREE.partial_dependence(X, 3, grid=[0.5, 2.0])
 
     assert str(found).splitlines() == [
-        "what the model says on average over 4 rows, with rain set to each value", "rain  y", "   0  4", "   1  4",
-        "   5  1", "   9  1", "individual: 2 rows, drawn",
+        "what the model says on average over 4 rows, with rain set to each value", "rain      y", "   0  4.000", "   1  4.000",
+        "   5  1.000", "   9  1.000", "individual: 2 rows, drawn",
     ]  # fmt: skip
     assert found.to_dict() == {"rain": [0.0, 1.0, 5.0, 9.0], "mean": [4.0, 4.0, 1.0, 1.0]}
     assert shares.to_dict()["class"] == [0, 0, 1, 1, 2, 2]
     assert shares.to_dict()["x3"] == [0.5, 2.0] * 3
     pair = CROPS.partial_dependence(RAIN, "rain", "sun", grid=2)
     assert pair.to_dict() == {"rain": [0.0, 0.0, 9.0, 9.0], "sun": [1.0, 9.0] * 2, "mean": [4.0, 4.0, 1.0, 1.0]}
-    assert "least 1 at rain = 9, sun = 1" in str(pair)
+    assert "least 1.000 at rain = 9, sun = 1" in str(pair)
 
 
 def test_an_isolation_forest_tells_its_path_lengths():

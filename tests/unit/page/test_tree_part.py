@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.page.parts import TreePart
+from treewright.page import tree_part as module
 from treewright.page.plain import json_for_script
-from treewright.page.tree_part import MAX_CONDITIONS, tree_part
+from treewright.page.tree_part import tree_part
 from treewright.tree.walk import children
 
 N = 240
@@ -32,8 +32,8 @@ ORDER = {"size": ["small", "middle", "large"]}
 KINDS = {
     "subsets": lambda: tw.DecisionTreeClassifier(min_samples_leaf=3),
     "ordinal": lambda: tw.DecisionTreeClassifier(ordinal=ORDER, min_samples_leaf=3),
-    "multiway": lambda: tw.C45Classifier(),
-    "grouped": lambda: tw.C45Classifier(nominal_splits="subset"),
+    "multiway": tw.C45Classifier,
+    "grouped": lambda: tw.C45Classifier(nominal_splits="grouped"),
     "intervals": lambda: tw.CHAIDClassifier(alpha=0.9),
     "missing branch": lambda: tw.DecisionTreeClassifier(missing="branch", min_samples_leaf=3),
     "surrogates": lambda: tw.DecisionTreeClassifier(missing="surrogate", min_samples_leaf=3),
@@ -163,15 +163,12 @@ def test_whole_rows_of_a_tree_that_divides_gaps_go_to_the_leaves_of_apply(kind):
     assert [sent(tree_part(est.model_), row) for row in matrix[whole].tolist()] == est.apply(X)[whole].tolist()
 
 
-def test_the_rule_of_a_leaf_is_the_rule_that_rules_give():
-    est = fitted("subsets")
-    part = tree_part(est.model_)
+@pytest.mark.parametrize("kind", ["subsets", "ordinal", "multiway", "missing branch", "numbers"])
+def test_the_rule_of_a_node_is_the_path_of_its_audit(kind):
+    est = fitted(kind)
 
-    told = {rule.leaf: rule for rule in est.rules()}
-
-    for node in part.nodes:
-        if node.test is None:
-            assert node.rule == tuple(told[node.id].conditions)
+    for node in tree_part(est.model_).nodes:
+        assert node.rule == est.audit(node.id).path
 
 
 def test_several_outputs_stand_side_by_side():
@@ -248,31 +245,27 @@ def test_the_range_of_numbers_is_that_of_the_nodes():
     assert (part.low, part.high) == (min(values), max(values))
 
 
-def test_a_chain_of_20000_levels_is_folded_and_has_no_rules_beyond_bounds():
-    X = np.column_stack([np.arange(20_001.0), np.zeros(20_001)])
-    est = tw.DecisionTreeClassifier().fit(X, np.arange(20_001) % 2)
-    assert est.get_depth() == 20_000
+def test_a_chain_of_5000_levels_is_folded_and_its_rules_stay_short():
+    X = np.column_stack([np.arange(5001.0), np.zeros(5001)])
+    est = tw.DecisionTreeClassifier().fit(X, np.arange(5001) % 2)
+    assert est.get_depth() == 5000
 
     part = tree_part(est.model_)
-    whole = tree_part(est.model_, max_nodes=50_000)
 
     assert len(part.nodes) == 4001
-    assert part.nodes[-1].hidden + part.nodes[-2].hidden == 40_001 - 4001
-    assert len(whole.nodes) == 40_001
-    # One condition per column and node.
-    assert sum(len(node.rule) for node in whole.nodes) == 40_000 <= MAX_CONDITIONS
+    assert part.nodes[-1].hidden + part.nodes[-2].hidden == 10_001 - 4001
+    # One condition per column and node, however deep it is.
+    assert all(len(node.rule) == (node.id > 0) for node in part.nodes)
 
 
-def test_a_tree_with_too_many_conditions_has_no_rules():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(4000, 30))
-    est = tw.DecisionTreeClassifier().fit(X, rng.integers(0, 2, 4000))
-    wide = tree_part(est.model_, max_nodes=2000)
-    n_conditions = sum(len(node.rule) for node in wide.nodes)
-    assert n_conditions > 0
+def test_a_tree_with_too_many_conditions_has_no_rules(monkeypatch):
+    model = fitted("subsets").model_
+    n_conditions = sum(len(node.rule) for node in tree_part(model).nodes)
 
-    assert isinstance(wide, TreePart)
-    assert json_for_script(wide).count('"rule":[') == len(wide.nodes)
+    monkeypatch.setattr(module, "MAX_CONDITIONS", n_conditions)
+    assert all(node.rule is not None for node in tree_part(model).nodes)
+    monkeypatch.setattr(module, "MAX_CONDITIONS", n_conditions - 1)
+    assert all(node.rule is None for node in tree_part(model).nodes)
 
 
 def test_hostile_names_are_text():

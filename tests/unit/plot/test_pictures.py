@@ -18,7 +18,7 @@ from matplotlib.image import imread
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
 from treewright.plot import raster, sized
 from treewright.plot.media import MEDIA, current_medium, medium_of
-from treewright.plot.pictures import SvgPicture
+from treewright.plot.pictures import SvgPicture, check_ending
 from treewright.plot.raster import in_light
 from treewright.plot.svg import plot
 from treewright.tree.arrays import Tree
@@ -72,7 +72,8 @@ def test_a_picture_that_follows_the_reader_is_light_as_a_png_and_a_dark_one_dark
 
     assert (pixels(auto) == pixels(light)).all()
     assert (pixels(light)[0, 0] == 255).all()
-    assert tuple(pixels(dark)[0, 0]) == (0x10, 0x15, 0x1B)
+    page = (0x10, 0x15, 0x1B)
+    assert {tuple(pixels(dark)[place]) for place in ((0, 0), (0, -1), (-1, 0), (-1, -1))} == {page}
 
 
 def test_the_light_rules_alone_are_drawn_whatever_the_names_are(hostile_model: ModelData) -> None:
@@ -166,6 +167,10 @@ def test_without_resvg_the_message_names_the_extra_and_svg_still_works(
     with pytest.raises(MissingLibraryError, match=r'pip install "treewright\[png\]"') as caught:
         picture.save(tmp_path / "tree.png")
     assert caught.value.name == "resvg_py"
+    raster.fonts.cache_clear()
+    with pytest.raises(MissingLibraryError, match="resvg"):
+        check_ending(".PNG")
+    check_ending(".svg")
     picture.save(tmp_path / "tree.svg")
     assert [path.name for path in tmp_path.iterdir()] == ["tree.svg"]
 

@@ -94,8 +94,9 @@ def test_a_generator_as_seed_leaves_no_seed():
         tw.KNeighborsClassifier(metric=lambda one, other: float(np.abs(one - other).sum())),
         tw.KNeighborsClassifier(weights=lambda far: 1 / (1 + far)),
         tw.IsolationForest(n_estimators=2),
+        tw.GradientBoostingClassifier(interaction_cst=[{0, 1}, {2, 3}], **FEW),
     ],
-    ids=["metric", "weights", "isolation"],
+    ids=["metric", "weights", "isolation", "sets"],
 )
 def test_what_the_facts_do_not_tell_is_no_estimator(fitted):
     assert estimator_of(fitted.fit(X, LABELS).model_) is None
@@ -117,6 +118,8 @@ def test_one_of_many_trees_has_no_estimator_of_its_own(several):
         {"algorithm": "cart", "parameters": {"no_such": 3}},
         {"algorithm": "cart", "parameters": {"class_weight": [["Timestamp", 2.0]]}},
         {"algorithm": "cart", "parameters": {"nominal": ["no such column"]}},
+        {"algorithm": "cart", "parameters": {"monotonic_cst": [["no such column", 1]]}},
+        {"algorithm": "cart", "parameters": {"monotonic_cst": [["x0", 1], ["x0", -1]]}},
         {"algorithm": "bagging", "parameters": {"estimator": "load"}, "member": {"parameters": {}}},
     ],
 )

@@ -13,12 +13,14 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.explain.ensemble import sizes_of
+from treewright.page.parts_ensemble import MarkPart
 from treewright.page.plain import json_for_script, plain
 from treewright.predict.ensemble import combined
 from treewright.predict.first_trees import answers_after
 from treewright.reporting.ensemble_part import ensemble_part
 from treewright.reporting.judged import judged_rows
 from treewright.reporting.options import Options
+from treewright.reporting.rounds_part import drawn_over_rounds
 from treewright.reporting.surrogate_part import surrogate_part
 from treewright.tree.packing import take
 
@@ -192,6 +194,17 @@ def test_targets_that_the_loss_does_not_know_leave_the_loss_out():
     assert any("no loss by round" in note for note in part.notes)
 
 
+def test_first_rounds_that_would_press_the_others_flat_are_left_out_and_told():
+    losses = [None, 160.0, 150.0, *(1.0 + at / 1000 for at in range(98))]
+
+    curve = drawn_over_rounds("loss", "Loss", "loss", [], {"judged rows": losses}, [MarkPart(3, "least")])
+
+    assert curve.x[0] == 10
+    assert "rounds 0 to 9 are not drawn (up to 160)" in curve.words
+    assert curve.marks == ()
+    assert curve.series[0].y == tuple(losses[at] for at in curve.x)
+
+
 def test_adaboost_tells_error_and_weight_of_each_tree():
     est = tw.AdaBoostClassifier(n_estimators=15).fit(X[TRAIN], Y[TRAIN])
 
@@ -323,6 +336,16 @@ def test_examples_say_what_all_trees_say_and_rest_on_the_one_tree(forest):
     for row in summary.examples.rows:
         assert row.said == forest.predict(X[TEST][[row.number]])[0]
     assert len(summary.examples.supports) == len(summary.tree.nodes)
+
+
+@pytest.mark.parametrize("kind", [tw.BaggingClassifier, tw.AdaBoostClassifier])
+def test_ensembles_of_members_report(kind, tmp_path):
+    est = kind(n_estimators=3).fit(X[TRAIN], NAMES[TRAIN])
+
+    page = est.report(X[TEST], NAMES[TEST], tmp_path / "page.html", examples=0)
+
+    assert page.summary.ensemble.n_trees == 3
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == page.html
 
 
 def test_many_rows_are_asked_about_by_some_and_that_is_told(monkeypatch):

@@ -138,3 +138,15 @@ def test_the_part_is_json(fitted, judges):
     text = json.dumps(plain(examples_of(fitted, *judges, examples=30)), allow_nan=False)
 
     assert len(text) < 20_000
+
+
+def test_levels_that_no_row_of_a_node_had_are_told(full_model):
+    est = tw.model.Model.of(full_model)
+    judged = judged_rows(est, None, {"x": [1.0], "city": ["Bonn"], "size": ["S"]}, ["no"])
+    tree = tree_part(est)
+
+    supports = examples_part(judged, Options(), tree).supports
+
+    absent = {node.id: support.absent for node, support in zip(tree.nodes, supports, strict=True)}
+    assert {node: codes for node, codes in absent.items() if codes} == {1: (2,)}
+    assert dict(zip([node.id for node in tree.nodes], (each.levels for each in supports), strict=True))[3] == ((1, 0),)

@@ -129,6 +129,7 @@ def test_rows_of_the_fit_are_judged_by_the_folds_of_pruning_path(name):
     part = part_of(fitted(est, learned), learned)
 
     assert_is_path(part, pruning_path(est, *learned[:2], sample_weight=learned[2]))
+    assert any("class weight" in note for note in part.notes) == (name == "class weights")
 
 
 # With class weights the page counts errors as the path does, by weight; ``compare_pruning`` counts rows.
@@ -284,6 +285,29 @@ def test_folds_cut_their_trees_back_as_the_judged_tree_was():
     assert part.error[0] == pytest.approx(wrong / len(y), abs=1e-15)
     assert any("cut back already" in note and "pessimistic" in note for note in part.notes)
     assert part.n_leaves[0] <= small.get_n_leaves()
+
+
+@pytest.mark.parametrize("name", ["classes", "multiway", "numbers"])
+def test_folds_judge_other_pruners_by_trees_that_these_pruned(name):
+    est, learned, _ = case(name)
+    X, y, _ = learned
+    folds = KFold(5, shuffle=True, random_state=3)
+
+    part = part_of(fitted(est, learned), learned, cv=folds)
+
+    for each in part.pruners:
+        if each.why_not:
+            continue
+        losses = []
+        for train, test in folds.split(X):
+            rows = [one.iloc if hasattr(one, "iloc") else one for one in (X, y)]
+            tree = clone(est).fit(rows[0][train], rows[1][train])
+            tree = tree if each.method == "none" else tree.prune(each.method)
+            said = tree.predict(rows[0][test])
+            truth = rows[1][test]
+            losses += ((said - truth) ** 2 if name == "numbers" else said != truth).tolist()
+        assert each.error == pytest.approx(np.mean(losses), rel=1e-12, abs=1e-15)
+        assert each.standard_error == pytest.approx(np.std(losses) / len(losses) ** 0.5, rel=1e-9)
 
 
 def test_what_the_fit_itself_cut_is_said_and_repeated():

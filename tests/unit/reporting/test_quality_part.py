@@ -86,6 +86,16 @@ def test_eight_rows_of_calibration_by_hand():
     assert (held.low[5], held.high[5]) == wilson_interval(1, 1)
 
 
+def test_intervals_of_calibration_are_of_as_many_rows_as_the_weights_are_worth():
+    weights = np.array([1.0, 5.0, 2.0, 2.0])
+    shares = np.column_stack([1 - np.full(4, 0.55), np.full(4, 0.55)])
+    (held,) = class_quality(classes([0, 1, 1, 0], shares, weights), 0, "").calibration
+    n = rows_worth(4, weights)
+
+    assert held.happened[5] == 0.7
+    assert (held.low[5], held.high[5]) == wilson_interval(0.7 * n, n)
+
+
 @pytest.fixture(scope="module")
 def many():
     rng = np.random.default_rng(7)
@@ -395,6 +405,16 @@ def test_error_curves_are_those_of_model_selection(iris):
         assert np.array_equal(found.train, own.train_error)
         assert np.array_equal(found.test, own.test_error)
         assert np.array_equal(found.test_se, own.test_standard_error)
+
+
+def test_error_curves_weigh_the_rows(iris):
+    X, y = iris
+    est = tw.DecisionTreeClassifier(max_depth=3).fit(X[::2], y[::2])
+    weights = np.where(y[1::2] == "virginica", 5.0, 1.0)
+    (part,) = parts_of(est, X[1::2], y[1::2], weights, curves=("learning",), cv=3)
+    own = tw.model_selection.learning_curve(est, X[1::2], y[1::2], cv=3, sample_weight=weights)
+
+    assert np.array_equal(part.curves[0].test, own.test_error)
 
 
 def test_a_model_alone_is_fitted_again_from_its_facts(iris):

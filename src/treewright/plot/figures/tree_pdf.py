@@ -52,12 +52,13 @@ def pdf_of(svg: str, width: float, height: float) -> bytes:
 
     root = ET.fromstring(in_light(svg))  # noqa: S314 - see the import
     across, down = (float(part) for part in root.get("viewBox", "").split()[2:])
-    figure = Picture(figsize=(width / 96.0, height / 96.0))
+    rules = rules_in(root.findtext(f"{SVG}style") or "")
+    figure = Picture(figsize=(width / 96.0, height / 96.0), facecolor=rules["page"]["fill"])
     ax = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     ax.set_xlim(0.0, across)
     ax.set_ylim(down, 0.0)
     ax.set_axis_off()
-    page = Page(ax, rules_in(root.findtext(f"{SVG}style") or ""), width / across * PIXELS_TO_POINTS)
+    page = Page(ax, rules, width / across * PIXELS_TO_POINTS)
     for order, element in enumerate(root.iter()):
         page.draw(element, order)
     held = io.BytesIO()

@@ -134,7 +134,7 @@ const chartBars = (() => {
       });
     }
     const name = (label, scope) => dom.el("th", { scope, title: label, class: scope === "col" ? "number" : null }, dom.el("span", { class: "chart-name" }, label));
-    const element = dom.el("figure", { class: "chart chart-matrix" }, dom.el("figcaption", {}, now.title),
+    const element = dom.el("figure", { class: `chart chart-matrix${now.labels.length > 7 ? " chart-many" : ""}` }, dom.el("figcaption", {}, now.title),
       dom.el("div", { class: "table-wrap", tabindex: 0, role: "group", "aria-label": now.title },
         dom.el("table", {},
           dom.el("thead", {},

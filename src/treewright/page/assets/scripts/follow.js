@@ -137,7 +137,7 @@ const follow = (() => {
     const answer = answerOf(tree, ends);
     dom.fill(self.told,
       dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The way"),
-        dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id))),
+        dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id, (node) => (supportOf(tree, node) || { absent: [] }).absent))),
       leafPane(tree, leaf, ends, answer, name), changePane(tree, isLeaf, answer));
     self.status.textContent = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
   }
@@ -165,7 +165,7 @@ const follow = (() => {
     const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${self.example.number}: `, dom.el("strong", {}, self.example.truth)) : null;
     const together = self.example && summary.ensemble ? dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", {}, self.example.said)) : null;
     const where = several
-      ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${numbers.percent(ends[0].share)})`
+      ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
       : `${leaf.hidden > 0 && !leaf.test ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "training row")}`;
     return dom.el("div", { class: "follow-leaf" },
       dom.el("h3", {}, "The answer"),
@@ -178,10 +178,10 @@ const follow = (() => {
   }
 
   function intervalText(answer, interval) {
-    const level = numbers.percent(part().level, 0);
+    const level = followTold.percent(part().level, 0);
     if (answer.shares) {
       return `${level} interval of the share of ${summary.tree.outputs[0][answer.code]}: `
-        + `${numbers.percent(interval[0])} to ${numbers.percent(interval[1])} (${part().interval})`;
+        + `${followTold.percent(interval[0])} to ${followTold.percent(interval[1])} (${part().interval})`;
     }
     return `${level} interval of the mean: ${numbers.short(interval[0])} to ${numbers.short(interval[1])} (${part().interval})`;
   }

@@ -1,16 +1,17 @@
 // The cells of a row, to be typed: a number with a slider, a list of levels, or a text that finds one of many levels.
 const followFields = (() => {
-  const MANY_LEVELS = 60, MOST_FOUND = 50, STEPS = 200;
+  const MANY_LEVELS = 60, MOST_FOUND = 50, STEPS = 200, MOST_FIELDS = 10, DIGITS = 7;
 
   // fields(columns, asked, {unseen, refusesMissing}, onchange) -> {element, read(), write(cells), kept(), setKept(set)}
   function fields(columns, asked, policy, onchange) {
     const made = columns.map((column, at) => field(column, at, policy, onchange));
-    const first = asked.length ? asked : columns.map((_, at) => at);
-    const rest = columns.map((_, at) => at).filter((at) => !first.includes(at));
+    const some = asked.length > MOST_FIELDS + 2 ? asked.slice(0, MOST_FIELDS) : asked;
+    const rest = columns.map((_, at) => at).filter((at) => !asked.includes(at));
     const element = dom.el("fieldset", { class: "follow-fields" },
       dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
-      dom.el("div", {}, first.map((at) => made[at].element)),
-      rest.length ? moreFields(rest, made) : null);
+      dom.el("div", {}, some.map((at) => made[at].element)),
+      moreFields(asked.slice(some.length), made, "more that tests ask about"),
+      moreFields(rest, made, "that no test asks about"));
     return {
       element,
       read: () => made.map((each) => each.read()),
@@ -20,12 +21,12 @@ const followFields = (() => {
     };
   }
 
-  // Columns that the tree never asks about are written when somebody looks at them: there may be thousands.
-  function moreFields(rest, made) {
+  // What lies farther off is put into the page when somebody looks at it: there may be thousands of columns.
+  function moreFields(positions, made, what) {
+    if (!positions.length) return null;
     const host = dom.el("div", {});
-    const many = numbers.counted(rest.length, "column");
-    return dom.el("details", { ontoggle: (event) => { if (event.target.open) dom.fill(host, rest.map((at) => made[at].element)); } },
-      dom.el("summary", {}, `${many} that no test asks about`), host);
+    return dom.el("details", { ontoggle: (event) => { if (event.target.open) dom.fill(host, positions.map((at) => made[at].element)); } },
+      dom.el("summary", {}, `${numbers.counted(positions.length, "column")} ${what}`), host);
   }
 
   function field(column, at, policy, onchange) {
@@ -77,7 +78,9 @@ const followFields = (() => {
       read: () => cell,
       write(value) {
         cell = route.isMissing(value) ? null : value;
-        text.value = cell === null ? "" : String(cell);
+        // As many digits as can be read; the cell itself stays exact until somebody types.
+        text.value = cell === null ? "" : String(Number(cell.toPrecision(DIGITS)));
+        text.title = cell === null ? "" : String(cell);
         text.setAttribute("aria-invalid", "false");
         if (slider && cell !== null) slider.value = String(cell);
       },

@@ -1,6 +1,6 @@
 // What became of a row, in words: the steps, what the leaf says, what would have to change.
 const followTold = (() => {
-  const MOST_CLASSES = 12, MOST_LEVELS = 5, MOST_CARDS = 12;
+  const MOST_CLASSES = 12, FEW_CLASSES = 5, MOST_LEVELS = 5, MOST_CARDS = 12, MOST_STEPS = 12, FIRST_STEPS = 3;
 
   // A number with as many digits as keep it apart from others.
   function apart(number, others) {
@@ -19,22 +19,39 @@ const followTold = (() => {
   }
 
   // One line per test from the root to the end of the way: what is asked, what the row has, where it goes.
-  function steps(tree, columns, cells, found, end) {
+  // `absent(node)`: levels that no row of the fit had there.
+  function steps(tree, columns, cells, found, end, absent) {
     const { byId } = route.index(tree), shares = new Map(found.map(({ node, share }) => [node, share]));
     const way = [];
     for (let node = byId.get(end); node.parent !== null; node = byId.get(node.parent)) way.unshift(node);
-    return way.map((node) => {
+    const lines = way.map((node, place) => {
       const asked = byId.get(node.parent), { test } = asked, column = columns[test.column];
       const { branch, surrogate } = route.step(tree, asked, cells);
-      const why = branch < 0 ? `: ${numbers.percent(shares.get(node.id) / shares.get(asked.id))} of the row goes this way`
+      const cell = cells[test.column];
+      const why = branch < 0 ? `: ${percent(shares.get(node.id) / shares.get(asked.id))} of the row goes this way`
         : surrogate ? standIn(columns, cells, surrogate)
-        : route.isMissing(cells[test.column]) && test.kind !== "present" ? ": this is the branch of missing values" : "";
+        : route.isMissing(cell) && test.kind !== "present" ? ": this is the branch of missing values"
+        : absent(asked).includes(cell) ? ": the fit saw none here, it goes this way" : "";
       const cuts = test.kind === "cuts" ? test.cuts.map(numbers.value).filter((cut) => cut !== cells[test.column]) : [];
-      return dom.el("li", { "data-node": node.id },
+      return dom.el("li", { "data-node": node.id, "data-step": place + 1 },
         dom.el("span", { class: "follow-has" }, `${column.name} is ${cellText(column, cells[test.column], cuts)}${why}`),
         dom.el("span", { class: "follow-edge" }, dom.el("span", { "aria-hidden": "true" }, "→ "), node.edge));
     });
+    return folded(lines);
   }
+
+  // Of a long way the first and the last steps; those between can be opened.
+  function folded(lines) {
+    if (lines.length <= MOST_STEPS + 3) return lines;
+    const between = lines.slice(FIRST_STEPS, FIRST_STEPS - MOST_STEPS);
+    return [lines.slice(0, FIRST_STEPS),
+      dom.el("li", { class: "follow-between" }, dom.el("details", {},
+        dom.el("summary", {}, `${numbers.counted(between.length, "more step")}`), dom.el("ol", {}, between))),
+      lines.slice(FIRST_STEPS - MOST_STEPS)];
+  }
+
+  // A number stays with its percent sign.
+  const percent = (share, digits) => numbers.percent(share, digits).replace(" ", "\u00a0");
 
   function standIn(columns, cells, surrogate) {
     const column = columns[surrogate.column];
@@ -46,18 +63,21 @@ const followTold = (() => {
   // The classes with their shares, the largest first, the predicted one with its interval.
   function distribution(names, shares, code, support) {
     const order = shares.map((_, at) => at).sort((one, other) => shares[other] - shares[one] || one - other);
-    const shown = order.slice(0, MOST_CLASSES);
+    // Of many classes those that the leaf holds.
+    const held = shares.length > FEW_CLASSES ? order.filter((at) => shares[at] > 0 || at === code) : order;
+    const shown = held.slice(0, MOST_CLASSES);
     const rows = shown.map((at) => dom.el("tr", { class: at === code ? "follow-said" : null },
       dom.el("th", { scope: "row" }, dom.el("span", { class: "swatch", style: { background: color(at) } }), names[at]),
       dom.el("td", { class: "follow-bar", "aria-hidden": "true" },
         dom.el("div", { class: "follow-share", style: { width: `${100 * shares[at]}%`, background: color(at) } }),
         at === code && support ? dom.el("div", { class: "follow-whisker",
           style: { left: `${100 * support[0]}%`, width: `${100 * (support[1] - support[0])}%` } }) : null),
-      dom.el("td", { class: "number" }, numbers.percent(shares[at]))));
+      dom.el("td", { class: "number" }, percent(shares[at]))));
     const more = order.length - shown.length;
     return dom.el("table", { class: "follow-classes" },
       dom.el("caption", {}, "Share of each class in the leaf"),
-      dom.el("tbody", {}, rows, more ? dom.el("tr", {}, dom.el("td", { colspan: 3, class: "muted" }, `and ${more} more`)) : null));
+      dom.el("tbody", {}, rows, more ? dom.el("tr", {}, dom.el("td", { colspan: 3, class: "muted" },
+        `and ${numbers.counted(more, "more class", "more classes")}${held.length > shown.length ? "" : ": 0\u00a0%"}`)) : null));
   }
 
   // A number on the scale of all leaves, with its interval.
@@ -79,8 +99,9 @@ const followTold = (() => {
     if (column.kind === "numeric") {
       const near = route.isMissing(before) ? [] : [before];
       const parts = [];
-      if (bound.lower !== -Infinity) parts.push(`more than ${apart(bound.lower, near)}`);
       if (bound.upper !== Infinity) parts.push(`at most ${apart(bound.upper, near)}`);
+      if (bound.lower !== -Infinity) parts.push(`more than ${apart(bound.lower, near)}`);
+      if (!(before > bound.upper)) parts.reverse(); // the end that is crossed stands first
       return parts.join(" and ") || "any number";
     }
     const codes = change.levelsOf(column, bound).filter((code) => code !== after);
@@ -117,5 +138,5 @@ const followTold = (() => {
     ];
   }
 
-  return { steps, distribution, onScale, cards, apart, cellText };
+  return { steps, distribution, onScale, cards, percent };
 })();

@@ -1,6 +1,7 @@
 // How far the tree is cut back. The shape in `state` is the one truth: buttons and slider set it, everything here follows it.
 const pruning = (() => {
   const NO_CUT = () => false;
+  const BESIDE = 10; // classes of a confusion matrix that stands beside the curve
   let part, nodes, whole, slider, said, chartOfPath, matrix, fields, buttons, lines, status;
 
   const stepText = (at) => `step ${part.steps[at]} of ${part.n_steps - 1}`;
@@ -190,14 +191,14 @@ const pruning = (() => {
     whole = choiceOfPruner(part.pruners[0]);
     buttons = [];
     status = dom.el("p", { class: "small pruning-note", role: "status", "data-name": "pruning_note" });
-    const left = dom.el("div", {}), right = dom.el("div", {}, dom.el("h3", {}, "This tree"), table());
-    dom.fill(dom.byId("pruning-host"), dom.el("div", { class: "pruning-grid" }, left, right), commands());
+    const left = dom.el("div", {}), right = dom.el("div", {}, dom.el("h3", {}, "This tree"), table()), below = dom.el("div", { class: "pruning-below" });
+    dom.fill(dom.byId("pruning-host"), dom.el("div", { class: "pruning-grid" }, left, right), below, commands());
     dom.fill(dom.byId("pruning-others"), others(), status);
     bar(dom.byId("pruning-bar"));
     chartOfPath = chartIn(left);
     if (part.has_confusion) {
       const labels = state.summary.tree.outputs[0];
-      matrix = chart.matrix(right, { title: `Confusion matrix on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
+      matrix = chart.matrix(labels.length > BESIDE ? below : right, { title: `Confusion matrix on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
     }
     state.on("shape", follow);
   }

@@ -177,12 +177,22 @@ def stored(source: Path, folder: Path, name: str) -> list[Path]:
             break
         width, colors = width * 9 // 10, max(64, colors // 2)
     if "digits" in name:
-        image = rasterised(source)
-        left = max(0, int(0.55 * image.width - PIECE[0] / 2))
-        piece = image.crop((left, 0, min(image.width, left + PIECE[0]), min(image.height, PIECE[1])))
         targets.append(folder / f"{name}-piece.png")
-        piece.quantize(128).save(targets[1], optimize=True)
+        fullest(rasterised(source)).quantize(128).save(targets[1], optimize=True)
+    if name.endswith("digits-treewright"):
+        targets.append(folder / f"{name}-slide.svg")
+        fitted("treewright", "digits").tree.plot(size="slide", theme="light").save(targets[-1])
     return targets
+
+
+def fullest(image: Any) -> Any:
+    """Return the piece of an image that has the fewest white pixels, as large as it is on the screen."""
+    across, down = min(image.width, PIECE[0]), min(image.height, PIECE[1])
+    ink = (np.asarray(image).min(axis=2) < 250).astype(np.int64)
+    sums = np.pad(ink.cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
+    held = sums[down:, across:] - sums[:-down, across:] - sums[down:, :-across] + sums[:-down, :-across]
+    top, left = np.unravel_index(held.argmax(), held.shape)
+    return image.crop((int(left), int(top), int(left) + across, int(top) + down))
 
 
 def rasterised(source: Path, **size: int) -> Any:

@@ -126,3 +126,16 @@ def test_the_growth_of_a_forests_time_is_measured_and_drawn(tmp_path):
     assert len(written["results"]) == 6
     assert (tmp_path / "growth.svg").read_text(encoding="utf-8").count("measured") >= 1
     assert "time grows with trees to the power of" in said
+
+
+def test_the_same_tree_is_drawn_and_measured_by_each_library(tmp_path):
+    words = ("--quick", "--libraries", "scikit-learn", "treewright", "--pictures", str(tmp_path / "pictures"))
+
+    said, written = run("pictures.py", tmp_path, *words)
+
+    theirs, ours = written["results"]
+    assert theirs["nodes"] == ours["nodes"] == 9
+    assert all(result["seconds"] > 0 and result["bytes"] > 0 for result in (theirs, ours))
+    names = sorted(path.name for path in (tmp_path / "pictures").iterdir())
+    assert names == ["side-by-side-iris-scikit-learn.png", "side-by-side-iris-treewright.svg"]
+    assert all(name in said for name in names)

@@ -107,7 +107,7 @@ def test_every_example_ends_in_the_leaf_that_apply_gives(open_page, classes, dat
     opened = open_page(html)
     edges = {node.id: node.edge for node in summary.tree.nodes}
     nodes = est.decision_path(X).toarray()
-    for at, example in enumerate(summary.examples.rows[:12]):
+    for at, example in enumerate(summary.examples.rows[:8]):
         opened.page.select_option("#follow-example", str(at))
         found = told(opened)
 
@@ -139,7 +139,7 @@ def test_the_interval_is_that_of_the_rules(open_page, classes):
 def test_the_suggested_change_gives_the_class(open_page, classes):
     opened = open_page(classes[1])
     tried = 0
-    for at in range(8):
+    for at in range(5):
         for card in range(2):
             opened.page.select_option("#follow-example", str(at))
             found = told(opened)
@@ -152,7 +152,7 @@ def test_the_suggested_change_gives_the_class(open_page, classes):
             assert (after["said"], after["leaf"]) == (wanted, leaf)
             assert opened.page.locator("#follow-example").input_value() == ""
             tried += 1
-    assert tried > 8
+    assert tried > 5
 
 
 def test_typed_values_are_followed(open_page, classes, data):
@@ -341,3 +341,28 @@ def test_the_leaf_is_that_of_the_pruned_tree_that_is_shown(open_page):
             other = pruned.counterfactual(row, like=X[1::2])
             assert bool(found["cards"]) == other.found
             assert opened.page.locator(".follow-card li").count() == len(other.changes)
+
+
+def test_hostile_names_are_shown_as_text(open_page):
+    bad = ['<img src=x onerror="document.title=1">', "</script><script>document.title=2</script>", "\u202e{{7*7}}", ""]
+    rng = np.random.default_rng(1)
+    name, many = bad[1], [f'"><b id=own{at}>' for at in range(80)]
+    X = {bad[0]: rng.normal(size=300).tolist(), name: rng.choice(bad, 300).tolist(), "n" * 3000: rng.choice(many, 300)}
+    codes = (np.array(X[bad[0]]) > 0).astype(int) + 2 * (np.array(X[name]) == bad[1])
+    y = np.array([f"<i>{label}</i>" for label in bad], object)[codes]
+    est = tw.DecisionTreeClassifier(max_depth=4).fit(X, y)
+    html, _ = page_of(est, X, y)
+    opened = open_page(html)
+    page = opened.page
+
+    for details in page.locator(".follow-fields details").all():
+        details.locator("summary").click()
+    for at in range(4):
+        page.select_option("#follow-example", str(at))
+        page.locator(".follow-card").first.get_by_role("button").click()
+        assert told(opened)["said"].strip('"').startswith("<i>")
+
+    assert page.title() == "Follow"
+    assert page.locator("script").count() == 2
+    assert page.locator("#follow img, #follow i, #follow b").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -82,7 +82,10 @@ def test_curves_of_another_class_are_chosen_by_keyboard(open_page, iris, classes
     false_rate, true_rate, _ = metrics.roc_curve(y == "virginica", est.predict_proba(X)[:, 2])
     shown = np.array(numbers_of(roc), float)
     assert np.allclose(shown, np.column_stack([false_rate, true_rate]), atol=1e-3)
-    assert "setosa" not in quality.locator("figcaption", has_text="Calibration").inner_text()
+    calibration = quality.locator("figure", has_text="Calibration").first
+    held = classes.summary.quality[0].calibration[2]
+    assert calibration.locator("figcaption").inner_text() == f'Calibration of "virginica": error {held.error:.3f}'
+    assert calibration.locator(".chart-whisker").count() == np.count_nonzero(held.n_rows)
 
 
 def test_the_depth_curve_has_the_numbers_of_the_summary(open_page, classes):
@@ -91,6 +94,8 @@ def test_the_depth_curve_has_the_numbers_of_the_summary(open_page, classes):
 
     shown = numbers_of(section(opened).locator("figure", has_text="Depth curve").first)
 
+    ticks = section(opened).locator("figure", has_text="Depth curve").first.locator("text").all_text_contents()
+    assert [text for text in ticks if text in ("1", "2", "1.5", "1.0")] == ["1", "2"]
     assert [float(line[0]) for line in shown] == list(curve.x)
     assert [float(line[4]) for line in shown] == pytest.approx(list(curve.test), abs=1e-3)
 

@@ -179,6 +179,24 @@ def test_the_panel_tells_the_rule_the_counts_and_the_audit_of_a_node(open_page, 
     assert float(first.locator("td").first.inner_text()) == pytest.approx(audit.winner.gain, rel=1e-3)
 
 
+def test_without_a_rule_the_panel_tells_the_answers_on_the_way(open_page, weather):
+    _, _, est = weather
+    summary = tree_summary(est.model_)
+    bare = tuple(replace(node, rule=None) for node in summary.tree.nodes)
+    page = open_page(render(replace(summary, tree=replace(summary.tree, nodes=bare)), template="tree")).page
+    deepest = int(np.argmax(est.tree_.depth))
+
+    brought(page, deepest)
+
+    told = page.locator(".tree-panel .rule li").all_inner_texts()
+    assert len(told) == est.tree_.depth[deepest]
+    way = way_to(est, deepest)
+    for text, above, below in zip(told, way, way[1:], strict=False):
+        test = est.node(above).test
+        answer = test.edge(est.node(above).children.index(below), max_levels=6)
+        assert text.replace("\u2264", "<=") == f"{test.column} {answer}"
+
+
 def test_cards_of_one_level_do_not_overlap(open_page, weather_page):
     page = open_page(weather_page).page
     opened_all(page)
@@ -273,6 +291,20 @@ def test_levels_go_one_by_one(open_page, weather, weather_page):
     page.get_by_role("button", name="One level more").click()
 
     assert cards(page) == [0, *est.node(0).children]
+
+
+def test_what_is_not_in_the_page_is_counted_and_told(open_page, weather):
+    _, _, est = weather
+    part = tree_part(est.model_, max_nodes=9)
+    page = open_page(render(replace(tree_summary(est.model_), tree=part), template="tree")).page
+
+    assert sorted(cards(page)) == [node.id for node in part.nodes]
+    for node in part.nodes:
+        if node.hidden:
+            held = brought(page, node.id)
+            assert held.locator(".toggle").inner_text().split()[0] == f"+{node.hidden}"
+            assert held.get_attribute("aria-expanded") is None
+            assert f"The {node.hidden} nodes below are not in this page" in page.locator(".tree-panel").inner_text()
 
 
 # ---- keys ----
@@ -440,6 +472,43 @@ def test_another_tree_takes_the_place_of_the_pages_own(open_page, weather, with_
     assert cards(page) == before
 
 
+def test_a_small_shape_of_a_large_tree_is_open_as_a_whole(open_page, large, with_hooks):
+    est, _ = large
+    page = open_page(render(replace(tree_summary(est.model_), tree=tree_part(est.model_)), template="tree")).page
+    n_rows = est.tree_.n_samples
+    least = np.sort(n_rows[~est.tree_.is_leaf])[-25]  # 25 nodes ask, not those nearest to the root
+    asking = [node for node in np.flatnonzero(~est.tree_.is_leaf).tolist() if n_rows[node] >= least]
+    shape = sorted({0, *(child for node in asking for child in est.node(node).children)})
+    assert len(shape) <= 60
+    assert not set(shape) <= set(cards(page))
+
+    page.evaluate(
+        """least => hooks.state.set('shape', {
+          name: 'few', title: '', step: 9, tree: null, isLeaf: node => node.n_rows < least,
+        })""",
+        int(least),
+    )
+
+    assert sorted(cards(page)) == shape
+
+
+def test_a_kept_path_that_pruning_cuts_tells_of_its_last_card(open_page, weather, with_hooks):
+    _, _, est = weather
+    page = open_page(tree_page(est.model_)).page
+    node = next(node for node in range(est.tree_.n_nodes) if est.node(node).depth == 4)
+    page.evaluate("id => hooks.state.set('path', id)", node)
+
+    page.evaluate(
+        """() => hooks.state.set('shape', {
+          name: 'cut', title: '', step: 1, tree: null, isLeaf: node => node.depth === 2,
+        })"""
+    )
+
+    way = [each for each in way_to(est, node) if est.node(each).depth <= 2]
+    assert on_path(page) == way
+    assert page.locator(".tree-panel h3").inner_text().startswith(f"Leaf {way[-1]}")
+
+
 # ---- the window ----
 
 
@@ -455,16 +524,16 @@ def transform(page):
 def test_wheel_drag_and_keys_move_the_window(open_page, weather_page):
     page = open_page(weather_page).page
     page.locator(".tree-frame").scroll_into_view_if_needed()
-    frame = page.locator(".tree-frame").bounding_box()
-    x, y = frame["x"] + 30, frame["y"] + 60
+    held = card(page, 0).bounding_box()  # a drag may begin on a card
+    x, y = held["x"] + 30, held["y"] + 12
     before = transform(page)
 
     page.mouse.move(x, y)
     page.mouse.down()
-    page.mouse.move(x + 60, y - 40, steps=4)
+    page.mouse.move(x + 60, y + 40, steps=4)
     page.mouse.up()
     dragged = transform(page)
-    assert [dragged[0] - before[0], dragged[1] - before[1]] == pytest.approx([60, -40], abs=0.1)
+    assert [dragged[0] - before[0], dragged[1] - before[1]] == pytest.approx([60, 40], abs=0.1)
 
     page.keyboard.down("Control")
     page.mouse.wheel(0, -50)
@@ -490,6 +559,34 @@ def test_the_wheel_alone_scrolls_the_page(open_page, weather_report):
     until(page, "scrollY > 0")
 
     assert transform(page) == before
+
+
+def test_two_fingers_zoom_and_one_scrolls_the_page(open_page, weather_report):
+    opened = open_page(weather_report, width=420, has_touch=True, is_mobile=True)
+    page = opened.page
+    page.locator(".tree-frame").scroll_into_view_if_needed()
+    frame = page.locator(".tree-frame").bounding_box()
+    x, y = frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2
+    fingers = page.context.new_cdp_session(page)
+
+    def touch(kind, *points):
+        spots = [{"x": px, "y": py, "id": at} for at, (px, py) in enumerate(points)]
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": spots})
+
+    before, scrolled = transform(page), page.evaluate("scrollY")
+    touch("touchStart", (x - 60, y), (x + 60, y))
+    for by in range(10, 61, 10):
+        touch("touchMove", (x - 60 - by, y), (x + 60 + by, y))
+    touch("touchEnd")
+    zoomed = transform(page)
+    assert zoomed[2] == pytest.approx(2 * before[2], rel=0.15)
+
+    touch("touchStart", (x, y))
+    for by in range(10, 121, 10):
+        touch("touchMove", (x, y - by))
+    touch("touchEnd")
+    until(page, f"scrollY > {scrolled}")
+    assert transform(page)[2] == zoomed[2]
 
 
 # ---- size ----
@@ -554,3 +651,20 @@ def test_paper_holds_every_open_card_as_wide_as_it_is(open_page, weather_report)
     assert min(box[0] for box in boxes) >= 0
     assert max(box[1] for box in boxes) <= 700
     assert page.evaluate("document.querySelector('.tree-frame').getBoundingClientRect().width") <= 700
+
+
+# ---- notebooks ----
+
+
+def test_a_notebook_shows_the_tree_in_a_frame_of_its_own(open_page, weather):
+    _, _, est = weather
+    page = open_page(f"<!doctype html><html data-ready='yes'><body>{est.model_._repr_html_()}</body></html>").page
+    frame = page.frame_locator("iframe")
+
+    root = frame.locator('.tree-card[data-node="0"]')
+
+    assert root.locator(".tree-title").inner_text().replace("\u2264", "<=") == est.node(0).test.question()
+    root.click()
+    assert "on-path" in root.get_attribute("class")
+    box = page.locator("iframe").bounding_box()
+    assert frame.locator("#tree").evaluate("one => one.getBoundingClientRect().bottom") <= box["height"] + 1

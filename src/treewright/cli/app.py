@@ -113,7 +113,10 @@ def fit(
         Path | None, typer.Option("--out", metavar="FILE", help="Save the model.", rich_help_panel="Output")
     ] = None,
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="FILE", help="Draw the tree.", rich_help_panel="Output")
+        Path | None,
+        typer.Option(
+            "--svg", metavar="FILE", help="Draw the tree; as PNG or PDF where FILE ends so.", rich_help_panel="Output"
+        ),
     ] = None,
     report: Annotated[
         Path | None,

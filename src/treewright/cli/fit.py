@@ -17,7 +17,7 @@ from treewright.cli.ensembles import columns_in_words, summary
 from treewright.cli.holdout import HeldOut, Task, cross_validate, fit_and_hold_out
 from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
 from treewright.cli.neighbors import check_rows, written_in_words
-from treewright.cli.outputs import check_output, write_text
+from treewright.cli.outputs import check_output, open_output
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.cli.screen import say_prose, screen_of
@@ -25,6 +25,7 @@ from treewright.cli.show import tree_lines
 from treewright.cli.terminal import note, printable, progress, results_after, say
 from treewright.exceptions import TreewrightError
 from treewright.explain.spans import fitted
+from treewright.plot.pictures import check_ending
 
 __all__ = ["run_fit"]
 
@@ -44,6 +45,8 @@ def run_fit(request: FitRequest) -> None:
     check_request(request)
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
+    if request.svg is not None:
+        check_ending(request.svg.suffix)
     check_report_output(request.report, request.force)
     data = read_request(request)
     task = task_of(request, data)
@@ -180,7 +183,9 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         what = written_in_words(request.out, estimator.n_samples_fit_) if of_rows else "model"
         written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
-        write_text(request.svg, estimator.plot().text, request.force)
+        content = estimator.plot().content(request.svg.suffix)
+        with open_output(request.svg, request.force) as file:
+            file.write(content)
         written.append(f"wrote {printable(request.svg)} (picture)")
     return written
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterable
-from dataclasses import dataclass
-from io import StringIO
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from treewright.cli.terminal import UsageRefusal, say
+from treewright.explain.spans import folded, text_of
 
 if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.text import Text
+    from rich.style import Style
 
-    from treewright.explain.spans import Span, Spans
+    from treewright.explain.spans import Role, Span, Spans
 
 __all__ = ["Screen", "say_prose", "screen_of"]
 
@@ -53,14 +52,12 @@ class Screen:
     is_ascii: bool
 
     def say(self, lines: Iterable[Spans]) -> None:
-        """Print lines, painted."""
-        if not self.painted:
-            from treewright.explain.spans import text_of
-
-            for line in lines:
-                sys.stdout.write(text_of(line).rstrip() + "\n")
-        else:
-            _print(lines, _console(None))
+        """Print lines."""
+        if sys.stdout is None:  # it was closed before we began
+            return
+        paint = _painter(to_file=False) if self.painted else text_of
+        for line in lines:
+            sys.stdout.write(paint(_stripped(line)) + "\n")
         sys.stdout.flush()
 
     def say_prose(self, text: str) -> None:
@@ -68,20 +65,13 @@ class Screen:
         if not self.painted:
             say(text)
             return
-        from treewright.explain.spans import folded
-
         for line in text.split("\n"):
             say("\n".join(folded(line, self.width)))
 
     def written(self, lines: Iterable[Spans]) -> str:
         """The text of lines, with colour codes where it is painted."""
-        if not self.painted:
-            from treewright.explain.spans import text_of
-
-            return "\n".join(text_of(line).rstrip() for line in lines)
-        file = StringIO()
-        _print(lines, _console(file))
-        return file.getvalue().rstrip("\n")
+        paint = _painter(to_file=True) if self.painted else text_of
+        return "\n".join(paint(_stripped(line)) for line in lines)
 
 
 def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = False) -> Screen:
@@ -102,7 +92,7 @@ def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = 
     """
     if width is not None and not LEAST_WIDTH <= width <= 10_000:
         raise UsageRefusal(f"--width {width}: give {LEAST_WIDTH} or more cells")
-    is_window = not to_file and sys.stdout.isatty()
+    is_window = not to_file and sys.stdout is not None and sys.stdout.isatty()
     allowed = is_window and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     painted = color == "always" or (color == "auto" and allowed)
     cells = width or (shutil.get_terminal_size((PAGE_WIDTH, 24)).columns if is_window else PAGE_WIDTH)
@@ -123,59 +113,71 @@ def _has_signs() -> bool:
     return True
 
 
-def _console(file: StringIO | None) -> Console:
-    """A console that paints, in as many colours as the terminal has; in a file or a pipe 256, or all of COLORTERM."""
+def _stripped(line: Spans) -> Spans:
+    """A line without blanks at its end."""
+    kept = list(line)
+    while kept:
+        text = kept[-1].text.rstrip(" ")
+        if text:
+            kept[-1] = replace(kept[-1], text=text)
+            break
+        kept.pop()
+    return kept
+
+
+def _painter(*, to_file: bool) -> Callable[[Iterable[Span]], str]:
+    """What makes a text with colour codes of a line: for the terminal there is, for 256 colours in a file or a pipe."""
+    from rich.color import ColorSystem
     from rich.console import Console
 
-    looks: dict[str, Any] = {"force_terminal": True, "no_color": False, "highlight": False, "markup": False}
-    if file is None and sys.stdout.isatty():
-        console = Console(file=sys.stdout, **looks)
-        if console.color_system is not None:
-            return console
     has_all = os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
-    return Console(file=file or sys.stdout, color_system="truecolor" if has_all else "256", **looks)
+    system = ColorSystem.TRUECOLOR if has_all else ColorSystem.EIGHT_BIT
+    if not to_file and sys.stdout.isatty():
+        console = Console(file=sys.stdout, force_terminal=True, no_color=False)
+        if console.legacy_windows:
+            return text_of  # it would print the codes
+        told = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
+        system = told.get(console.color_system or "", system)
+    styles: dict[tuple[Role, int, int], Style] = {}
+
+    def painted(line: Iterable[Span]) -> str:
+        texts = []
+        for span in line:
+            look = (span.role, span.place, span.behind)
+            if look not in styles:
+                styles[look] = _style(span, few=system is ColorSystem.STANDARD)
+            texts.append(styles[look].render(span.text, color_system=system))
+        return "".join(texts)
+
+    return painted
 
 
-def _print(lines: Iterable[Spans], console: Console) -> None:
-    few = console.color_system in ("standard", "windows")
-    for line in lines:
-        console.print(_text(line, few=few), soft_wrap=True)
-
-
-def _text(line: Spans, *, few: bool) -> Text:
-    """A line as rich writes it."""
-    from rich.text import Text
-
-    text = Text(no_wrap=True, overflow="ignore", end="")
-    for span in line:
-        text.append(span.text, _style(span, few=few))
-    text.rstrip()
-    text.end = "\n"
-    return text
-
-
-def _style(span: Span, *, few: bool) -> str:
+def _style(span: Span, *, few: bool) -> Style:
     """How a piece looks. Classes have the colours of the pictures; words keep the colour that the reader has chosen.
 
     Of ``few`` colours the nearest ones would be the same for several classes.
     """
+    from rich.style import Style
+
     from treewright.plot.style import class_color
 
-    def color(place: int) -> str:
+    def color(place: int) -> str | None:
+        if place < 0:
+            return None
         return _FEW[place % len(_FEW)] if few else class_color(place)
 
     match span.role:
         case "class":
-            return color(span.place) + (f" on {color(span.behind)}" if span.behind >= 0 else "")
+            return Style(color=color(span.place), bgcolor=color(span.behind))
         case "number":
-            return color(0)
+            return Style(color=color(0))
         case "good":
-            return f"bold {color(2)}"
+            return Style(color=color(2), bold=True)
         case "bad":
-            return color(3)
+            return Style(color=color(3))
         case "strong":
-            return "bold"
+            return Style(bold=True)
         case "faint":
-            return "dim"
+            return Style(dim=True)
         case _:
-            return ""
+            return Style()

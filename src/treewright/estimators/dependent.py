@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from treewright.explain.dependence_table import PartialDependence
     from treewright.model import Model
+    from treewright.model.dependence import PartialDependence
 
 
 class Dependent(ABC):

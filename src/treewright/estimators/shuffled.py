@@ -50,7 +50,7 @@ def rises_of(
     Raises
     ------
     DataError
-        The number is beyond float64.
+        The number is beyond float64, of the rows as they are or of shuffled ones.
     TooLargeError
     """
     check_fits(8 * given.size, "a copy of the rows", "judge on fewer rows")
@@ -70,6 +70,8 @@ def rises_of(
             found[repeat, column] = error(matrix) - before
         matrix[:, column] = own
         progress.report((done + 1) / len(asked), "shuffling columns")
+    if not np.isfinite(found).all():
+        raise DataError("the loss of these rows with a column shuffled is beyond float64, so its rise cannot be told")
     return found
 
 

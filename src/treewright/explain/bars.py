@@ -7,13 +7,15 @@ sign of its own.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from treewright.explain.spans import Span, Spans
 
 EIGHTHS = 8
 # U+2588 is the whole block, U+258F an eighth at the left.
-_BEFORE_AN_EIGHTH = 0x2590
+_WHOLE, _BEFORE_AN_EIGHTH = "\u2588", 0x2590
 SIGNS = "#=+:ox%@"
 MARK = "\u25a0"
 
@@ -42,20 +44,38 @@ def class_bar(values: np.ndarray, width: int, *, signed: bool = False) -> Spans:
     if not values.sum() > 0:
         return [Span(" " * width)]
     if signed:
-        parts = units_of(values, width)
-        return [
-            Span(mark_of(place, signed=True) * n, "class", place) for place, n in enumerate(parts.tolist()) if n > 0
-        ]
-    ends = np.cumsum(units_of(values, width * EIGHTHS))
+        units = units_of(values, width).tolist()
+        return [Span(mark_of(place, signed=True) * n, "class", place) for place, n in enumerate(units) if n > 0]
+    parts = [(place, n) for place, n in enumerate(units_of(values, width * EIGHTHS).tolist()) if n > 0]
     spans: Spans = []
-    for cell in range(width):
-        one = _cell(ends, cell * EIGHTHS)
-        last = spans[-1] if spans else None
-        if last is not None and one.behind < 0 and (last.place, last.behind) == (one.place, -1):
-            spans[-1] = Span(last.text + one.text, "class", one.place)
+    for held in _cells(parts):
+        left, right = held[0], held[-1]
+        if len(held) > 1:
+            # Of three and more classes in a cell those two are shown that have most of it.
+            left, right = sorted(sorted(held, key=lambda part: -part[1])[:2])
+            eighths = min(max(round(EIGHTHS * left[1] / (left[1] + right[1])), 1), EIGHTHS - 1)
+            spans.append(Span(chr(_BEFORE_AN_EIGHTH - eighths), "class", left[0], right[0]))
+        elif spans and (spans[-1].place, spans[-1].behind) == (left[0], -1):
+            spans[-1] = Span(spans[-1].text + _WHOLE, "class", left[0])
         else:
-            spans.append(one)
+            spans.append(Span(_WHOLE, "class", left[0]))
     return spans
+
+
+def _cells(parts: list[tuple[int, int]]) -> Iterator[list[tuple[int, int]]]:
+    """Cell by cell the classes in it with their eighths; ``parts`` are those of the whole bar."""
+    cell: list[tuple[int, int]] = []
+    room = EIGHTHS
+    for place, n in parts:
+        left = n
+        while left:
+            taken = min(left, room)
+            cell.append((place, taken))
+            left -= taken
+            room -= taken
+            if not room:
+                yield cell
+                cell, room = [], EIGHTHS
 
 
 def number_bar(share: float, width: int, *, signed: bool = False) -> Spans:
@@ -70,7 +90,7 @@ def number_bar(share: float, width: int, *, signed: bool = False) -> Spans:
         n = max(1, round(share * width))
         return [Span("=" * n, "number"), Span(" " * (width - n))]
     whole, rest = divmod(max(1, round(share * width * EIGHTHS)), EIGHTHS)
-    text = "\u2588" * whole + (chr(_BEFORE_AN_EIGHTH - rest) if rest else "")
+    text = _WHOLE * whole + (chr(_BEFORE_AN_EIGHTH - rest) if rest else "")
     return [Span(text, "number"), Span(" " * (width - len(text)))]
 
 
@@ -106,16 +126,3 @@ def units_of(values: np.ndarray, units: int) -> np.ndarray:
         parts[richest] -= 1
         parts[place] += 1
     return parts
-
-
-def _cell(ends: np.ndarray, begin: int) -> Span:
-    """The sign of one cell: the two classes that have most of it."""
-    inside = np.clip(ends, begin, begin + EIGHTHS) - begin
-    sizes = np.diff(inside, prepend=0)
-    held = np.argsort(-sizes, kind="stable")[:2]
-    held = np.sort(held[sizes[held] > 0]).tolist()
-    if len(held) == 1:
-        return Span("\u2588", "class", held[0])
-    left, right = held
-    part = round(EIGHTHS * int(sizes[left]) / int(sizes[left] + sizes[right]))
-    return Span(chr(_BEFORE_AN_EIGHTH - min(max(part, 1), EIGHTHS - 1)), "class", left, right)

@@ -1,6 +1,6 @@
-"""What a model says along a column. In: the answers. Out: ``PartialDependence``: text, plain columns, a figure.
+"""What a model says along a column. In: the answers. Out: ``DependenceTable``: text, plain columns.
 
-Callers: explain.partial_dependence, users.
+Callers: explain.partial_dependence, model.dependence, which draws it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LARGEST = 1e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PartialDependence:
+class DependenceTable:
     """What a model says on average when a column, or a pair of columns, has this or that value.
 
     Attributes
@@ -82,31 +82,6 @@ class PartialDependence:
         found["mean"] = self.values.ravel().tolist()
         return found
 
-    def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
-        """Draw the means, with single rows behind them; of two columns a map.
-
-        Parameters
-        ----------
-        label : hashable, optional
-            Of several classes the one to draw; by default all of them, of two columns the last.
-        ax : matplotlib.axes.Axes, optional
-
-        Returns
-        -------
-        matplotlib.figure.Figure
-            As ``treewright.plot.figures.dependence`` draws it.
-
-        Raises
-        ------
-        ParameterError
-            There is no such class here.
-        MissingLibraryError
-            matplotlib is not installed.
-        """
-        from treewright.plot.figures.dependence import dependence_figure
-
-        return dependence_figure(self, label=label, ax=ax)
-
     def __repr__(self) -> str:
         return str(self)
 
@@ -128,10 +103,10 @@ class PartialDependence:
         columns = [
             TextColumn(shorten(written_name(axis.name), NAME_WIDTH), texts, "point" if axis.is_numeric else "left")
         ]
+        digits = _decimals(self.values)
         for title, values in zip(self.titles, self.values, strict=True):
-            columns.append(
-                TextColumn(shorten(title, LEVEL_WIDTH), [_text(value) for value in values[:n_lines]], "point")
-            )
+            means = [_text(value, digits) for value in values[:n_lines].tolist()]
+            columns.append(TextColumn(shorten(title, LEVEL_WIDTH), means, "point"))
         lines = [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
         if n_lines < len(axis.values):
             lines.append(f"{len(axis.values) - n_lines} more: to_dict() has every value")

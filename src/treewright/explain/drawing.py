@@ -50,9 +50,9 @@ ASCII_BOXES = (
 # In ASCII a text that was cut ends in one sign as well, or the line would grow.
 ASCII_ELLIPSIS = "~"
 # What the branches may take of a line, and what labels get before columns are left out.
-INDENT_SHARE, NARROW_SHARE, LABEL_SHARE = 0.34, 0.2, 0.42
+INDENT_SHARE, NARROW_SHARE, LABEL_SHARE, MOST_LABEL_SHARE = 0.34, 0.2, 0.42, 0.6
 NARROW = 60
-LEAST_LABEL = 20
+LEAST_LABEL, LEAST_NAME = 20, 8
 MOST_BAR = 24
 # Where the room is short, the way of missing values is told in short.
 OR_MISSING, OR_NA = " or missing", " or NA"
@@ -218,8 +218,10 @@ def _body(
     number = aligned(TextColumn("node", [str(node) for node in nodes], "right"))
     last = _predictions(summary, nodes, digits, width, signed=signed)
     natural = max(cell_width(labels[at].text(None)) for at in real)
-    least = min(natural, max(LEAST_LABEL, int(width * LABEL_SHARE)))
+    branches = max(cell_width(line.prefix) for line in lines)
     beside = width - cell_width(number[0]) - len(GAP) - last.width
+    least = max(int(width * LABEL_SHARE), min(branches + LEAST_LABEL, int(width * MOST_LABEL_SHARE)))
+    least = max(LEAST_NAME, min(natural, least, beside - len(GAP)))
     sides = [*_sides(summary, nodes, digits, beside - least, beside - natural, signed=signed), last]
     taken = cell_width(number[0]) + len(GAP) + _width_of(sides)
     room = max(least, min(natural, width - taken))
@@ -273,18 +275,21 @@ def _sides(
     }
     written = {name: [_side(column) for column in columns] for name, columns in held.items()}
 
-    def columns(layout: Mapping[str, int]) -> list[Side]:
-        found: list[Side] = []
-        for name, bar_width in layout.items():
-            found += [_bars(summary, nodes, bar_width, signed=signed)] if name == "bar" else written[name]
-        return found
+    def taken(layout: Mapping[str, int]) -> int:
+        bars = sum(len(GAP) + size for name, size in layout.items() if name == "bar")
+        return bars + sum(_width_of(written[name]) for name in layout if name != "bar")
 
     layouts = LAYOUTS_OF_CLASSES if summary.counts_classes else LAYOUTS_OF_NUMBERS
-    chosen = next((layout for layout in layouts if _width_of(columns(layout)) + len(GAP) <= room), {})
-    left = spare - _width_of(columns(chosen)) - len(GAP)
-    if "bar" in chosen and left > 0:
-        chosen = {**chosen, "bar": min(max(MOST_BAR, chosen["bar"]), chosen["bar"] + left)}
-    return columns(chosen)
+    chosen = next((layout for layout in layouts if taken(layout) + len(GAP) <= room), {})
+    left = spare - taken(chosen) - len(GAP)
+    found: list[Side] = []
+    for name, size in chosen.items():
+        if name == "bar":
+            grown = min(max(MOST_BAR, size), size + max(left, 0))
+            found.append(_bars(summary, nodes, grown, signed=signed))
+        else:
+            found += written[name]
+    return found
 
 
 def _width_of(sides: Sequence[Side]) -> int:

@@ -1,6 +1,6 @@
-"""How what a model says depends on a column. In: a model, rows, a column or two. Out: ``PartialDependence``.
+"""How what a model says depends on a column. In: a model, rows, a column or two. Out: ``DependenceTable``.
 
-Callers: model.predicting, reporting.columns_part.
+Callers: model.dependence, reporting.columns_part.
 
 The column is set to one value in every row and the model is asked; the mean over the rows is the partial dependence at
 that value (Friedman 2001, "Greedy function approximation: a gradient boosting machine", The Annals of Statistics 29,
@@ -24,7 +24,7 @@ from treewright.data.memory import check_fits
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.dependence_axis import GRID_OF_TWO, Axis, axis_of, drawn, position_of
-from treewright.explain.dependence_table import PartialDependence
+from treewright.explain.dependence_table import DependenceTable
 from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.model import ModelData
 from treewright.tree.words import written_level, written_name
@@ -49,7 +49,7 @@ def partial_dependence(
     random_state: int = 0,
     n_jobs: int | None = None,
     owner: str = "Model",
-) -> PartialDependence:
+) -> DependenceTable:
     """Tell what the model says on average when a column has this or that value.
 
     Parameters
@@ -86,8 +86,9 @@ def partial_dependence(
 
     Returns
     -------
-    PartialDependence
-        Print it, or take ``values``, ``individual``, ``to_dict()`` or ``plot()``. Of classes shares, of boosted trees
+    DependenceTable
+        Print it, or take ``values``, ``individual`` or ``to_dict()``; ``Model.partial_dependence`` and estimators
+        give it with ``plot()``. Of classes shares, of boosted trees
         too; of numbers what ``predict`` says.
 
     Raises
@@ -168,7 +169,7 @@ class SaidOf:
 def dependence(
     said: SaidOf, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
     weights: np.ndarray | None = None,
-) -> PartialDependence:  # fmt: skip
+) -> DependenceTable:  # fmt: skip
     """As ``partial_dependence``, of rows that are encoded and a model of any kind.
 
     Parameters
@@ -199,7 +200,7 @@ def dependence(
             means[:, begin + place] = [_mean(each, weights) for each in own]
             single[:, :, begin + place] = own[:, lines]
     shape = tuple(len(axis.values) for axis in axes)
-    return PartialDependence(
+    return DependenceTable(
         said.task, said.name, said.labels, tuple(axes), means.reshape(n_said, *shape), single, lines, n
     )
 

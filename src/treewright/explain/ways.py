@@ -106,7 +106,7 @@ class Asked:
         that it moves by, a number what it moves by over the column's scale.
         """
         column, cell = self.schema.columns[feature], float(self.cells[feature])
-        if not bound.present or not has_values(column, bound):
+        if feature in self.keep or not bound.present or not has_values(column, bound):
             return None
         if column.kind == "nominal" or math.isnan(cell):
             return 1.0

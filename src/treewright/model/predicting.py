@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from scipy.sparse import csr_matrix
 
-    from treewright.explain.dependence_table import PartialDependence
+    from treewright.model.dependence import PartialDependence
 
 
 class PredictingModel(ModelData):
@@ -302,6 +302,6 @@ class PredictingModel(ModelData):
 
         Options as ``treewright.explain.partial_dependence.partial_dependence``.
         """
-        from treewright.explain.partial_dependence import partial_dependence
+        from treewright.model.dependence import partial_dependence
 
         return partial_dependence(self, X, column, second, **options)

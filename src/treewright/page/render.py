@@ -64,8 +64,8 @@ def render(summary: Summary, *, template: str = "report") -> str:
 
 @cache
 def script_text(names: tuple[str, ...] = SCRIPTS) -> str:
-    """Return scripts inside one function."""
-    parts = [asset("scripts", f"{name}.js") for name in names]
+    """Return scripts inside one function, without their comments and indentation: a page is sent about."""
+    parts = [without_remarks(asset("scripts", f"{name}.js")) for name in names]
     return '\n(() => {\n"use strict";\n' + "\n".join(parts) + "\n})();\n"
 
 
@@ -74,6 +74,20 @@ def style_text(names: tuple[str, ...] = STYLES) -> str:
     """Return styles, the colours of the classes first."""
     colors = "".join(f"--class-{at}:{class_color(at)};" for at in range(N_COLORS))
     return "\n:root{" + colors + "}\n" + "\n".join(asset("styles", f"{name}.css") for name in names) + "\n"
+
+
+def without_remarks(text: str) -> str:
+    r"""Return a script without lines that are comments, blank lines, and indentation.
+
+    Lines are told by how they begin, so no text of a script may run over several lines; a test sees to it.
+
+    Examples
+    --------
+    >>> without_remarks("// why\n  const a = 1; // here\n\n")
+    'const a = 1; // here'
+    """
+    lines = (line.strip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//"))
 
 
 def asset(folder: str, name: str) -> str:

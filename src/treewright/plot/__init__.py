@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from treewright.plot.figures.calibration import calibration
     from treewright.plot.figures.confusion import confusion
     from treewright.plot.figures.curves import bias_variance, error_against_size, error_curve
+    from treewright.plot.figures.dependence import dependence_lines, dependence_map
     from treewright.plot.figures.importances import importance_bars
     from treewright.plot.figures.impurity import impurity_functions
     from treewright.plot.figures.regions import decision_regions
@@ -29,6 +30,8 @@ _HOMES = {
     "calibration": "treewright.plot.figures.calibration",
     "confusion": "treewright.plot.figures.confusion",
     "decision_regions": "treewright.plot.figures.regions",
+    "dependence_lines": "treewright.plot.figures.dependence",
+    "dependence_map": "treewright.plot.figures.dependence",
     "error_against_size": "treewright.plot.figures.curves",
     "error_curve": "treewright.plot.figures.curves",
     "importance_bars": "treewright.plot.figures.importances",
@@ -46,6 +49,8 @@ __all__ = [
     "calibration",
     "confusion",
     "decision_regions",
+    "dependence_lines",
+    "dependence_map",
     "error_against_size",
     "error_curve",
     "importance_bars",

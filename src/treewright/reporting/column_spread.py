@@ -22,6 +22,7 @@ LEVEL_WIDTH = 60
 OTHERS, UNSEEN, MISSING, OTHER_CLASSES = "other levels", "not seen at the fit", "missing", "other classes"
 # Numbers are far off where all others, but for such a part at either end, would take less than a third of the axis.
 FAR_OFF, SQUEEZED = 0.005, 3.0
+MOST_WHOLE = 1e15  # up to here a half can be added
 # Cells with fewer rows have a mean without an error.
 FEWEST_ROWS = 2
 
@@ -92,14 +93,30 @@ def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
         at = np.where(np.isfinite(cells), np.searchsorted(distinct, cells), len(distinct))
         return _counted(None, [*labels, MISSING], at, groups)
     low, high = middle_range(held)
+    edges = edges_of(low, high, whole=bool((held == np.rint(held)).all()))
+    n_cells = len(edges) - 1
+    at = np.clip(np.searchsorted(edges, cells, side="right") - 1, 0, n_cells - 1)
+    at[~np.isfinite(cells)] = n_cells
+    told = _counted(tuple(edges.tolist()), [""] * n_cells, at, groups)
+    return replace(told, n_beyond=int(((held < low) | (held > high)).sum()))
+
+
+def edges_of(low: float, high: float, *, whole: bool) -> np.ndarray:
+    """Return the ends of cells of one width over a range; of whole numbers each cell holds as many of them.
+
+    Examples
+    --------
+    >>> edges_of(70.0, 82.0, whole=True)[[0, 1, -1]].tolist(), edges_of(0.0, 12.0, whole=False)[[0, 1, -1]].tolist()
+    ([69.5, 70.5, 82.5], [0.0, 0.5, 12.0])
+    """
+    if whole and max(abs(low), abs(high)) < MOST_WHOLE:
+        width = np.ceil((high - low + 1) / N_CELLS)
+        return np.asarray(low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1))
     share = np.linspace(0.0, 1.0, N_CELLS + 1)
     # Not low + share * (high - low): the ends may lie further apart than float64 reaches.
     edges = low * (1.0 - share) + high * share
     edges[0], edges[-1] = low, high
-    at = np.clip(np.searchsorted(edges, cells, side="right") - 1, 0, N_CELLS - 1)
-    at[~np.isfinite(cells)] = N_CELLS
-    told = _counted(tuple(edges.tolist()), [""] * N_CELLS, at, groups)
-    return replace(told, n_beyond=int(((held < low) | (held > high)).sum()))
+    return np.asarray(edges)
 
 
 def middle_range(held: np.ndarray) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from treewright.data.schema import Column
 from treewright.explain.dependence_axis import axis_of, drawn
-from treewright.explain.dependence_table import PartialDependence
+from treewright.explain.dependence_table import DependenceTable
 from treewright.explain.ensemble import sizes_of
 from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
 from treewright.forest.importance_table import Importances
@@ -194,7 +194,7 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
     )
 
 
-def _line(found: PartialDependence, place: int, codes: list[int]) -> DependenceLine:
+def _line(found: DependenceTable, place: int, codes: list[int]) -> DependenceLine:
     """The means and the single rows of one class, or of the number."""
     rows = [tuple(float(f"{value:.{ROW_DIGITS}g}") for value in row) for row in found.individual[place].tolist()]
     name = shorten(found.titles[place], LABEL_WIDTH)

@@ -24,6 +24,8 @@ LEVEL = 0.95
 # Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
 # many, beyond the page does not say that the fit saw none of them in a node.
 MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
+# Cells of examples: of a wide table there are fewer rows, so that the page can be sent.
+MAX_CELLS = 20_000
 NAME_WIDTH = 200
 
 
@@ -101,9 +103,9 @@ def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
     """Positions of the examples among the judged rows, ascending.
 
     Of classes half are answered wrong, where there are as many, and the classes take turns. Of numbers they are taken
-    evenly from the nearest to the farthest answer.
+    evenly from the nearest to the farthest answer. Of a wide table there are fewer than asked for.
     """
-    n = min(options.examples, judged.n)
+    n = min(options.examples, judged.n, max(1, MAX_CELLS // len(judged.model.schema)))
     drawn = np.random.default_rng(options.random_state).permutation(judged.n)
     if not n or not judged.is_classification:
         if not n:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
 from treewright.estimators.suspicions import equals_target
@@ -186,12 +187,8 @@ def _unseen_code(column: Column) -> float:
 def _is_own(column: Column, held: np.ndarray, n_distinct: int, n_fit: int) -> bool:
     """Whether each row has a value of its own: a whole number, or a level."""
     if column.kind == "numeric":
-        finite = np.isfinite(held)
-        return (
-            len(held) >= FEWEST_ROWS
-            and n_distinct == len(held)
-            and bool(finite.all() and (held == np.rint(held)).all())
-        )
+        is_whole = bool((np.abs(held) <= LARGEST_WHOLE).all() and (held == np.rint(held)).all())
+        return is_whole and len(held) >= FEWEST_ROWS and n_distinct == len(held)
     if column.declared or column.kind == "ordinal":
         return False
     of_fit = len(column.levels) >= max(FEWEST_ROWS, n_fit)

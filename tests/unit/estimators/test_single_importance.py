@@ -95,3 +95,5 @@ def test_errors_beyond_float64_are_refused():
 
     with pytest.raises(DataError, match="beyond float64"):
         tree.importances("permutation", [[0.0], [1.0]], [1e200, -1e200])
+    with pytest.raises(DataError, match="a column shuffled is beyond float64"):
+        tree.importances("permutation", [[0.0], [1.0]], [-1e200, 1e200])

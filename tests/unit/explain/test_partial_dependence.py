@@ -187,8 +187,9 @@ def test_it_prints_and_turns_into_columns():
     shares = TREE.partial_dependence(X, 3, grid=[0.5, 2.0])
 
     assert str(found).splitlines() == [
-        "what the model says on average over 4 rows, with rain set to each value", "rain      y", "   0  4.000", "   1  4.000",
-        "   5  1.000", "   9  1.000", "individual: 2 rows, drawn",
+        "what the model says on average over 4 rows, with rain set to each value",
+        "rain      y", "   0  4.000", "   1  4.000", "   5  1.000", "   9  1.000",
+        "individual: 2 rows, drawn",
     ]  # fmt: skip
     assert found.to_dict() == {"rain": [0.0, 1.0, 5.0, 9.0], "mean": [4.0, 4.0, 1.0, 1.0]}
     assert shares.to_dict()["class"] == [0, 0, 1, 1, 2, 2]

@@ -8,6 +8,7 @@ import re
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treewright as tw
@@ -122,3 +123,10 @@ def test_hostile_names_stay_in_the_frame():
     assert frame.count("<") == 2
     assert frame.count("'") == 4
     assert len(re.findall("<script", inside(frame))) == 2
+
+
+def test_half_a_pair_of_surrogates_can_be_written_to_a_file():
+    y = pd.Series(["a", "b"], name="half \ud800")
+    est = tw.DecisionTreeClassifier().fit({"half \udfff": [1.0, 2.0]}, y)
+
+    assert est.model_._repr_html_().encode("utf-8")

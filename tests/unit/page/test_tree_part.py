@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import numpy as np
@@ -275,4 +276,6 @@ def test_hostile_names_are_text():
     written = json_for_script(tree_part(est.model_))
 
     assert "<" not in written
-    assert "\u202e" not in written
+    asked = json.loads(written)["nodes"][0]["question"]
+    assert asked.startswith("</script><img src=x onerror=alert(1)>"), "it is read as it is"
+    assert "\u202e" not in asked, "but it turns no text around"

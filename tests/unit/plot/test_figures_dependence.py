@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from sklearn.datasets import load_iris
 
 import treewright as tw
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.plot.style import class_color
 
 X, Y = load_iris(return_X_y=True)
@@ -86,3 +86,25 @@ def test_one_value_is_drawn_too(tmp_path):
 def test_a_class_that_is_not_there_is_refused():
     with pytest.raises(ParameterError, match="label=7: the classes here are 0, 1, 2"):
         TREE.partial_dependence(X, 2).plot(label=7)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"x": [0, 1], "means": [[1, 2, 3]]}, r"means has shape \(1, 3\): give 1 rows of 2 numbers"),
+        ({"x": [0, 1], "means": [[1, 2], [3, 4]]}, "give 1 rows"),
+        ({"x": [0, 1], "means": [["a", "b"]]}, "means must be numbers"),
+        ({"x": [0, np.nan], "means": [[1, 2]]}, "x has 1 values that are not finite"),
+        ({"x": [0, 1], "means": [[1, np.inf]]}, "means has 1 values that are not finite"),
+        ({"x": [0, 1], "means": [[1, 2]], "individual": [1, 2]}, "individual has shape"),
+        ({"x": [0, 1], "means": [[1, 2], [3, 4]], "names": "ab", "individual": [[1, 2]]}, "one line of means"),
+    ],
+)
+def test_arrays_that_do_not_go_together_are_refused(given, told):
+    with pytest.raises(DataError, match=told):
+        tw.plot.dependence_lines(**given)
+
+
+def test_a_map_of_other_shape_is_refused():
+    with pytest.raises(DataError, match=r"means has shape \(1, 2\): give 2 rows of 1 numbers"):
+        tw.plot.dependence_map(x=[0, 1], y=["a"], means=[[1, 2]])

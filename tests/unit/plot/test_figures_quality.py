@@ -181,3 +181,13 @@ def test_a_figure_that_a_report_has_not_is_refused_with_the_reason(part):
             quality_figure(held, name)
     with pytest.raises(ParameterError, match="there are curves of 0, 1, 2"):
         quality_figure(part, "roc", label="setosa")
+
+
+def test_the_panels_of_residuals_stand_below_each_other_in_a_column_of_a_page():
+    given = {"truth": [1, 2, 5], "predicted": [2, 2, 3], "edges": [-1, 0, 2], "weight": [1, 2]}
+    with tw.plot.sized("column"):
+        panels = drawn(tw.plot.residuals(**given)).axes[0].child_axes
+    boxes = [panel.get_window_extent() for panel in panels]
+
+    assert len({round(box.x0) for box in boxes}) == 1
+    assert boxes[0].y0 > boxes[1].y1 > boxes[1].y0 > boxes[2].y1

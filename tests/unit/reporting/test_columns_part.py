@@ -151,6 +151,15 @@ def test_a_few_numbers_far_off_do_not_squeeze_the_rest():
     assert part.dependence.values[-1] < 2.0
 
 
+def test_each_cell_of_whole_numbers_holds_as_many_of_them():
+    year = np.arange(300) % 30 + 1970
+    label = np.where(year > 1980, "new", "old")
+    part = parts_of(tw.DecisionTreeClassifier().fit({"year": year}, label), {"year": year}, label)[0]
+
+    assert part.spread.edges == tuple(1969.5 + 2 * at for at in range(16))
+    assert [sum(cell) for cell in zip(*part.spread.parts, strict=True)] == [20.0] * 15
+
+
 def test_numbers_at_the_ends_of_float64_give_finite_numbers_or_none():
     cells = np.concatenate([1.7e308 * np.linspace(-1.0, 1.0, 60), [math.inf, -math.inf, math.nan]])
     est = tw.DecisionTreeRegressor(max_depth=2).fit({"x": cells}, np.linspace(-1e300, 1e300, 63))

@@ -150,3 +150,11 @@ def test_levels_that_no_row_of_a_node_had_are_told(full_model):
     absent = {node.id: support.absent for node, support in zip(tree.nodes, supports, strict=True)}
     assert {node: codes for node, codes in absent.items() if codes} == {1: (2,)}
     assert dict(zip([node.id for node in tree.nodes], (each.levels for each in supports), strict=True))[3] == ((1, 0),)
+
+
+def test_of_a_wide_table_there_are_fewer_examples():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 1000)), rng.integers(0, 2, 60)
+    est = tw.DecisionTreeClassifier(max_depth=2).fit(X, y)
+
+    assert len(examples_of(est, X, y, examples=50).rows) == 20

@@ -94,6 +94,8 @@ def test_numbered_rows_may_be_an_identifier_and_measurements_are_none():
 
     assert kinds["numbered rows"].columns == ("number",)
     assert not kinds["numbered rows"].serious
+    # Numbers beyond 2**53 have no fraction because float64 has no room for one.
+    assert "numbered rows" not in found({**NOISE, "large": 1e300 * NOISE["a"]}, LABEL)
 
 
 def test_empty_nearly_empty_and_constant_columns_are_told_apart():

@@ -1,17 +1,15 @@
-"""How what a model says depends on a column. In: ``PartialDependence``. Out: a figure.
-
-Callers: explain.dependence_table, users.
-"""
+"""What a model says along a column, or a pair. In: arrays. Out: a figure. Callers: model.dependence, users."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from treewright.data.cells import shown
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError
+from treewright.plot.figures.checks import numbers
 from treewright.plot.figures.look import (
     DASH_DOT,
     DASHED,
@@ -36,33 +34,52 @@ from treewright.plot.figures.look import (
 )
 from treewright.plot.style import LIGHT, class_color, mixed
 from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_level, written_name
+from treewright.tree.words import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from treewright.explain.dependence_axis import Axis
-    from treewright.explain.dependence_table import PartialDependence
+Numbers = npt.NDArray[np.float64]
+Places = Sequence[str] | npt.ArrayLike
 
 DASHES: tuple[Any, ...] = ("-", DASHED, DASH_DOT, DOTTED)
 MARKS = "osD^vPX*"
-LEVEL_TEXT, BAR_NAME = 18, 30  # terminal cells
+LEVEL_TEXT, NAME = 18, 30  # terminal cells
 MOST_LEVEL_TEXTS = 30
 FAINT = 0.3  # of a single row's colour
 TURNED_FROM = 60  # signs of all levels together
+GOLDEN = 0.6180339887498949  # steps of this part spread rows without chance
 
 
-def dependence_figure(found: PartialDependence, *, label: Hashable | None = None, ax: Axes | None = None) -> Figure:
-    """Draw means as lines (of levels: as points), single rows thin behind them, deciles of the rows as marks below.
+def dependence_lines(
+    *,
+    x: Places,
+    means: npt.ArrayLike,
+    names: Sequence[str] = ("mean",),
+    individual: npt.ArrayLike | None = None,
+    deciles: npt.ArrayLike | None = None,
+    colors: Sequence[str] | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw means over the values of a column: lines over numbers, points at levels; single rows thin behind them.
 
     Parameters
     ----------
-    found : PartialDependence
-        Of two columns the figure is a map: colours are what the model says.
-    label : hashable, optional
-        Of several classes the one to draw; by default all, of two columns the last. Single rows are drawn where one
-        class is.
+    x : array-like of k numbers, or sequence of k str
+        What the column is set to; texts are levels, and nothing lies between them.
+    means : array-like of shape (n_lines, k)
+    names : sequence of n_lines str
+        In the legend.
+    individual : array-like of shape (m, k), optional
+        What is said of single rows; with one line of means only.
+    deciles : array-like of numbers, optional
+        Marks at the foot of a column of numbers: where its rows lie.
+    colors : sequence of n_lines str, optional
+        As matplotlib names them; by default those of the classes.
+    xlabel, ylabel : str
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -71,165 +88,185 @@ def dependence_figure(found: PartialDependence, *, label: Hashable | None = None
 
     Raises
     ------
-    ParameterError
-        There is no such class here, or ``ax`` is no axes.
+    DataError
+        Shapes differ, or a number is not finite.
     MissingLibraryError
         matplotlib is not installed.
 
     Examples
     --------
-    >>> import treewright as tw
-    >>> X = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
-    >>> est = tw.DecisionTreeRegressor().fit(X, [4.0, 4.0, 1.0, 1.0])
-    >>> figure = est.partial_dependence(X, "rain", individual=3).plot()
-    >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
-    ('rain', 'mean prediction')
+    >>> figure = dependence_lines(x=[0, 5, 9], means=[[4, 2, 1]], individual=[[5, 3, 1], [3, 1, 1]], xlabel="rain")
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['mean', '2 single rows']
     """
-    places = _places(found, label)
+    levels = _levels(x)
+    places = np.arange(len(levels), dtype=np.float64) if levels else numbers("x", x)
+    drawn = _table("means", means, len(names), len(places))
+    own = None if individual is None else _table("individual", individual, None, len(places))
+    if own is not None and len(drawn) > 1:
+        raise DataError(f"individual belongs to one line of means, and there are {len(drawn)}: draw one of them")
+    shades = (
+        list(colors) if colors is not None else [TEST] if len(drawn) == 1 else [*map(class_color, range(len(drawn)))]
+    )
     figure, ax = new_axes(ax, WIDE)
-    if len(found.axes) == 2:
-        _map(figure, ax, found, places[-1])
-        return figure
-    axis = found.axes[0]
-    dress(ax, xlabel=_name(axis), ylabel=_said(found, places))
-    if not axis.is_numeric:
-        handles = _levels(ax, found, places)
+    dress(ax, xlabel=shorten(xlabel, MOST_LABEL), ylabel=shorten(ylabel, MOST_LABEL))
+    if levels:
+        handles = _points(ax, places, drawn, names, shades, own)
+        _level_texts(ax, levels, "x")
     else:
-        set_x(ax, axis.cells, log=False)
-        handles = _lines(ax, found, places)
-        _deciles(ax, axis)
-    if len(places) > 1 or len(handles) > 1:
-        legend_beside(ax, handles, "class" if len(places) > 1 else "")
+        set_x(ax, places, log=False)
+        handles = _curves(ax, places, drawn, names, shades, own)
+        if deciles is not None and len(np.atleast_1d(np.asarray(deciles))):
+            ax.plot(
+                numbers("deciles", deciles), np.zeros(len(np.asarray(deciles))), linestyle="none", marker="|",
+                markersize=9, markeredgewidth=1.4, color=LIGHT.ink, transform=ax.get_xaxis_transform(), clip_on=False,
+                zorder=3,
+            )  # fmt: skip
+    if len(handles) > 1:
+        legend_beside(ax, handles, "class" if len(drawn) > 1 else "")
     return figure
 
 
-def _places(found: PartialDependence, label: Hashable | None) -> list[int]:
-    """Which lines of the answers are drawn.
+def dependence_map(
+    *,
+    x: Places,
+    y: Places,
+    means: npt.ArrayLike,
+    color: str | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    zlabel: str = "",
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw means over the values of two columns as colours.
+
+    Parameters
+    ----------
+    x, y : array-like of numbers, ascending, or sequence of str
+        What the columns are set to.
+    means : array-like of shape (len(x), len(y))
+    color : str, optional
+        ``#rrggbb``: the colour that stands half-way.
+    xlabel, ylabel, zlabel : str
+    ax : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
 
     Raises
     ------
-    ParameterError
-        There is no such class.
+    DataError
+        Shapes differ, or a number is not finite.
+    MissingLibraryError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> figure = dependence_map(x=[0, 5], y=["no", "yes"], means=[[0.1, 0.3], [0.2, 0.8]], zlabel="mean share")
+    >>> figure.axes[1].get_ylabel()
+    'mean share'
     """
-    if label is None:
-        return list(range(len(found.values)))
-    if label not in found.labels:
-        have = ", ".join(map(written_level, found.labels)) or "none: the model predicts numbers"
-        raise ParameterError(f"label={shown(label)}: the classes here are {have}")
-    return [found.labels.index(label)]
+    from matplotlib.colors import LinearSegmentedColormap
+
+    across, up = _levels(x), _levels(y)
+    places = [
+        np.arange(len(levels), dtype=np.float64) if levels else numbers(name, given)
+        for name, levels, given in (("x", across, x), ("y", up, y))
+    ]
+    drawn = _table("means", means, len(places[0]), len(places[1]))
+    figure, ax = new_axes(ax, WIDE)
+    dress(ax, xlabel=shorten(xlabel, MOST_LABEL), ylabel=shorten(ylabel, MOST_LABEL), grid="")
+    shade = TEST if color is None else color
+    steps = [mixed(LIGHT.page, shade, 0.08), shade, mixed(shade, LIGHT.ink, 0.8)]
+    shades = LinearSegmentedColormap.from_list("treewright", steps)
+    image = ax.pcolormesh(*map(_edges, places), drawn.T, cmap=shades, zorder=0)
+    for levels, which in ((across, "x"), (up, "y")):
+        if levels:
+            _level_texts(ax, levels, which)
+    bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
+    bar.set_label(drawable(shorten(zlabel, MOST_LABEL)), **text_style(LABEL))
+    return figure
 
 
-def _name(axis: Axis) -> str:
-    """The name of a column beside its axis; ``dress`` makes it drawable."""
-    return shorten(written_name(axis.name), MOST_LABEL)
+def _levels(given: Any) -> list[str]:
+    """The levels, where texts are given; empty for numbers."""
+    held = list(given)
+    return held if held and all(isinstance(each, str) for each in held) else []
 
 
-def _said(found: PartialDependence, places: list[int]) -> str:
-    """What stands beside the axis of answers."""
-    if found.task == "regression":
-        return "mean prediction" if found.said == "y" else f"mean prediction of {shorten(found.said, BAR_NAME)}"
-    return (
-        "mean share of the class" if len(places) > 1 else f"mean share of {shorten(found.titles[places[0]], BAR_NAME)}"
-    )
+def _table(name: str, given: npt.ArrayLike, n: int | None, k: int) -> Numbers:
+    """A table of finite numbers of k columns.
+
+    Raises
+    ------
+    DataError
+    """
+    try:
+        values = np.asarray(given, np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be numbers: {error}") from error
+    rows = "any number of" if n is None else n
+    if values.ndim != 2 or values.shape[1] != k or (n is not None and len(values) != n):
+        raise DataError(f"{name} has shape {values.shape}: give {rows} rows of {k} numbers")
+    if not np.isfinite(values).all():
+        raise DataError(f"{name} has {int((~np.isfinite(values)).sum())} values that are not finite")
+    return values
 
 
-def _color(found: PartialDependence, place: int) -> str:
-    """The colour of a line: of several classes their own."""
-    return class_color(place) if len(found.values) > 1 else TEST
-
-
-def _lines(ax: Axes, found: PartialDependence, places: list[int]) -> list[Any]:
-    """Draw answers over a numeric column. Returns what the legend names."""
-    x, handles = found.axes[0].cells, []
-    if len(places) == 1 and len(found.rows):
-        color = tint(_color(found, places[0]), FAINT)
-        drawn = ax.plot(x, found.individual[places[0]].T, color=color, linewidth=0.9, zorder=1.8)
-        drawn[0].set_label(counted(len(found.rows), "single row"))
-        handles.append(drawn[0])
-    for number, place in enumerate(places):
-        (line,) = ax.plot(
-            x, found.values[place], color=_color(found, place), linewidth=LINE + 0.5,
-            linestyle=DASHES[number // 8 % len(DASHES)], marker="o" if len(x) <= MOST_DOTS // 2 else "",
-            markersize=DOT, label=_label(found, place, places), zorder=2.5,
-        )  # fmt: skip
-        handles.append(line)
-    return handles[::-1] if len(places) == 1 else handles
-
-
-def _levels(ax: Axes, found: PartialDependence, places: list[int]) -> list[Any]:
-    """Draw answers at levels: points, since nothing lies between them."""
-    axis = found.axes[0]
-    x, handles = np.arange(len(axis.values), dtype=np.float64), []
-    spread = 0.5 / max(len(places), 1)
-    if len(places) == 1 and len(found.rows):
-        own = found.individual[places[0]]
-        # The golden section spreads the rows without chance.
-        beside = (np.arange(len(own)) * 0.6180339887498949 % 1.0 - 0.5) * 0.6
-        dots = ax.plot(
-            (x + beside[:, None]).ravel(), own.ravel(), linestyle="none", marker="o", markersize=3.2,
-            color=tint(_color(found, places[0]), FAINT + 0.1), label=counted(len(found.rows), "single row"), zorder=1.8,
-        )  # fmt: skip
-        handles += dots
-    for number, place in enumerate(places):
-        shift = (number - (len(places) - 1) / 2) * spread
+def _curves(
+    ax: Axes, x: Numbers, means: Numbers, names: Sequence[str], colors: Sequence[str], own: Numbers | None
+) -> list[Any]:
+    """Draw lines over numbers. Returns what the legend names."""
+    handles = []
+    for number, (line, name, color) in enumerate(zip(means, names, colors, strict=True)):
         handles += ax.plot(
-            x + shift, found.values[place], linestyle="none", marker=MARKS[number % len(MARKS)], markersize=DOT + 3,
-            color=_color(found, place), markeredgecolor=LIGHT.page, label=_label(found, place, places), zorder=2.5,
+            x, line, color=color, linewidth=LINE + 0.5, linestyle=DASHES[number // 8 % len(DASHES)],
+            marker="o" if len(x) <= MOST_DOTS // 2 else "", markersize=DOT, label=named(name, NAME), zorder=2.5,
         )  # fmt: skip
-    _level_texts(ax, axis, "x")
-    return handles[::-1] if len(places) == 1 else handles
+    if own is not None and len(own):
+        drawn = ax.plot(x, own.T, color=tint(colors[0], FAINT), linewidth=0.9, zorder=1.8)
+        drawn[0].set_label(counted(len(own), "single row"))
+        handles.append(drawn[0])
+    return handles
 
 
-def _label(found: PartialDependence, place: int, places: list[int]) -> str:
-    """What the legend calls a line."""
-    return named(found.titles[place], BAR_NAME) if len(places) > 1 else f"mean of {counted(found.n_rows, 'row')}"
+def _points(
+    ax: Axes, x: Numbers, means: Numbers, names: Sequence[str], colors: Sequence[str], own: Numbers | None
+) -> list[Any]:
+    """Draw points at levels. Returns what the legend names."""
+    handles = []
+    for number, (line, name, color) in enumerate(zip(means, names, colors, strict=True)):
+        beside = (number - (len(means) - 1) / 2) * 0.5 / len(means)
+        handles += ax.plot(
+            x + beside, line, linestyle="none", marker=MARKS[number % len(MARKS)], markersize=DOT + 3, color=color,
+            markeredgecolor=LIGHT.page, label=named(name, NAME), zorder=2.5,
+        )  # fmt: skip
+    if own is not None and len(own):
+        beside_rows = (np.arange(len(own)) * GOLDEN % 1.0 - 0.5) * 0.6
+        handles += ax.plot(
+            (x + beside_rows[:, None]).ravel(), own.ravel(), linestyle="none", marker="o", markersize=3.2,
+            color=tint(colors[0], FAINT + 0.1), label=counted(len(own), "single row"), zorder=1.8,
+        )  # fmt: skip
+    return handles
 
 
-def _level_texts(ax: Axes, axis: Axis, which: str) -> None:
+def _level_texts(ax: Axes, levels: Sequence[str], which: str) -> None:
     """Name levels at their places; of many levels every second, third, ..."""
-    step = -(-len(axis.values) // MOST_LEVEL_TEXTS)
-    places = list(range(0, len(axis.values), step))
-    texts = [named(axis.texts[at], LEVEL_TEXT) for at in places]
+    step = -(-len(levels) // MOST_LEVEL_TEXTS)
+    places = list(range(0, len(levels), step))
+    texts = [named(levels[at], LEVEL_TEXT) for at in places]
     (ax.set_xticks if which == "x" else ax.set_yticks)(places, texts)
-    (ax.set_xlim if which == "x" else ax.set_ylim)(-0.5, len(axis.values) - 0.5)
+    (ax.set_xlim if which == "x" else ax.set_ylim)(-0.5, len(levels) - 0.5)
     if which == "x" and sum(map(len, texts)) > TURNED_FROM:
         for text in ax.get_xticklabels():
             text.set(rotation=35, ha="right", rotation_mode="anchor")
 
 
-def _deciles(ax: Axes, axis: Axis) -> None:
-    """Mark the deciles of the rows at the foot: where they are far apart, answers rest on few rows."""
-    if len(axis.deciles):
-        ax.plot(
-            axis.deciles, np.zeros(len(axis.deciles)), linestyle="none", marker="|", markersize=9, markeredgewidth=1.4,
-            color=LIGHT.ink, transform=ax.get_xaxis_transform(), clip_on=False, zorder=3,
-        )  # fmt: skip
-
-
-def _map(figure: Figure, ax: Axes, found: PartialDependence, place: int) -> None:
-    """Draw the answers of every pair of values as colours."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    across, up = found.axes
-    dress(ax, xlabel=_name(across), ylabel=_name(up), grid="")
-    color = _color(found, place)
-    steps = [mixed(LIGHT.page, color, 0.08), color, mixed(color, LIGHT.ink, 0.8)]
-    image = ax.pcolormesh(
-        _edges(across), _edges(up), found.values[place].T,
-        cmap=LinearSegmentedColormap.from_list("treewright", steps), zorder=0,
-    )  # fmt: skip
-    for axis, which in ((across, "x"), (up, "y")):
-        if not axis.is_numeric:
-            _level_texts(ax, axis, which)
-    bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
-    bar.set_label(drawable(_said(found, [place])), **text_style(LABEL))
-
-
-def _edges(axis: Axis) -> np.ndarray:
-    """Where the fields of a map begin and end: half-way between values, which are no further apart than float64."""
-    x = axis.cells if axis.is_numeric else np.arange(len(axis.values), dtype=np.float64)
+def _edges(x: Numbers) -> Numbers:
+    """Where the fields of a map begin and end: half-way between values, which may be as far apart as float64 is."""
     if len(x) == 1:
         return np.array([x[0] - 0.5, x[0] + 0.5])
     middle = x[:-1] / 2 + x[1:] / 2

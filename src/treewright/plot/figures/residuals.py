@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 HEIGHT, PANEL = 3.9, 4.2  # inches: of the figure, and across of one panel
 GAP = 0.1  # between panels, in shares of the axes
+STACKED, ROOM = 0.75, 0.12  # height of a panel in a narrow figure, of its width, and the room between two of all of it
 FEW = 150  # points that are drawn large
 
 
@@ -73,8 +74,7 @@ def residuals(
     n_panels = 2 if edges is None else 3
     figure, ax = new_axes(ax, (n_panels * PANEL, HEIGHT))
     ax.set_axis_off()
-    width = (1 - (n_panels - 1) * GAP) / n_panels
-    panels = [ax.inset_axes((at * (width + GAP), 0.0, width, 1.0)) for at in range(n_panels)]
+    panels = _panels(figure, ax, n_panels)
     both = x_limits(np.concatenate([true, said]), log=False)
     _points(panels[0], said, true, "true")
     panels[0].plot(both, both, **as_wanted())
@@ -87,6 +87,18 @@ def residuals(
     if edges is not None:
         _histogram(panels[2], edges, weight, weighted=weighted)
     return figure
+
+
+def _panels(figure: Figure, ax: Axes, n: int) -> list[Axes]:
+    """Panels beside each other, in a narrow figure one below the other."""
+    if not getattr(figure, "is_narrow", False):
+        width = (1 - (n - 1) * GAP) / n
+        return [ax.inset_axes((at * (width + GAP), 0.0, width, 1.0)) for at in range(n)]
+    if not figure.is_exact:  # type: ignore[attr-defined]
+        across = float(figure.get_size_inches()[0])
+        figure.set_size_inches(across, n * STACKED * across)
+    height = (1 - (n - 1) * ROOM) / n
+    return [ax.inset_axes((0.0, 1 - height - at * (height + ROOM), 1.0, height)) for at in range(n)]
 
 
 def _points(panel: Axes, x: npt.NDArray[np.float64], y: npt.NDArray[np.float64], ylabel: str) -> None:

@@ -196,7 +196,7 @@ const chart = (() => {
         now.diagonal ? rule(x.at(xEnds[0]), y.at(xEnds[0]), x.at(xEnds[1]), y.at(xEnds[1]), "chart-diagonal") : null,
         now.zero ? rule(box.left, y.at(0), box.right, y.at(0), "chart-diagonal") : null,
         xs.map((value, at) => Number.isFinite(value) && Number.isFinite(ys[at])
-          ? dom.svg("circle", { cx: pixel(x.at(value)), cy: pixel(y.at(ys[at])), r: xs.length > 500 ? 2 : 3, class: "chart-point", fill: now.color || "var(--class-0)" }) : null));
+          ? dom.svg("circle", { cx: pixel(x.at(value)), cy: pixel(y.at(ys[at])), r: xs.length > 500 ? 2 : 3, class: "chart-point", fill: now.color || "var(--accent)" }) : null));
       return height;
     }
     const gist = () => `${numbers.counted(now.x.length, "point")}: ${now.ylabel || "y"} from ${chartAxes.span(now.y).map((end) => numbers.short(end)).join(" to ")} over ${now.xlabel || "x"} from ${chartAxes.span(now.x).map((end) => numbers.short(end)).join(" to ")}.`;

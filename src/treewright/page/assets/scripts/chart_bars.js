@@ -21,7 +21,7 @@ const chartBars = (() => {
         const middle = HEAD + STEP * (at + 0.5), end = Number.isFinite(value) ? x.at(value) : zero;
         return dom.svg("g", {}, tip(`${now.labels[at]}: ${shown[at]}`),
           text(names, middle + 4, chartAxes.fit(now.labels[at], names), { "text-anchor": "end" }),
-          dom.svg("rect", { x: Math.min(zero, end), y: middle - 7, width: Math.max(Math.abs(end - zero), 0.5), height: 14, rx: 2, fill: now.color || "var(--class-0)" }),
+          dom.svg("rect", { x: Math.min(zero, end), y: middle - 7, width: Math.max(Math.abs(end - zero), 0.5), height: 14, rx: 2, fill: now.color || "var(--accent)" }),
           whisker(at, x, middle),
           text(width, middle + 4, shown[at], { "text-anchor": "end" }));
       }), rule(zero, HEAD, zero, bottom, "chart-axis"));

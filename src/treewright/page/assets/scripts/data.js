@@ -113,6 +113,7 @@ const data = (() => {
     row.detail.hidden = !open || row.line.hidden;
     row.open = open;
     if (open && !row.filled) fillDetail(row);
+    else if (open && row.curve) row.curve.update();
   }
 
   // A cell as wide as the table would make its charts as wide; the table is as wide as the page.

@@ -26,7 +26,7 @@ const ensemble = (() => {
     if (held.labels.length === 1) return;
     chart.stacked(above(id), {
       title: held.title, labels: held.labels, ylabel: "trees", xlabel: held.xlabel, edges: held.edges || undefined,
-      parts: [{ name: "trees", values: held.counts, color: "var(--class-0)" }],
+      parts: [{ name: "trees", values: held.counts, color: "var(--accent)" }],
     });
   }
 

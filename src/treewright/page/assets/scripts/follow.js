@@ -138,7 +138,7 @@ const follow = (() => {
     dom.fill(self.told,
       dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The way"),
         dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id, (node) => (supportOf(tree, node) || { absent: [] }).absent))),
-      leafPane(tree, leaf, ends, answer, name), changePane(tree, isLeaf, answer));
+      dom.el("div", { class: "follow-says" }, leafPane(tree, leaf, ends, answer, name), changePane(tree, isLeaf, answer)));
     self.status.textContent = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
   }
 

@@ -4,14 +4,14 @@ const followFields = (() => {
 
   // fields(columns, asked, {unseen, refusesMissing}, onchange) -> {element, read(), write(cells), kept(), setKept(set)}
   function fields(columns, asked, policy, onchange) {
-    const made = columns.map((column, at) => field(column, at, policy, onchange));
+    const made = columns.map((column, at) => whenShown(column, at, policy, onchange));
     const some = asked.length > MOST_FIELDS + 2 ? asked.slice(0, MOST_FIELDS) : asked;
     const rest = columns.map((_, at) => at).filter((at) => !asked.includes(at));
     const element = dom.el("fieldset", { class: "follow-fields" },
       dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
       dom.el("div", {}, some.map((at) => made[at].element)),
-      moreFields(asked.slice(some.length), made, "more that tests ask about"),
-      moreFields(rest, made, "that no test asks about"));
+      moreFields(asked.slice(some.length), made, "more column", "that tests ask about"),
+      moreFields(rest, made, "column", "that no test asks about"));
     return {
       element,
       read: () => made.map((each) => each.read()),
@@ -22,11 +22,32 @@ const followFields = (() => {
   }
 
   // What lies farther off is put into the page when somebody looks at it: there may be thousands of columns.
-  function moreFields(positions, made, what) {
+  function moreFields(positions, made, noun, what) {
     if (!positions.length) return null;
     const host = dom.el("div", {});
     return dom.el("details", { ontoggle: (event) => { if (event.target.open) dom.fill(host, positions.map((at) => made[at].element)); } },
-      dom.el("summary", {}, `${numbers.counted(positions.length, "column")} ${what}`), host);
+      dom.el("summary", {}, `${numbers.counted(positions.length, noun)} ${what}`), host);
+  }
+
+  // A field that is made when it is shown; until then it only holds its cell.
+  function whenShown(column, at, policy, onchange) {
+    let cell = null, made = null;
+    return {
+      get element() {
+        if (!made) {
+          made = field(column, at, policy, onchange);
+          made.write(cell);
+        }
+        return made.element;
+      },
+      read: () => made ? made.read() : cell,
+      write(value) {
+        cell = route.isMissing(value) ? null : value;
+        if (made) made.write(cell);
+      },
+      kept: () => made !== null && made.kept(),
+      wrong: () => made !== null && made.wrong(),
+    };
   }
 
   function field(column, at, policy, onchange) {

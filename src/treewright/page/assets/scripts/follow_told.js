@@ -2,11 +2,14 @@
 const followTold = (() => {
   const MOST_CLASSES = 12, FEW_CLASSES = 5, MOST_LEVELS = 5, MOST_CARDS = 12, MOST_STEPS = 12, FIRST_STEPS = 3;
 
+  // As the answers on the edges are written: thousands are not set apart.
+  const written = (number, digits) => numbers.short(number, digits).replaceAll(",", "");
+
   // A number with as many digits as keep it apart from others.
   function apart(number, others) {
     for (let digits = 6; digits < 17; digits++) {
-      const said = numbers.short(number, digits);
-      if (others.every((other) => numbers.short(other, digits) !== said)) return said;
+      const said = written(number, digits);
+      if (others.every((other) => written(other, digits) !== said)) return said;
     }
     return String(number);
   }
@@ -55,7 +58,7 @@ const followTold = (() => {
 
   function standIn(columns, cells, surrogate) {
     const column = columns[surrogate.column];
-    return `: ${column.name}, ${cellText(column, cells[surrogate.column])}, answers instead`;
+    return `: ${column.name} (${cellText(column, cells[surrogate.column])}) answers instead`;
   }
 
   const color = (code) => `var(--class-${code % 24})`;

@@ -88,7 +88,7 @@ const quality = (() => {
       chart.points(held, { title: titled(part, "Residuals over predictions"), x: predicted, y: residual, xlabel: "predicted", ylabel: "true - predicted", zero: true }));
     picture(grid, "How often residuals of each size occur, of all judged rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
       chart.stacked(held, { title: titled(part, "Residuals"), labels: weight.map((_, at) => `${numbers.short(edges[at])} to ${numbers.short(edges[at + 1])}`),
-        parts: [{ name: part.weighted ? "weight" : "rows", values: weight, color: "var(--class-0)" }], ylabel: part.weighted ? "weight" : "rows", xlabel: "true - predicted", edges }));
+        parts: [{ name: part.weighted ? "weight" : "rows", values: weight, color: "var(--accent)" }], ylabel: part.weighted ? "weight" : "rows", xlabel: "true - predicted", edges }));
   }
 
   const TITLES = { learning: "Learning curve: would more rows help?", depth: "Depth curve: how large should trees be?" };
@@ -107,7 +107,7 @@ const quality = (() => {
       picture(grid, `${HINTS[curve.name]} ${numbers.counted(curve.n_folds, "fold")} of ${numbers.short(curve.n_rows)} rows; the bands are one standard error. ${curve.note}`, (held) =>
         chart.lines(held, { title: TITLES[curve.name], x: curve.x, xlabel: curve.over, ylabel: curve.loss, series: [
           series("rows learned from", curve.train, curve.train_se, { color: "var(--muted)", dash: "6 3" }),
-          series("tested rows", curve.test, curve.test_se, { color: "var(--class-0)", dash: "" })] }));
+          series("tested rows", curve.test, curve.test_se, { color: "var(--accent)", dash: "" })] }));
     }
   }
 

@@ -123,7 +123,7 @@ const tree = (() => {
     const { touched } = self.view;
     changed(self, 0);
     if (!touched || treeDrawing.isLost(self)) self.view.again(self.rootX);
-    tell(self, self.current);
+    tell(self, rest(self));
     if (self.shared) follow(self, state.get("row"));
   }
 
@@ -136,7 +136,7 @@ const tree = (() => {
     self.path = id !== null && self.model.place.has(id) ? id : null;
     if (self.path !== null) wayOf(self);
     treeDrawing.marks(self);
-    tell(self, self.path === null ? self.current : self.model.place.get(self.path));
+    tell(self, rest(self));
   }
 
   // The way of a row lights up; its end comes in sight. Where it takes several ways in part, the end with the most.
@@ -229,7 +229,7 @@ const tree = (() => {
   }
 
   // What the panel shows when the pointer is nowhere: the kept node, else the one with the focus.
-  const rest = (self) => self.path === null ? self.current : self.model.place.get(self.path);
+  const rest = (self) => treeDrawing.nearest(self, self.path === null ? self.current : self.model.place.get(self.path));
 
   function letGo(self) {
     if (self.shared) state.set("path", null);
@@ -307,7 +307,7 @@ const tree = (() => {
     if (treeCards.isNumber(part)) {
       const between = numbers.value(part.low) < numbers.value(part.high);
       return dom.el("p", { class: "small muted" }, part.edges
-        ? `Bars: the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. Leaves: the darker, the greater their ${part.centre}.`
+        ? `Bars: the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. A leaf's colour is the stronger, the greater its ${part.centre}.`
         : between ? `Dots: the ${part.centre}, from ${numbers.short(part.low)} to ${numbers.short(part.high)}.` : "");
     }
     const most = 12;
@@ -315,9 +315,11 @@ const tree = (() => {
       const counts = nodes[0].values[output].map(numbers.value);
       let codes = labels.map((_, code) => code);
       if (codes.length > most) codes = codes.sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1).sort((a, b) => a - b);
-      return dom.el("ul", { class: "legend", "aria-label": part.outputs.length > 1 ? `Classes of ${part.output_names[output]}` : "Classes" },
+      return dom.el("ul", { class: "legend",
+        "aria-label": part.outputs.length > 1 ? `Classes of ${part.output_names[output]}` : "Classes" },
         part.outputs.length > 1 && dom.el("li", { class: "muted" }, part.output_names[output]),
-        codes.map((code) => dom.el("li", { title: labels[code] }, dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }),
+        codes.map((code) => dom.el("li", { title: labels[code] },
+          dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }),
           dom.el("span", { class: "legend-name" }, labels[code]))),
         codes.length < labels.length && dom.el("li", { class: "muted" }, `+ ${numbers.counted(labels.length - codes.length, "class", "classes")}`));
     });

@@ -46,7 +46,7 @@ const treeCards = (() => {
   function smallOf(part, node, role) {
     if (!node.n_rows) return ["no rows of the fit", ""];
     const rows = [numbers.counted(node.n_rows, "row")];
-    if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${numbers.short(node.values[0][0], 4)}`);
+    if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${node.said}`);
     const mixed = [`${criterion(part)} ${numbers.short(node.impurity, 3)}`];
     if (node.gain !== null && asks(role)) mixed.push(`gain ${numbers.short(node.gain, 3)}`);
     return [rows.join(DOT), mixed.join(DOT)];
@@ -122,7 +122,8 @@ const treeCards = (() => {
 
   function toggle(model, position, role) {
     const node = model.nodes[position];
-    if (role === "cut") return dom.el("span", { class: "toggle is-cut" }, `+${numbers.short(node.hidden)} not in this page`);
+    if (role === "cut") return dom.el("span", { class: "toggle is-cut", title: `${numbers.counted(node.hidden, "node")} below, not in this page` },
+      `+${numbers.short(node.hidden)}`, dom.el("span", { class: "visually-hidden" }, " not in this page"));
     if (role === "leaf") return null;
     const below = `${numbers.counted(model.below[position], "node")} below node ${node.id}`;
     const label = role === "open" ? `Hide the ${below}` : `+${below}: show`;

@@ -187,7 +187,8 @@ const treeDrawing = (() => {
     self.stage.classList.toggle("has-row", self.row.size > 0);
     drawThin(self, way);
     for (const [at, card] of self.cards) {
-      const kinds = `${way !== null && way.has(at) ? " on-path" : ""}${self.row.has(at) ? " on-row" : ""}${self.hits.has(at) ? " is-hit" : ""}${self.hit === at ? " is-current-hit" : ""}`;
+      const kinds = (way !== null && way.has(at) ? " on-path" : "") + (self.row.has(at) ? " on-row" : "")
+        + (self.hits.has(at) ? " is-hit" : "") + (self.hit === at ? " is-current-hit" : "");
       if (card.marked !== kinds) {
         card.className = card.className.replace(card.marked || "", "") + kinds;
         card.marked = kinds;
@@ -208,5 +209,5 @@ const treeDrawing = (() => {
     if (card) card.focus({ preventScroll: true });
   }
 
-  return { arrange, draw, marks, boxOf, top, isLost, focusCard };
+  return { arrange, draw, marks, boxOf, top, isLost, nearest, focusCard };
 })();

@@ -66,7 +66,8 @@ const treePanel = (() => {
     if (!part.edges || !node.judged) return lines;
     const judged = node.judged.reduce((sum, held) => sum + held, 0);
     return [lines, dom.el("figure", { class: "tree-histogram" },
-      dom.el("figcaption", { class: "muted small" }, `${exact(judged)} of the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}`),
+      dom.el("figcaption", { class: "muted small" },
+        `${exact(judged)} of the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}`),
       treeCards.histogram(node.judged))];
   }
 
@@ -106,6 +107,8 @@ const treePanel = (() => {
       dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
       dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${node.question}`),
       !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would say ${node.said}.`),
+      role === "cut" && dom.el("p", { class: "small muted" },
+        `The ${numbers.counted(node.hidden, "node")} below are not in this page, which holds the nodes with the most rows.`),
       !node.n_rows && dom.el("p", { class: "small muted" }, "No row of the fit came here: it says what its parent would."),
       dom.el("h4", {}, "The rule"), rule(model, columns, position),
       dom.el("h4", {}, "Numbers"), facts(model, position, !leaf), value(model, position),

@@ -213,7 +213,7 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path, help="draw the pictures of the documentation into this folder")
     parser.add_argument("--trees", nargs="+", choices=TREES, default=list(TREES))
     parser.add_argument("--libraries", nargs="+", choices=LIBRARIES, default=list(LIBRARIES))
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds that one drawing may take")
+    parser.add_argument("--limit", type=float, default=1800.0, help="seconds that one drawing may take")
     parser.add_argument("--out", type=Path, help="write JSON there")
     parser.add_argument("--one", nargs=3, metavar=("LIBRARY", "TREE", "FILE"), help=argparse.SUPPRESS)
     parser.add_argument("--every-node", action="store_true", help=argparse.SUPPRESS)

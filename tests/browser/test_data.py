@@ -124,6 +124,7 @@ def test_a_column_opens_by_keyboard_and_shows_pythons_numbers(open_page, classes
     figures = detail.locator("figure")
     assert figures.count() == 2
     figures.nth(1).locator("summary").click()
+    figures.nth(1).locator("tbody tr").first.wait_for()  # the table is made when it opens
     rows = figures.nth(1).locator("tbody tr").all_inner_texts()
     lines = parts[at].dependence.lines
     for index, (label, row) in enumerate(zip(parts[at].dependence.labels, rows, strict=True)):

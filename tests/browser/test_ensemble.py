@@ -38,6 +38,7 @@ def numbers_of(page, key):
     """The table below a chart: a list of rows."""
     chart = page.locator(f'[data-chart="{key}"]')
     chart.locator("details > summary").click()
+    chart.locator("tbody tr").first.wait_for()  # the table is made when it opens
     return [[cell.inner_text() for cell in row.locator("th, td").all()] for row in chart.locator("tbody tr").all()]
 
 

@@ -105,7 +105,7 @@ def test_every_example_ends_in_the_leaf_that_apply_gives(open_page, classes, dat
     est, html, summary = classes
     X = data[0]
     opened = open_page(html)
-    edges = {node.id: node.edge for node in summary.tree.nodes}
+    edges = {node.id: node.edge.replace("<=", "\u2264") for node in summary.tree.nodes}
     nodes = est.decision_path(X).toarray()
     for at, example in enumerate(summary.examples.rows[:8]):
         opened.page.select_option("#follow-example", str(at))

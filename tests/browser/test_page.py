@@ -37,11 +37,28 @@ def test_the_page_has_the_tree_as_text_without_scripts(open_page, report, chromi
     page = context.new_page()
     page.goto(path.as_uri())
 
-    page.locator("#text summary").click()
     shown = page.locator("#text pre").inner_text()
+    path_table = page.locator(".pruning-steps tbody tr").all()
+    in_sight = [row.is_visible() for row in path_table]
     context.close()
 
     assert shown.strip() == report.summary.text.strip()
+    assert len(in_sight) == len(report.summary.pruning.steps)
+    assert all(in_sight)
+
+
+def test_on_paper_stand_the_tables_whole_and_nothing_to_click(open_page, report):
+    page = open_page(report.html, width=700).page
+    page.emulate_media(media="print")
+
+    names = page.locator("#data-table .data-name").all()
+    assert [name.inner_text() for name in names if name.is_visible()] == [part.name for part in report.summary.data]
+    assert page.locator("#data-table thead").is_visible()
+    assert page.locator(".pruning-steps table").is_visible()
+    for gone in (".sections", "#pruning-slider", "#follow-example", "[data-copy]", "#text", ".chart-numbers"):
+        assert not any(each.is_visible() for each in page.locator(f"{gone} summary, {gone}:not(section)").all())
+    wide = "all => all.filter(one => one.getBoundingClientRect().right > innerWidth + 1).map(one => one.className)"
+    assert page.eval_on_selector_all("table, figure, p, h2, h3", wide) == []
 
 
 @pytest.mark.parametrize("width", [360, 1280])

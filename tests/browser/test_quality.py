@@ -33,6 +33,7 @@ def section(opened):
 def numbers_of(figure):
     """The rows of a picture's numbers, as texts."""
     figure.locator("summary").click()
+    figure.locator("tbody tr").first.wait_for()  # the table is made when it opens
     return [row.locator("th, td").all_inner_texts() for row in figure.locator("tbody tr").all()]
 
 

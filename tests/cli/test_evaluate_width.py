@@ -88,6 +88,15 @@ def test_numbers_of_heads_are_told_beside_the_names():
     assert lines[11].startswith("11 a class wit..., number 8 ")
 
 
+def test_names_are_shortened_where_that_saves_a_block():
+    names = names_of(12, "long")
+    lines = written(confusion_lines(score_of(names, largest=1000), names, 80))
+
+    assert len(lines) == 13
+    assert len(lines[0]) == 80
+    assert lines[12].startswith("12 a class...mber 11  ")
+
+
 def test_names_that_differ_only_behind_the_cut_stay_apart():
     names = ["n" * 50 + ending + "n" * 50 for ending in "abc"]
     lines = written(class_lines(score_of(names), names, 80))

@@ -68,7 +68,9 @@ def evaluate(
 
 def show(
     model: ModelFile,
-    form: Annotated[FormatName, typer.Option("--format", help="How to show it.")] = FormatName.text,
+    form: Annotated[
+        FormatName, typer.Option("--format", metavar="FORM", help="text, svg, png, pdf, dot, json, rules or rules-csv.")
+    ] = FormatName.text,
     tree: Annotated[
         int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
     ] = None,

@@ -83,7 +83,12 @@ def confusion_lines(score: LabelScore, labels: Sequence[object], width: int) -> 
     heads = names
     first = max(cell_width(name) for name in (CORNER, *names))
     if is_numbered or first + sum(len(GAP) + size for size in _sizes(heads, counts)) > width:
-        heads, names = [str(at + 1) for at in range(len(labels))], _numbered(names)
+        heads = [str(at + 1) for at in range(len(labels))]
+        # Shorter names are better than a second block, as long as they are names.
+        left = width - sum(len(GAP) + size for size in _sizes(heads, counts)) - len(heads[-1]) - 1
+        if LEAST_NAME + len(heads[-1]) <= left < max(map(cell_width, names)):
+            names, _ = _names(labels, left)
+        names = _numbered(names)
         first = max(cell_width(name) for name in (CORNER, *names))
     sizes = _sizes(heads, counts)
     lines: list[Spans] = []

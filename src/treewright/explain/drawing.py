@@ -19,6 +19,7 @@ from treewright.explain.text import (
     MAX_INDENT,
     MAX_NODES,
     MORE_SURROGATES,
+    NAME_WIDTH,
     NO_ROWS,
     UNFOLD,
     Line,
@@ -189,7 +190,7 @@ def _legend(summary: TreeSummary, width: int, digits: int, *, signed: bool) -> l
     items: list[Spans] = [[Span(f"bars{of_several}:")]] if of_several else []
     for place, label in enumerate(output.classes[:MOST_LEGEND]):
         amount = written_amount(counts[place], digits=digits)
-        name = fitted(label, max(8, width - 6 - len(amount)))
+        name = fitted(label, min(NAME_WIDTH, max(LEAST_NAME, width - 6 - len(amount))))
         mark = Span(mark_of(place, signed=signed) + " ", "class", place)
         items.append([mark, Span(name), Span(f" {amount}", "faint")])
     if len(output.classes) > MOST_LEGEND:
@@ -335,7 +336,7 @@ def _ends(summary: TreeSummary, output: Output) -> tuple[float, float]:
 
 def _predictions(summary: TreeSummary, nodes: list[int], digits: int, width: int, *, signed: bool) -> Side:
     """The last column: the mark of a class, or a star, and the prediction at each leaf."""
-    room = max(8, width // 4)
+    room = min(NAME_WIDTH, max(LEAST_NAME, width // 4))
     cells: list[Spans] = []
     for node in nodes:
         cell: Spans = []

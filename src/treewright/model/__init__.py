@@ -3,6 +3,7 @@
 Callers: users, estimators, model_selection, cli.
 """
 
-from treewright.model.fitted import Model, load
+from treewright.model.fitted import Model
+from treewright.model.loading import load
 
 __all__ = ["Model", "load"]

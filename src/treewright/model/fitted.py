@@ -1,4 +1,4 @@
-"""A fitted model with its verbs. In: what fitting made, or a file. Out: predictions, pictures, files.
+"""A fitted model with its verbs. In: what fitting made. Out: predictions, pictures, files.
 
 Callers: users, estimators, cli; ``treewright.model`` is the door.
 
@@ -21,7 +21,6 @@ from treewright.prune.decision import Rows
 from treewright.prune.methods import ROUNDS
 from treewright.tree import codec
 from treewright.tree.model import ModelData
-from treewright.tree.model_file import NEIGHBORS_FORMAT, Reader, read_file
 from treewright.tree.rows import rows_with_target
 from treewright.tree.single import single_tree
 from treewright.tree.summary import counted
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from treewright.explain.audit import Audit
     from treewright.explain.change import Counterfactual
     from treewright.explain.rule_table import LeafRules
-    from treewright.model.neighbors import NeighborsModel
     from treewright.plot.svg import SvgPicture
     from treewright.prune.log import PruneLog
     from treewright.tree.nodes import Node
@@ -365,47 +363,3 @@ class Model(PredictingModel):
         tree = self.trees[0]
         size = f"{len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}"
         return f"<treewright.Model: {self.task}, {size}>"
-
-
-def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
-    """Read a model file.
-
-    Parameters
-    ----------
-    path : path of a file that ``save`` wrote
-
-    Returns
-    -------
-    Model or NeighborsModel
-        As the file holds trees or the rows of nearest neighbours.
-
-    Raises
-    ------
-    ModelFileError
-        The file is not a whole model file, was tampered with, or was written by a newer version.
-
-    Examples
-    --------
-    >>> import os, tempfile, treewright as tw
-    >>> est = tw.DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [10.0, 20.0])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "two.tw")
-    ...     est.save(path)
-    ...     tw.load(path).predict([[1.2]])
-    array([10.])
-    """
-    found = read_file(path, _reader_of)
-    if isinstance(found, ModelData):
-        return Model.of(found)
-    from treewright.model.neighbors import NeighborsModel
-
-    return NeighborsModel(**found)
-
-
-def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:
-    """The reader of what a file of this format holds."""
-    if file_format != NEIGHBORS_FORMAT:
-        return codec.READER
-    from treewright.neighbors.codec import READER  # not at the top: trees need no neighbours
-
-    return READER

@@ -18,6 +18,8 @@ from treewright.model.neighbors_rows import encoded_queries
 from treewright.predict.fractional import rows_with_missing
 from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
 
+SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ by
+
 
 @dataclass(frozen=True, eq=False)
 class Judged:
@@ -92,8 +94,9 @@ class Judged:
     def seen(self) -> bool | None:
         """Whether these are the rows of the fit; None where that cannot be told.
 
-        They are where every leaf gets as many of them as it got at the fit. Of trees that drew their rows, only a
-        different number of rows tells that they are others. Neighbours hold the rows themselves.
+        They are where every leaf gets as many of them as it got at the fit, with the same target as far as weights let
+        that be compared. Of trees that drew their rows, only a different number of rows tells that they are others.
+        Neighbours hold the rows themselves.
         """
         if self.n != int(self.model.facts.get("n_samples", -1)):
             return False
@@ -105,10 +108,29 @@ class Judged:
         held = np.bincount(leaves, minlength=tree.n_nodes)
         same = bool(np.array_equal(held[tree.is_leaf], tree.n_samples[tree.is_leaf]))
         if same:
-            return True
+            return self.model.combine != "single" or self._has_target_of_fit(leaves)
         # Divided rows are counted in each of their leaves at the fit.
         divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
         return False if self.model.combine == "single" and not divided else None
+
+    def _has_target_of_fit(self, leaves: np.ndarray) -> bool:
+        """Whether the leaves of a single tree hold the target that they held at the fit; also where weights hide it."""
+        tree, target = self.model.trees[0], self.target[:, 0]
+        kept = np.flatnonzero(tree.is_leaf & (tree.n_samples > 0))
+        if self.is_weighted or not np.array_equal(tree.weight[kept], tree.n_samples[kept]):
+            return True
+        if self.is_classification:
+            held = np.zeros((tree.n_nodes, len(self.model.classes[0])))
+            np.add.at(held, (leaves, target.astype(np.int64)), 1.0)
+            return bool(np.array_equal(held[kept], tree.value[kept, : held.shape[1]]))
+        if self.model.facts.get("criterion") != "squared_error":
+            return True
+        with np.errstate(over="ignore", invalid="ignore"):
+            means = np.bincount(leaves, weights=target, minlength=tree.n_nodes)[kept] / tree.n_samples[kept]
+            # Sums may be added in another order, or be beyond float64.
+            told = np.isfinite(means)
+            near = SAME_MEAN * max(np.abs(target).max(), np.finfo(np.float64).tiny)
+            return bool((np.abs(means - tree.value[kept, 0])[told] <= near).all())
 
 
 def codes_of(model: Any, matrix: np.ndarray) -> np.ndarray:

@@ -206,6 +206,8 @@ def _lead(judged: Judged, truth: np.ndarray, said: np.ndarray, accuracy: Measure
     share, low, high = (100 * (value or 0.0) for value in (accuracy.value, accuracy.low, accuracy.high))
     right = f"The model is right for {int((truth == said).sum()):,} of {len(truth):,} rows"
     of = " of the weight" if judged.is_weighted else ""
+    if judged.seen:  # an interval would tell of other rows than these
+        return f"{right} that it was fitted on: {share:.1f} %{of}."
     return f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
 
 

@@ -9,24 +9,22 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
-from treewright.page.parts import ColumnWords, Fact, Summary
+from treewright.page.parts import ColumnWords, Summary
 from treewright.page.tree_part import tree_part
 from treewright.reporting.columns_part import columns_part
 from treewright.reporting.ensemble_part import ensemble_part
 from treewright.reporting.examples_part import examples_part
 from treewright.reporting.findings import findings_of
+from treewright.reporting.head import facts_of, notes_of, subtitle_of
 from treewright.reporting.judged import Judged, judged_rows
 from treewright.reporting.options import Options
 from treewright.reporting.pruning_part import pruning_part
 from treewright.reporting.quality_part import quality_parts
 from treewright.reporting.surrogate_part import examples_beside, surrogate_part
 from treewright.reporting.tree_judged import tree_with_judges
-from treewright.tree.summary import counted, summarize
+from treewright.tree.summary import summarize
 from treewright.tree.words import shorten, written_level, written_name
 from treewright.version import __version__
-
-SEEN = "These are the rows of the fit: errors on them flatter the model."
-PERHAPS = "The fit saw as many rows as these. If they are the same, errors on them flatter the model."
 
 
 def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | None, options: Options) -> Summary:
@@ -45,7 +43,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
     return Summary(
         title=title if title is not None else f"What decides {target}" if target else "A report",
-        subtitle=first.headline() if single and first is not None else repr(model).strip("<>"),
+        subtitle=subtitle_of(judged, target),
         task=model.task,
         target=target,
         facts=facts_of(judged),
@@ -85,30 +83,6 @@ def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
             "score_samples, or read one of its trees with model.tree(0).show()"
         )
     return model, None if model is fitted else fitted
-
-
-def facts_of(judged: Judged) -> tuple[Fact, ...]:
-    """The head of the page."""
-    model = judged.model
-    n_fit = int(model.facts.get("n_samples", 0))
-    facts = [Fact("algorithm", str(model.facts.get("algorithm", "unknown")))]
-    if not judged.is_neighbors:
-        facts.append(Fact("criterion", str(model.facts.get("criterion", "unknown"))))
-    facts += [
-        Fact("fitted on", counted(n_fit, "row")),
-        Fact("judged on", counted(judged.n, "row")),
-        Fact("columns", str(len(model.schema))),
-    ]
-    if judged.is_neighbors:
-        facts += [Fact("neighbours", str(model.n_neighbors)), Fact("metric", str(model.stored.metric.name))]
-    else:
-        facts.append(Fact("trees", str(len(model.trees))))
-    return tuple(facts)
-
-
-def notes_of(judged: Judged) -> tuple[str, ...]:
-    """What a reader must know to read the numbers."""
-    return (SEEN,) if judged.seen else (PERHAPS,) if judged.seen is None else ()
 
 
 def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:

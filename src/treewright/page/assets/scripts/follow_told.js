@@ -38,7 +38,7 @@ const followTold = (() => {
       const cuts = test.kind === "cuts" ? test.cuts.map(numbers.value).filter((cut) => cut !== cells[test.column]) : [];
       return dom.el("li", { "data-node": node.id, "data-step": place + 1 },
         dom.el("span", { class: "follow-has" }, `${column.name} is ${cellText(column, cells[test.column], cuts)}${why}`),
-        dom.el("span", { class: "follow-edge" }, dom.el("span", { "aria-hidden": "true" }, "→ "), node.edge));
+        dom.el("span", { class: "follow-edge" }, dom.el("span", { "aria-hidden": "true" }, "→ "), numbers.typographic(node.edge)));
     });
     return folded(lines);
   }

@@ -1,5 +1,6 @@
 // Start the sections that the page has.
 document.documentElement.classList.add("scripted");
+for (const text of document.querySelectorAll("#text > details")) text.open = false;
 if (dom.byId("tree")) tree.start();
 if (dom.byId("pruning")) pruning.start();
 if (dom.byId("follow")) follow.start();

@@ -17,5 +17,7 @@ const numbers = (() => {
 
   const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;
   const counted = (n, one, many) => `${short(n)} ${n === 1 ? one : many || one + "s"}`;
-  return { value, short, percent, counted };
+  // Answers of Python have signs that can be typed.
+  const typographic = (text) => text.replace(/^<= /, "\u2264 ").replace(/^>= /, "\u2265 ");
+  return { value, short, percent, counted, typographic };
 })();

@@ -19,7 +19,6 @@ const treeCards = (() => {
   }
 
   const color = (code) => `var(--class-${code % COLORS})`;
-  const typographic = (text) => text.replace(/^<= /, "\u2264 ").replace(/^>= /, "\u2265 ");
   const isNumber = (part) => !part.outputs[0].length;
 
   // What the node asks; the column alone where the answers of many branches stand on the edges.
@@ -64,7 +63,7 @@ const treeCards = (() => {
       textWidth(title(model, columns, position, role), TITLE) + swatch,
       ...small(model, position, role).map((line) => textWidth(line, SMALL)));
     const card = Math.min(MOST, Math.max(LEAST, Math.ceil(inside) + 2 * PAD + 4));
-    const answer = Math.min(MOST, textWidth(typographic(model.nodes[position].edge), SMALL) + 12);
+    const answer = Math.min(MOST, textWidth(numbers.typographic(model.nodes[position].edge), SMALL) + 12);
     return { card, slot: Math.max(card, answer) };
   }
 
@@ -158,7 +157,7 @@ const treeCards = (() => {
     const swatch = (role === "leaf" || role === "cut") && node.code !== null
       ? dom.el("span", { class: "swatch", style: { background: color(node.code) } }) : null;
     return dom.el("div", attributes,
-      node.edge && dom.el("span", { class: "tree-answer", title: node.edge }, typographic(node.edge)),
+      node.edge && dom.el("span", { class: "tree-answer", title: node.edge }, numbers.typographic(node.edge)),
       dom.el("span", { class: "tree-title", title: said }, swatch, said),
       small(model, position, role).map((line) => dom.el("span", { class: "tree-small" }, line)),
       bars(model, node),
@@ -166,5 +165,5 @@ const treeCards = (() => {
       toggle(model, position, role));
   }
 
-  return { make, makeDot, widths, height, color, shareBar, histogram, isNumber, criterion, typographic, question, shareOfRange, LABEL };
+  return { make, makeDot, widths, height, color, shareBar, histogram, isNumber, criterion, question, shareOfRange, LABEL };
 })();

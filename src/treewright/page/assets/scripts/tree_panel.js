@@ -14,7 +14,7 @@ const treePanel = (() => {
     return [
       shown.length < steps.length - 1 && dom.el("p", { class: "muted small" }, `${numbers.counted(steps.length - 1 - shown.length, "answer")} before, then:`),
       dom.el("ul", { class: "rule" }, shown.map((at) =>
-        dom.el("li", {}, `${asked(model, columns, model.parent[at])} ${treeCards.typographic(model.nodes[at].edge)}`))),
+        dom.el("li", {}, `${asked(model, columns, model.parent[at])} ${numbers.typographic(model.nodes[at].edge)}`))),
     ];
   }
 

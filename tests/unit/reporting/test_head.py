@@ -1,0 +1,52 @@
+"""Claims about the head of a report: it speaks as readers do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.reporting.head import facts_of, subtitle_of
+from treewright.reporting.judged import judged_rows
+
+X = np.random.default_rng(0).normal(size=(40, 2))
+CLASSES, NUMBERS = (X[:, 0] > 0).astype(int), X[:, 0] + X[:, 1]
+
+
+def head(est, target):
+    judged = judged_rows(est.model_, est, X, target)
+    return {fact.name: fact.value for fact in facts_of(judged)}, subtitle_of(judged, "price")
+
+
+@pytest.mark.parametrize(
+    ("est", "target", "algorithm", "what", "lowered"),
+    [
+        (tw.DecisionTreeClassifier(), CLASSES, "CART", "criterion", "Gini"),
+        (tw.DecisionTreeRegressor(), NUMBERS, "CART", "criterion", "squared error"),
+        (tw.C45Classifier(), CLASSES, "C4.5", "criterion", "gain ratio"),
+        (tw.RandomForestClassifier(n_estimators=2), CLASSES, "random forest", "criterion", "Gini"),
+        (tw.BaggingClassifier(n_estimators=2), CLASSES, "bagging", "criterion", "Gini"),
+        (tw.AdaBoostRegressor(n_estimators=2), NUMBERS, "AdaBoost", "criterion", "squared error"),
+        (tw.GradientBoostingClassifier(n_estimators=2), CLASSES, "gradient boosting", "loss", "log loss"),
+    ],
+)
+def test_algorithms_and_what_they_lower_are_words(est, target, algorithm, what, lowered):
+    facts, subtitle = head(est.fit(X, target), target)
+
+    assert (facts["algorithm"], facts[what]) == (algorithm, lowered)
+    assert not any("_" in text or "treewright." in text for text in (*facts.values(), subtitle))
+
+
+def test_many_trees_are_told_in_one_line():
+    facts, subtitle = head(tw.RandomForestClassifier(n_estimators=3).fit(X, CLASSES), CLASSES)
+
+    assert subtitle == "Random forest, classification of price: 3 trees, 2 columns"
+    assert facts["trees"] == "3"
+
+
+def test_an_algorithm_that_a_file_made_up_stands_as_it_is():
+    model = tw.DecisionTreeClassifier().fit(X, CLASSES).model_
+    strange = tw.Model(**{**vars(model), "facts": {**model.facts, "algorithm": "of\x1b another_house"}})
+    facts = {fact.name: fact.value for fact in facts_of(judged_rows(strange, None, X, CLASSES))}
+
+    assert facts["algorithm"] == "of\\x1b another house"

@@ -1,0 +1,66 @@
+"""Claims about the rows that judge: whether they are those of the fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+from treewright.reporting.judged import judged_rows
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 2))
+CLASSES = np.where(X[:, 0] > 0, "up", "down")
+NUMBERS = X[:, 0] + RNG.normal(size=60)
+
+
+def seen(est, table, target, weights=None):
+    return judged_rows(est.model_, est, table, target, weights).seen
+
+
+@pytest.mark.parametrize(
+    ("est", "target"),
+    [
+        (tw.DecisionTreeClassifier(), CLASSES),
+        (tw.DecisionTreeClassifier(min_samples_leaf=60), CLASSES),
+        (tw.DecisionTreeClassifier(class_weight="balanced"), CLASSES),
+        (tw.DecisionTreeRegressor(), NUMBERS),
+        (tw.DecisionTreeRegressor(max_depth=1), 1e300 * NUMBERS),
+        (tw.DecisionTreeRegressor(max_depth=2, criterion="absolute_error"), NUMBERS),
+        (tw.C45Classifier(), CLASSES),
+        (tw.CHAIDClassifier(), CLASSES),
+    ],
+)
+def test_the_rows_of_the_fit_are_known_again_in_any_order(est, target):
+    order = RNG.permutation(60)
+    est.fit(X, target)
+
+    assert seen(est, X[order], target[order]) is True
+
+
+def test_rows_of_the_fit_are_known_again_whatever_they_weigh_now():
+    est = tw.DecisionTreeClassifier(max_depth=2).fit(X, CLASSES, sample_weight=np.linspace(1, 2, 60))
+
+    assert seen(est, X, CLASSES) is True
+    assert seen(est, X, CLASSES, np.linspace(1, 3, 60)) is True
+
+
+@pytest.mark.parametrize("leaf", [60, 20])
+@pytest.mark.parametrize("kind", ["classes", "numbers"])
+def test_other_rows_that_fill_the_leaves_alike_are_not_taken_for_those_of_the_fit(leaf, kind):
+    of_classes = kind == "classes"
+    est = (tw.DecisionTreeClassifier if of_classes else tw.DecisionTreeRegressor)(min_samples_leaf=leaf)
+    target = CLASSES if of_classes else NUMBERS
+    est.fit(X, target)
+    other = target.copy()
+    other[0] = ("up" if other[0] == "down" else "down") if of_classes else other[0] + 1
+
+    assert seen(est, X, target) is True
+    assert seen(est, X, other) is False
+
+
+def test_of_a_forest_only_another_number_of_rows_tells():
+    forest = tw.RandomForestClassifier(n_estimators=3).fit(X, CLASSES)
+
+    assert seen(forest, X, CLASSES) is None
+    assert seen(forest, X[:40], CLASSES[:40]) is False

@@ -16,6 +16,7 @@ def main() -> None:
         from treewright.cli import app
     except KeyboardInterrupt:
         sys.stderr.write("treewright: stopped by Ctrl-C; nothing was written\n")
+        exec("")  # noqa: S102 - of nothing: see cli.app
         sys.exit(130)
     app.main()
 

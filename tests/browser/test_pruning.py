@@ -236,3 +236,14 @@ def test_a_step_of_a_large_tree_takes_less_than_a_tenth_of_a_second(open_page):
 
     # The middle one: a machine that does something else now and then must not decide.
     assert took[len(took) // 2] < 100
+
+
+def test_of_several_outputs_the_page_says_which_one_is_counted(open_page):
+    table, target = LEARNED[0], np.column_stack([LEARNED[1], np.roll(LEARNED[1], 1)])
+    est = tw.DecisionTreeClassifier(max_depth=2).fit(table, target)
+    opened = open_page(tw.report(est, table, target, cv=2, examples=1).html)
+
+    told = opened.page.locator("#pruning").inner_text()
+    assert "Confusion matrix of y0 on the rows of the fit" in told
+    assert "Errors are means over the outputs." in told
+    assert "Share of each class of y0 in the leaf" in opened.page.locator("#follow").inner_text()

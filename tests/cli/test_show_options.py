@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 import treewright as tw
@@ -66,6 +69,18 @@ def test_id3_names_its_remedies_as_options(command, penguins):
     assert "--nominal 'bill_length_mm' to make each number a level" in done.stderr
     assert "--algorithm c45, which cuts numbers" in done.stderr
     assert "C45Classifier" not in done.stderr
+
+
+def test_ctrl_c_within_exec_is_exit_code_130_as_well(tmp_path, surroundings):
+    (tmp_path / "stopped.py").write_text(
+        "import treewright\nfrom treewright.cli.app import main\n\n\n"
+        "def load(path):\n    exec('raise KeyboardInterrupt')\n\n\n"
+        "treewright.load = load\nmain()\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "stopped", "show", "m.tw"], cwd=tmp_path, env=surroundings,
+                          capture_output=True, text=True, check=False)  # fmt: skip
+
+    assert (done.returncode, done.stderr) == (130, "treewright: stopped by Ctrl-C; nothing was written\n")
 
 
 @pytest.mark.parametrize("where", ["app", "refusals"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from treewright.page.parts import TreePart
+from treewright.page.parts_tree import TreePart
 
 
 @dataclass(frozen=True)

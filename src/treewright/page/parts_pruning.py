@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from treewright.page.parts import TreePart
+from treewright.page.parts_tree import TreePart
 
 Matrix = tuple[tuple[float, ...], ...]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ TREE_SCRIPTS = (
 )  # fmt: skip
 TREE_STYLES = ("base", "tree", "print")
 STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
 N_COLORS = 3 * len(CLASS_COLORS)
 
 
@@ -71,9 +73,10 @@ def script_text(names: tuple[str, ...] = SCRIPTS) -> str:
 
 @cache
 def style_text(names: tuple[str, ...] = STYLES) -> str:
-    """Return styles, the colours of the classes first."""
+    """Return styles without comments and indentation, the colours of the classes first."""
     colors = "".join(f"--class-{at}:{class_color(at)};" for at in range(N_COLORS))
-    return "\n:root{" + colors + "}\n" + "\n".join(asset("styles", f"{name}.css") for name in names) + "\n"
+    text = COMMENT.sub("", "\n".join(asset("styles", f"{name}.css") for name in names))
+    return "\n:root{" + colors + "}\n" + without_remarks(text) + "\n"
 
 
 def without_remarks(text: str) -> str:

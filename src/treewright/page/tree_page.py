@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from treewright.page.parts import ColumnWords, Summary, TreePart
+from treewright.page.parts import ColumnWords, Summary
+from treewright.page.parts_tree import TreePart
 from treewright.page.render import render
 from treewright.page.tree_part import tree_part
 from treewright.tree.model import ModelData

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from treewright.page.parts import NodePart, SurrogatePart, TestPart, TreePart
+from treewright.page.parts_tree import NodePart, SurrogatePart, TestPart, TreePart
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET
 from treewright.tree.binary_tests import ThresholdTest
 from treewright.tree.conditions import bounds_below, conditions

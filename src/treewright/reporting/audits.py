@@ -12,7 +12,7 @@ from dataclasses import replace
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit import Audit
 from treewright.explain.audit_model import audit_model, refuse_other_growth
-from treewright.page.parts import CandidatePart, NodePart, TreePart
+from treewright.page.parts_tree import CandidatePart, NodePart, TreePart
 from treewright.page.tree_part import NAME_WIDTH
 from treewright.reporting.judged import Judged
 from treewright.tree.words import shorten

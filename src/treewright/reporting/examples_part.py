@@ -10,8 +10,8 @@ import numpy as np
 from treewright.explain.change_words import levels_of
 from treewright.explain.column_scales import scales_of_rows
 from treewright.explain.rules import OutcomeTeller
-from treewright.page.parts import TreePart
 from treewright.page.parts_rows import ExampleRow, ExamplesPart, SupportPart
+from treewright.page.parts_tree import TreePart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.tree.arrays import MULTIWAY

@@ -10,13 +10,14 @@ import numpy as np
 
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
-from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
-from treewright.exceptions import DataError, ParameterError
+from treewright.data.target import check_weights
+from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import encoded_queries
 from treewright.predict.fractional import rows_with_missing
 from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
+from treewright.tree.rows import encoded_target
 
 SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ by
 
@@ -109,6 +110,8 @@ class Judged:
         same = bool(np.array_equal(held[tree.is_leaf], tree.n_samples[tree.is_leaf]))
         if same:
             return self.model.combine != "single" or self._has_target_of_fit(leaves)
+        if self.model.boosting is not None and tree.n_samples[0] == self.n:
+            return False  # the first tree was grown on all rows of the fit
         # Divided rows are counted in each of their leaves at the fit.
         divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
         return False if self.model.combine == "single" and not divided else None
@@ -165,17 +168,7 @@ def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, s
         The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
     """
     matrix = _encoded(model, X)
-    target: np.ndarray
-    if model.task == "classification":
-        labels = encode_labels(y)
-        check_lengths(len(matrix), labels)
-        target = recode(labels, model.classes)
-    else:
-        numbers = encode_numbers(y)
-        check_lengths(len(matrix), numbers)
-        target = numbers.values
-        if target.shape[1] != model.n_targets:
-            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_targets}")
+    target = encoded_target(model, y, len(matrix))
     given = check_weights(sample_weight, len(matrix))
     weights = np.ones(len(matrix)) if given is None else given.astype(np.float64)
     kept = weights > 0

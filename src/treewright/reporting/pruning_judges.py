@@ -296,6 +296,8 @@ def notes_on_fit(judged: Judged) -> list[str]:
     cuts = [pruning_text(entry) for entry in cuts_of(model)]
     if cuts:
         notes.append(f"The tree was cut back already: {', then '.join(cuts)}. The path begins with what is left.")
+    if judged.target.shape[1] > 1:
+        notes.append("Errors are means over the outputs.")
     told = model.facts.get("parameters")
     if isinstance(told, dict) and told.get("class_weight") is not None:
         notes.append("Errors count each class by its class weight, as at the fit; a confusion matrix counts the rows.")

@@ -9,8 +9,8 @@ import numpy as np
 from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
 from treewright.model_selection.path_judges import GivenRows, View, whole_tree
-from treewright.page.parts import TreePart
 from treewright.page.parts_pruning import Matrix, PrunerPart
+from treewright.page.parts_tree import TreePart
 from treewright.page.tree_part import tree_part
 from treewright.predict.values import predict_codes
 from treewright.prune.log import PruneLog

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
-from treewright.page.parts import TreePart
 from treewright.page.parts_ensemble import SurrogateWords
 from treewright.page.parts_rows import ExamplesPart
+from treewright.page.parts_tree import TreePart
 from treewright.page.tree_part import tree_part
 from treewright.reporting.drawn import rows_drawn
 from treewright.reporting.examples_part import chosen_rows, example_row, examples_part
@@ -50,11 +50,15 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
 
 
 def examples_beside(judged: Judged, standing: Standing, options: Options) -> ExamplesPart:
-    """Rows to follow: what is said of them is what all trees say, the way is that of the tree that stands for them."""
+    """Rows to follow: what is said of them is what all trees say, the way is that of the tree that stands for them.
+
+    Its leaves hold answers of the trees, not the truth of rows: there is no interval around them.
+    """
     part = examples_part(standing.judged, replace(options, examples=0), standing.tree)
     summary = summarize(standing.judged.model, 0)
     rows = tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist())
-    return replace(part, rows=rows)
+    supports = tuple(replace(each, intervals=tuple(None for _ in each.intervals)) for each in part.supports)
+    return replace(part, rows=rows, supports=supports, interval="")
 
 
 def in_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> SurrogateWords:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.page.parts import TreePart
+from treewright.page.parts_tree import TreePart
 from treewright.page.tree_part import with_judged
 from treewright.reporting.audits import with_audits
 from treewright.reporting.judged import Judged

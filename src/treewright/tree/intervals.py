@@ -1,10 +1,15 @@
-"""Confidence intervals of a share and of a mean. In: counts. Out: two ends. Callers: explain.rules, cli.scores."""
+"""Confidence intervals of a share, of a mean and of R2. In: counts, numbers. Out: two ends.
+
+Callers: explain.rules, model_selection.surrogate, reporting, cli.scores.
+"""
 
 from __future__ import annotations
 
 import math
 from numbers import Real
 from statistics import NormalDist
+
+import numpy as np
 
 from treewright.exceptions import ParameterError
 
@@ -86,3 +91,50 @@ def mean_interval(mean: float, variance: float, n: float, level: float = 0.95) -
     half = float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(variance / (n - 1))
     low, high = mean - half, mean + half
     return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def r2_interval(
+    truth: np.ndarray, said: np.ndarray, weights: np.ndarray | None, r2: float, level: float = 0.95
+) -> tuple[float, float]:
+    """Interval of a coefficient of determination by the delta method.
+
+    Parameters
+    ----------
+    truth, said : float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    r2 : float
+        Theirs, of several outputs the mean.
+    level : float
+
+    Returns
+    -------
+    low, high : float
+        At most 1. nan where there is no spread to tell from: all numbers the same, or no error at all.
+
+    Notes
+    -----
+    1 - R2 is a mean of squared errors A over a variance B. A row with error e at distance d from the mean moves it by
+    e^2 / B - A d^2 / B^2, to first order (the influence function of a ratio); the root of the sum of their squares,
+    each times its share of the weight, is the standard error. On the scale of log(1 - R2), so that no end is above 1.
+
+    Examples
+    --------
+    >>> truth = np.arange(100.0)[:, None]
+    >>> said = truth + np.tile([[5.0], [-5.0]], (50, 1))
+    >>> [round(end, 3) for end in r2_interval(truth, said, None, 0.97)]
+    [0.964, 0.975]
+    """
+    shares = np.full(len(truth), 1 / len(truth)) if weights is None else weights / weights.max()
+    shares = (shares / shares.sum())[:, None]
+    scale = np.abs(truth).max(axis=0)
+    truth, said = truth / np.where(scale > 0, scale, 1.0), said / np.where(scale > 0, scale, 1.0)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        apart = (truth - (shares * truth).sum(axis=0)) ** 2
+        wrong = (truth - said) ** 2
+        error, variance = (shares * wrong).sum(axis=0), (shares * apart).sum(axis=0)
+        moves = (wrong / variance - error / variance**2 * apart).mean(axis=1)
+        spread = math.sqrt(float((shares[:, 0] ** 2 * moves**2).sum())) / (1 - r2) if r2 < 1 else math.nan
+    if not (math.isfinite(spread) and spread > 0):
+        return math.nan, math.nan
+    z = -NormalDist().inv_cdf((1 - level) / 2)
+    return 1 - (1 - r2) * math.exp(z * spread), 1 - (1 - r2) * math.exp(-z * spread)

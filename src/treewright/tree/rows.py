@@ -22,16 +22,7 @@ def rows_with_target(
     """
     unseen = "missing" if model.unseen == "majority" and not routed else model.unseen
     matrix = encode(model.schema, X, unseen=unseen, owner=owner, missing=model.missing)
-    if model.task == "classification":
-        labels = encode_labels(y)
-        check_lengths(len(matrix), labels)
-        target = recode(labels, model.classes)
-    else:
-        numbers = encode_numbers(y)
-        check_lengths(len(matrix), numbers)
-        target = numbers.values
-        if target.shape[1] != model.n_targets:
-            raise DataError(f"y has {target.shape[1]} outputs, the model has {model.n_targets}")
+    target = encoded_target(model, y, len(matrix))
     weights = check_weights(sample_weight, len(matrix))
     if model.task == "classification":
         weights = weighed(weights, class_factors(model.facts, target, model.classes), target)
@@ -39,3 +30,28 @@ def rows_with_target(
         kept = weights > 0
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
     return matrix, target, weights
+
+
+def encoded_target(model: Any, y: Any, n: int) -> np.ndarray:
+    """Class codes of a model int32[n, n_outputs], or numbers float64[n, n_outputs].
+
+    Parameters
+    ----------
+    model : ModelData, or NeighborsModel
+    y : target of n rows
+    n : int
+
+    Raises
+    ------
+    DataError
+        Lengths or numbers of outputs differ, or a label is none of the model's classes.
+    """
+    if model.task == "classification":
+        labels = encode_labels(y)
+        check_lengths(n, labels)
+        return recode(labels, model.classes)
+    numbers = encode_numbers(y)
+    check_lengths(n, numbers)
+    if numbers.values.shape[1] != model.n_targets:
+        raise DataError(f"y has {numbers.values.shape[1]} outputs, the model has {model.n_targets}")
+    return numbers.values

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection import surrogate_tree
-from treewright.model_selection.surrogate import r2_interval
+from treewright.tree.intervals import r2_interval
 
 X, Y = load_breast_cancer(return_X_y=True)
 NUMBERS = load_diabetes(return_X_y=True)

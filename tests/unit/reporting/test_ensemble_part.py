@@ -336,6 +336,7 @@ def test_examples_say_what_all_trees_say_and_rest_on_the_one_tree(forest):
     for row in summary.examples.rows:
         assert row.said == forest.predict(X[TEST][[row.number]])[0]
     assert len(summary.examples.supports) == len(summary.tree.nodes)
+    assert not any(interval for each in summary.examples.supports for interval in each.intervals)
 
 
 @pytest.mark.parametrize("kind", [tw.BaggingClassifier, tw.AdaBoostClassifier])

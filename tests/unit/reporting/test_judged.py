@@ -59,6 +59,16 @@ def test_other_rows_that_fill_the_leaves_alike_are_not_taken_for_those_of_the_fi
     assert seen(est, X, other) is False
 
 
+def test_boosted_trees_tell_other_rows_where_the_first_tree_had_all():
+    other = RNG.normal(size=(60, 2))
+    whole = tw.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=5).fit(X, NUMBERS)
+    drawn = tw.GradientBoostingRegressor(n_estimators=2, min_samples_leaf=5, subsample=0.5).fit(X, NUMBERS)
+
+    assert seen(whole, X, NUMBERS) is True
+    assert seen(whole, other, NUMBERS) is False
+    assert seen(drawn, X, NUMBERS) is None
+
+
 def test_of_a_forest_only_another_number_of_rows_tells():
     forest = tw.RandomForestClassifier(n_estimators=3).fit(X, CLASSES)
 

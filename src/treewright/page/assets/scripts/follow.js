@@ -139,7 +139,8 @@ const follow = (() => {
       dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The way"),
         dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id, (node) => (supportOf(tree, node) || { absent: [] }).absent))),
       dom.el("div", { class: "follow-says" }, leafPane(tree, leaf, ends, answer, name), changePane(tree, isLeaf, answer)));
-    self.status.textContent = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
+    const words = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
+    if (self.status.textContent !== words) self.status.textContent = words; // what did not change is not told again
   }
 
   // What the tree says: of a row in several leaves their average, by its share in each.
@@ -166,13 +167,13 @@ const follow = (() => {
     const together = self.example && summary.ensemble ? dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", {}, self.example.said)) : null;
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
-      : `${leaf.hidden > 0 && !leaf.test ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "training row")}`;
+      : `${leaf.hidden > 0 && !leaf.test ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "row")} of the fit`;
     return dom.el("div", { class: "follow-leaf" },
       dom.el("h3", {}, "The answer"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
       together, truth,
-      answer.shares ? followTold.distribution(tree.outputs[0], answer.shares, answer.code, interval) : followTold.onScale(tree, answer.number, interval),
+      answer.shares ? followTold.distribution(tree, answer.shares, answer.code, interval) : followTold.onScale(tree, answer.number, interval),
       interval ? dom.el("p", { class: "small muted", "data-name": "follow-interval" }, intervalText(answer, interval)) : null,
       name ? dom.el("p", { class: "small muted" }, `In the tree as it is shown: ${name}.`) : null);
   }

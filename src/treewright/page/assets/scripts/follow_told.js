@@ -64,7 +64,8 @@ const followTold = (() => {
   const color = (code) => `var(--class-${code % 24})`;
 
   // The classes with their shares, the largest first, the predicted one with its interval.
-  function distribution(names, shares, code, support) {
+  function distribution(tree, shares, code, support) {
+    const names = tree.outputs[0], of = tree.outputs.length > 1 ? ` of ${tree.output_names[0] || "the first output"}` : "";
     const order = shares.map((_, at) => at).sort((one, other) => shares[other] - shares[one] || one - other);
     // Of many classes those that the leaf holds.
     const held = shares.length > FEW_CLASSES ? order.filter((at) => shares[at] > 0 || at === code) : order;
@@ -78,7 +79,7 @@ const followTold = (() => {
       dom.el("td", { class: "number" }, percent(shares[at]))));
     const more = order.length - shown.length;
     return dom.el("table", { class: "follow-classes" },
-      dom.el("caption", {}, "Share of each class in the leaf"),
+      dom.el("caption", {}, `Share of each class${of} in the leaf`),
       dom.el("tbody", {}, rows, more ? dom.el("tr", {}, dom.el("td", { colspan: 3, class: "muted" },
         `and ${numbers.counted(more, "more class", "more classes")}${held.length > shown.length ? "" : ": 0\u00a0%"}`)) : null));
   }

@@ -5,6 +5,12 @@ const pruning = (() => {
   let part, nodes, whole, slider, said, chartOfPath, matrix, fields, buttons, lines, status;
 
   const stepText = (at) => `step ${part.steps[at]} of ${part.n_steps - 1}`;
+  // Of several outputs the first is counted class by class.
+  function ofFirst() {
+    const { outputs, output_names: names } = state.summary.tree;
+    return outputs.length > 1 ? ` of ${names[0] || "the first output"}` : "";
+  }
+
   const leavesText = (n) => numbers.counted(n, "leaf", "leaves");
 
   // What is shown for a step of the path: {key, at, n_leaves, depth, alpha, train_error, error, standard_error, ...}.
@@ -158,7 +164,7 @@ const pruning = (() => {
     return dom.el("dl", { class: "pruning-numbers" }, line("n_leaves", "Leaves"), line("depth", "Depth"), line("step", "Step"), line("alpha", "Alpha"),
       line("train_error", "Training error"), judged ? [line("error", errors), line("standard_error", "Its standard error")] : null,
       judged && part.loss === "squared_error" ? line("rmse", "Root of the error") : null,
-      part.has_confusion ? line("accuracy", `Accuracy on ${part.rows_name}`) : null);
+      part.has_confusion ? line("accuracy", `Accuracy${ofFirst()} on ${part.rows_name}`) : null);
   }
 
   function commands() {
@@ -198,7 +204,7 @@ const pruning = (() => {
     chartOfPath = chartIn(left);
     if (part.has_confusion) {
       const labels = state.summary.tree.outputs[0];
-      matrix = chart.matrix(labels.length > BESIDE ? below : right, { title: `Confusion matrix on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
+      matrix = chart.matrix(labels.length > BESIDE ? below : right, { title: `Confusion matrix${ofFirst()} on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
     }
     state.on("shape", follow);
   }

@@ -66,3 +66,18 @@ def test_the_page_is_never_wider_than_the_window(open_page, report, width):
     opened = open_page(report.html, width=width)
 
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_on_paper_stands_every_column(open_page):
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(80, 40))
+    target = (table[:, 0] > 0).astype(int) + (table[:, 1] > 0)
+    page = open_page(
+        tw.report(tw.DecisionTreeClassifier(max_depth=2).fit(table, target), table, target, cv=2).html
+    ).page
+    lines = page.locator("#data-table tr[data-at]")
+
+    assert sum(line.is_visible() for line in lines.all()) < 40
+    page.emulate_media(media="print")
+    assert sum(line.is_visible() for line in lines.all()) == 40
+    assert not page.locator(".data-more").is_visible()

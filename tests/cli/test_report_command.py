@@ -158,10 +158,8 @@ def test_force_replaces_a_report(command, model, penguins, tmp_path):
     assert (tmp_path / "r.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-@pytest.mark.parametrize("algorithm", ["isolation", "knn"])
-def test_models_without_trees_that_predict_have_no_report(command, penguins, tmp_path, algorithm):
-    words = ("--target", "species") if algorithm == "knn" else ("--drop", "species")
-    fit = ("fit", penguins, *words, "--algorithm", algorithm)
+def test_an_isolation_forest_has_no_report(command, penguins, tmp_path):
+    fit = ("fit", penguins, "--drop", "species", "--algorithm", "isolation")
     told = command(*fit, "--report", "r.html", folder=tmp_path)
     command(*fit, "--out", "m.tw", folder=tmp_path)
     done = command("report", "m.tw", penguins, "--out", "r.html", folder=tmp_path)
@@ -171,6 +169,18 @@ def test_models_without_trees_that_predict_have_no_report(command, penguins, tmp
         assert "report" in refused.stderr
         assert refused.stderr.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["m.tw"]
+
+
+def test_nearest_neighbours_have_a_report_without_a_tree(command, penguins, tmp_path):
+    fit = ("fit", penguins, "--target", "species", "--algorithm", "knn", "--report", "fit.json", "--out", "m.tw")
+    told = command(*fit, folder=tmp_path)
+    done = command("report", "m.tw", penguins, "--out", "r.json", "--examples", "3", folder=tmp_path)
+
+    assert (told.returncode, done.returncode) == (0, 0), told.stderr + done.stderr
+    for name in ("fit.json", "r.json"):
+        held = json.loads((tmp_path / name).read_text(encoding="utf-8"))
+        assert held["tree"] is None
+        assert held["quality"][0]["confusion"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import polars as pl
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import place
-from treewright.cli.kinds_of_models import target_type
+from treewright.cli.kinds_of_models import columns_of, target_type
 from treewright.cli.matching import rows_for
 from treewright.cli.targets import rows_with_target
 from treewright.cli.terminal import UsageRefusal
@@ -22,7 +22,6 @@ from treewright.exceptions import DataError
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel
-    from treewright.model import Model
 
 __all__ = ["checked_weights", "labelled_rows", "target_name", "weighted_rows"]
 
@@ -55,7 +54,9 @@ def target_name(model: AnyModel, model_path: Path, target: str | None, what: str
     return name
 
 
-def labelled_rows(model: Model, data: Path, options: ReadOptions, name: str, *, skip: bool) -> tuple[Any, np.ndarray]:
+def labelled_rows(
+    model: AnyModel, data: Path, options: ReadOptions, name: str, *, skip: bool
+) -> tuple[Any, np.ndarray]:
     """All rows of a file: the model's columns, and the target as it was at fit.
 
     Parameters
@@ -78,7 +79,7 @@ def labelled_rows(model: Model, data: Path, options: ReadOptions, name: str, *, 
 
 
 def weighted_rows(
-    model: Model, data: Path, options: ReadOptions, name: str, weight: str | None, *, skip: bool
+    model: AnyModel, data: Path, options: ReadOptions, name: str, weight: str | None, *, skip: bool
 ) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """As ``labelled_rows``, with a weight for each row.
 
@@ -100,7 +101,7 @@ def weighted_rows(
     """
     if weight is None:
         return *labelled_rows(model, data, options, name, skip=skip), None
-    if weight == name or weight in map(str, model.schema.names):
+    if weight == name or weight in map(str, columns_of(model).names):
         raise UsageRefusal(f"--weight {weight}: the model asks about this column, or it is the target: name another")
     features, truth, kept, lines = _rows_and_kept(model, data, options, name, skip=skip)
     # The file is read once more: its reader hands out one column beside those of the model.
@@ -142,7 +143,7 @@ def checked_weights(path: Path, weights: pl.Series, place: Callable[[int], str])
 
 
 def _rows_and_kept(
-    model: Model, data: Path, options: ReadOptions, name: str, *, skip: bool
+    model: AnyModel, data: Path, options: ReadOptions, name: str, *, skip: bool
 ) -> tuple[Any, np.ndarray, pl.Series | None, np.ndarray | None]:
     """Features and target of the rows that are kept, which those are (None: all), and the lines of all rows."""
     parts, targets, lines_of_parts = [], [], []

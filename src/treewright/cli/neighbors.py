@@ -35,8 +35,6 @@ def check_neighbors(request: FitRequest) -> None:
         raise UsageRefusal(f"--trace tells how a tree grew, {why}: leave it out")
     if request.svg is not None:
         raise UsageRefusal(f"--svg draws a tree, {why}: leave it out")
-    if request.report is not None:
-        raise UsageRefusal(f"--report is about trees, {why}: leave it out")
     if request.weight is not None:
         raise UsageRefusal(
             f"--weight {printable(request.weight)}: --algorithm {NEIGHBORS} counts every row alike; leave it out, with "

@@ -11,7 +11,6 @@ from typing import Any, get_args
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import refuse_isolation
-from treewright.cli.kinds_of_models import of_trees
 from treewright.cli.labelled import target_name, weighted_rows
 from treewright.cli.outputs import check_output, open_output
 from treewright.cli.terminal import UsageRefusal, printable, progress, results_after
@@ -63,7 +62,7 @@ def run_report(request: ReportRequest) -> None:
     if request.examples < 0:
         raise UsageRefusal(f"--examples {request.examples}: give 0 or more rows; with 0 no row of the table is shown")
     check_report_output(request.out, request.force)
-    model = of_trees(treewright.load(request.model), request.model, "report")
+    model = treewright.load(request.model)
     refuse_isolation(model, request.model, "report judges predictions of one")
     name = target_name(model, request.model, request.target, "report")
     with progress():
@@ -87,7 +86,7 @@ def check_report_output(path: Path | None, force: bool) -> None:
     """
     if path is None:
         return
-    from treewright.reporting.document import check_path
+    from treewright.reporting.options import check_path
 
     try:
         check_path(path)
@@ -121,7 +120,7 @@ def write_report(path: Path, force: bool, fitted: Any, features: Any, target: An
         The rows, an option or the output was refused.
     """
     import treewright
-    from treewright.reporting.document import check_path
+    from treewright.reporting.options import check_path
 
     is_summary = check_path(path) == ".json"
     made = treewright.report(fitted, features, target, sample_weight=weights, **options)

@@ -150,7 +150,11 @@ def mean_of_repeats(by_repeat: np.ndarray, task: Any, names: tuple[Hashable, ...
         What the values are; empty where the kind tells.
     """
     n_repeats = len(by_repeat)
+    # Sums and squares of numbers near the end of float64 overflow; powers of two change no digit.
+    exponents = np.frexp(np.abs(by_repeat).max(axis=0))[1]
+    small = np.ldexp(by_repeat, -exponents)
     errors = np.full(by_repeat.shape[1], np.nan)
     if n_repeats > 1:
-        errors = by_repeat.std(axis=0, ddof=1) / np.sqrt(n_repeats)
-    return Importances(kind, task, names, by_repeat.mean(axis=0), errors, n_repeats, sample="shuffle", what=what)
+        errors = np.ldexp(small.std(axis=0, ddof=1) / np.sqrt(n_repeats), exponents)
+    means = np.ldexp(small.mean(axis=0), exponents)
+    return Importances(kind, task, names, means, errors, n_repeats, sample="shuffle", what=what)

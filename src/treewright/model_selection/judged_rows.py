@@ -17,6 +17,7 @@ from treewright.model_selection.rows import take_rows
 from treewright.prune.path import Path
 from treewright.prune.path_errors import PathLoss, PathLosses, path_losses
 
+LARGEST = float(np.finfo(np.float64).max)
 LEAST_SQUARE = 1e-300  # a mean of squares below it has lost digits, and its parts are 0
 
 
@@ -82,7 +83,8 @@ def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
     """Rows with numbers; those of weight 0 do not set the scale."""
     values = np.where((weights > 0)[:, None], encode_numbers(y).values, 0.0)
     # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
-    scale = float(np.ldexp(2.0, np.frexp(np.abs(values).max())[1])) if values.any() else 1.0
+    with np.errstate(over="ignore"):  # infinite near the end of float64: `in_own_unit` refuses such losses
+        scale = float(np.ldexp(2.0, np.frexp(np.abs(values).max())[1])) if values.any() else 1.0
     return JudgedRows(X, weights, values / scale, None, scale)
 
 
@@ -107,13 +109,13 @@ def in_own_unit(numbers: np.ndarray, scale: float, loss: PathLoss) -> np.ndarray
         They are beyond float64, or all so small that it holds them as 0.
     """
     found = numbers
-    with np.errstate(over="ignore", under="ignore"):
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         for _ in range(2 if loss == "squared_error" else 1):
             found = found * scale
     if not np.isfinite(found).all():
         raise DataError(
-            f"y holds numbers up to {scale:.0e} or predictions are as large: the squares of their errors are beyond "
-            "float64: divide y"
+            f"y holds numbers up to {min(scale, LARGEST):.0e} or predictions are as large: the squares of their errors "
+            "are beyond float64: divide y"
         )
     if loss == "squared_error" and numbers.any() and found.max() < LEAST_SQUARE:
         raise DataError(f"y holds numbers up to {scale:.0e}, the squares of their errors are below float64: multiply y")

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treewright.core.notices import Notices, listening
 from treewright.core.threads import run_each
 from treewright.data.target import check_weights, encode_labels, recode
 from treewright.data.weights import class_factors, weighed
@@ -91,21 +92,31 @@ def whole_tree(tree: Tree) -> Path:
 def by_folds(
     grow: Grow, rows: FoldRows, splits: list[Split], views: Sequence[View], loss: PathLoss, n_threads: int
 ) -> list[PathLosses]:
-    """Losses of all rows, each by the trees of the fold that it was kept out of; for each view."""
+    """Losses of all rows, each by the trees of the fold that it was kept out of; for each view.
+
+    What the folds warn of is told once of each sort, in the caller's thread.
+    """
     of_folds: list[list[PathLosses]] = [[]] * len(splits)
+    said: list[Notices] = [Notices()] * len(splits)
 
     def judge(fold: int, thread: int) -> None:  # noqa: ARG001 - the threads share nothing
         train, test = splits[fold]
         weights = None if rows.weights is None else rows.weights[train]
         given = take_rows(rows.X, train), take_rows(rows.y, train), weights
         try:
-            grown = grow(*given)
-            of_folds[fold] = [rows.judged.losses(*view(grown, given), test, loss) for view in views]
+            with listening() as said[fold]:
+                grown = grow(*given)
+                of_folds[fold] = [rows.judged.losses(*view(grown, given), test, loss) for view in views]
         except Exception as error:
             error.add_note(f"in fold {fold} of {len(splits)}, counted from 0")
             raise
 
     run_each(judge, len(splits), n_threads)
+    told = Notices()
+    for notices in said:
+        for site, (text, _) in notices.heard.items():
+            told.add(site, text)
+    told.tell(len(splits), "folds")
     # Summed in the order of the folds, whoever was first.
     return [
         PathLosses(

@@ -18,8 +18,9 @@ from treewright.reporting.judged import Judged
 from treewright.tree.words import shorten
 
 MAX_NODES, MAX_CANDIDATES = 31, 6
-# An audit takes about half a microsecond per cell, and as much per level as per hundred cells: two seconds in all.
-MAX_WORK, WORK_OF_A_LEVEL = 4_000_000, 100
+# An audit takes about half a microsecond per cell, as much per level as per hundred cells, and per column as per
+# thousand: two seconds in all.
+MAX_WORK, WORK_OF_A_LEVEL, WORK_OF_A_COLUMN = 4_000_000, 100, 1_000
 
 
 def with_audits(part: TreePart, judged: Judged) -> TreePart:
@@ -66,7 +67,9 @@ def chosen(part: TreePart, judged: Judged) -> list[int]:
     nodes: list[int] = []
     spent = 0
     for node in inner:
-        work = node.n_rows * len(columns) + levels_work(node, [len(column.levels) for column in columns])
+        work = (node.n_rows + WORK_OF_A_COLUMN) * len(columns) + levels_work(
+            node, [len(column.levels) for column in columns]
+        )
         if spent + work > MAX_WORK:
             continue
         spent += work

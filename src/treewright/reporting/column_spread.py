@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Column
+from treewright.model_selection.scores import rows_worth
 from treewright.page.parts_columns import SpreadPart
 from treewright.reporting.judged import Judged
 from treewright.tree.words import gap_digits, shorten, written_level, written_number
@@ -193,11 +194,14 @@ def _counted(edges: tuple[float, ...] | None, labels: list[str], at: np.ndarray,
 
 
 def _mean_in(truth: np.ndarray, weights: np.ndarray) -> tuple[float | None, float | None]:
-    """The weighted mean of some targets, and its standard error; None where there are too few."""
+    """The weighted mean of some targets, and its standard error, of as many rows as the weights are worth (Kish 1965).
+
+    None where there are too few.
+    """
     if not len(truth):
         return None, None
     mean, sd = mean_and_sd(truth, weights)
-    return mean, None if len(truth) < FEWEST_ROWS else sd / float(np.sqrt(len(truth)))
+    return mean, None if len(truth) < FEWEST_ROWS else sd / float(np.sqrt(rows_worth(len(truth), weights)))
 
 
 def mean_and_sd(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:

@@ -54,8 +54,13 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
             without.append(f"No {name} curve: {UNKNOWN}.")
             continue
         try:
-            curve = _curve(name, estimator, judged, options)
+            folds = _folds(judged, options)
         except DataError as error:
+            without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
+            continue
+        try:
+            curve = _curve(name, estimator, judged, options, folds)
+        except (DataError, ParameterError) as error:  # parameters that a part of the rows does not suit
             without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
             continue
         if isinstance(curve, str):
@@ -65,10 +70,10 @@ def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart,
     return tuple(found), tuple(without)
 
 
-def _curve(name: str, estimator: Any, judged: Judged, options: Options) -> Curve | str:
+def _curve(name: str, estimator: Any, judged: Judged, options: Options, folds: Any) -> Curve | str:
     """One curve, or why there is none."""
     held: dict[str, Any] = {
-        "cv": _folds(judged, options),
+        "cv": folds,
         "sample_weight": judged.weights_given,
         "random_state": options.random_state,
         "n_jobs": options.n_jobs,

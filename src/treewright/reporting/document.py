@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePath
 from typing import Any
 
 from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
-from treewright.exceptions import ParameterError
 from treewright.page.parts import Summary
 from treewright.page.plain import plain
 from treewright.page.render import render
-from treewright.reporting.options import CurveName, checked_options
+from treewright.page.tree_page import framed
+from treewright.reporting.options import CurveName, check_path, checked_options
 from treewright.reporting.summary import summary_of
+
+HEIGHT = 820  # of the frame in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,29 +63,10 @@ class Report:
 
     def _repr_html_(self) -> str:
         """A frame of its own: styles and scripts of the page stay inside."""
-        return (
-            '<iframe sandbox="allow-scripts allow-downloads" style="width:100%;height:820px;border:0" '
-            f'title="{html.escape(self.summary.title)}" srcdoc="{html.escape(self.html)}"></iframe>'
-        )
+        return framed(self.html, self.summary.title, HEIGHT)
 
     def __repr__(self) -> str:
         return f"<treewright.Report: {self.summary.subtitle}>"
-
-
-def check_path(path: str | os.PathLike[str]) -> str:
-    """The ending of a report's file name.
-
-    Raises
-    ------
-    ParameterError
-        It is neither ``.html`` nor ``.json``.
-    """
-    ending = PurePath(os.fsdecode(path)).suffix.lower()
-    if ending == ".htm":
-        return ".html"
-    if ending not in (".html", ".json"):
-        raise ParameterError(f"{os.fsdecode(path)!r}: a report is a page, .html, or its summary, .json")
-    return ending
 
 
 def report(
@@ -151,7 +132,7 @@ def report(
     """
     if path is not None:
         check_path(path)
-    options = checked_options(cv, curves, examples, random_state, n_jobs)
+    options = checked_options(cv, curves, examples, random_state, n_jobs, title)
     resolve_jobs(n_jobs)
     made = Report(summary_of(fitted, X, y, sample_weight, title, options))
     if path is not None:

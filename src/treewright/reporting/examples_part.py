@@ -163,4 +163,4 @@ def given_positions(judged: Judged) -> np.ndarray:
     """Where the judged rows stand in the table as given: rows of weight 0 are no judges."""
     if judged.weights_given is None:
         return np.arange(judged.n)
-    return np.flatnonzero(np.asarray(judged.weights_given, np.float64) > 0)
+    return np.flatnonzero(judged.weights_given > 0)

@@ -21,7 +21,11 @@ from treewright.tree.summary import counted
 POINTS = 60
 # Rows times trees that are asked; a median puts the answers of all trees in order at every point.
 MOST_ASKED, MOST_ORDERED, MOST_OUT_OF_BAG = 20_000_000, 400_000, 100_000_000
-WRONG, ROOT = "share of the rows that are wrong", "root mean squared error"
+WRONG, WRONG_WEIGHT, ROOT = (
+    "share of the rows that are wrong",
+    "share of the weight that is wrong",
+    "root mean squared error",
+)
 JUDGED, LEFT_OUT = "judged rows", "out of bag"
 
 
@@ -43,6 +47,13 @@ def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: in
                 squares = np.square(said - target).mean(axis=1)
                 found.append(math.sqrt(float(np.average(squares, weights=weights))))
     return found
+
+
+def error_name(judged: Judged) -> str:
+    """What `errors_after` counts, in words."""
+    if not judged.is_classification:
+        return ROOT
+    return WRONG_WEIGHT if judged.is_weighted else WRONG
 
 
 def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
@@ -79,7 +90,7 @@ def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str
         key="error",
         title="Error over the number of trees",
         xlabel="trees",
-        ylabel=WRONG if judged.is_classification else ROOT,
+        ylabel=error_name(judged),
         words=", ".join(words) + "." + more,
         x=tuple(counts),
         series=tuple(series),

@@ -11,7 +11,7 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.data.target import check_weights
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import encoded_queries
@@ -38,8 +38,8 @@ class Judged:
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
     weights : float64[n]
         As given, or ones; class weights are no part of them.
-    weights_given : Any
-        As they were given, for functions that take the table itself; None without weights.
+    weights_given : float64[m] or None
+        One for each row of the table, for functions that take the table itself; None without weights.
     """
 
     model: Any
@@ -49,7 +49,7 @@ class Judged:
     matrix: np.ndarray
     target: np.ndarray
     weights: np.ndarray
-    weights_given: Any
+    weights_given: np.ndarray | None
 
     @property
     def n(self) -> int:
@@ -167,23 +167,28 @@ def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, s
     DataError
         The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
     """
-    matrix = _encoded(model, X)
+    shape = np.shape(y) if hasattr(y, "shape") else ()
+    if len(shape) == PLANE and shape[1] == 1:
+        y = np.asarray(y)[:, 0]
+    if y is None:
+        raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
+    matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)
     target = encoded_target(model, y, len(matrix))
     given = check_weights(sample_weight, len(matrix))
     weights = np.ones(len(matrix)) if given is None else given.astype(np.float64)
     kept = weights > 0
     if not kept.all():
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
-    return Judged(model, estimator, X, y, matrix, target, weights, sample_weight)
+    return Judged(model, estimator, X, y, matrix, target, weights, given)
 
 
-def _encoded(model: Model | NeighborsModel, X: Any) -> np.ndarray:
+def _encoded(model: Model | NeighborsModel, X: Any, owner: str) -> np.ndarray:
     """The rows as the model sees them, float64[n, p]."""
     if not isinstance(model, NeighborsModel):
-        return encode(model.schema, X, unseen=model.unseen, owner="report", missing=model.missing)
+        return encode(model.schema, X, unseen=model.unseen, owner=owner, missing=model.missing)
     if model.schema is None:
         raise ParameterError(
             "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
             "such as X.toarray(), to have one"
         )
-    return np.asarray(encoded_queries(model, X, "report"), np.float64)
+    return np.asarray(encoded_queries(model, X, owner), np.float64)

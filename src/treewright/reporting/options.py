@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 from treewright.core.whole import is_whole, whole_number
+from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 
 CurveName = Literal["learning", "depth"]
@@ -43,8 +46,8 @@ class Options:
     n_jobs: int | None = None
 
 
-def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jobs: Any) -> Options:
-    """The options, or what is wrong with them.
+def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jobs: Any, title: Any) -> Options:
+    """The options, or what is wrong with them; the title is only looked at.
 
     Raises
     ------
@@ -53,8 +56,10 @@ def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jo
     """
     if (isinstance(cv, str) and cv != "auto") or isinstance(cv, bool) or (is_whole(cv) and cv < 2):
         raise ParameterError(f"cv={cv!r}: give 'auto', 2 folds or more, a splitter, or None for no folds")
+    if title is not None and not isinstance(title, str):
+        raise ParameterError(f"title={shown(title)}: give a text, or None")
     known = get_args(CurveName)
-    if isinstance(curves, str) or not all(isinstance(name, str) and name in known for name in curves):
+    if not isinstance(curves, list | tuple) or not all(isinstance(name, str) and name in known for name in curves):
         raise ParameterError(f"curves={curves!r}: give a list of {' and '.join(map(repr, known))}")
     return Options(
         cv=cv,
@@ -63,3 +68,19 @@ def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jo
         random_state=whole_number("random_state", random_state, 0),
         n_jobs=n_jobs,
     )
+
+
+def check_path(path: str | os.PathLike[str]) -> str:
+    """The ending of a report's file name.
+
+    Raises
+    ------
+    ParameterError
+        It is neither ``.html`` nor ``.json``.
+    """
+    ending = PurePath(os.fsdecode(path)).suffix.lower()
+    if ending == ".htm":
+        return ".html"
+    if ending not in (".html", ".json"):
+        raise ParameterError(f"{os.fsdecode(path)!r}: a report is a page, .html, or its summary, .json")
+    return ending

@@ -5,7 +5,6 @@ The errors are those of ``pruning_path``: the same losses, weights and folds (``
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.single import TreeEstimator
-from treewright.exceptions import DataError, DataWarning, TreewrightError
+from treewright.exceptions import DataError, TreewrightError
 from treewright.model import Model
 from treewright.model_selection.folds import Split, as_array, check_tested_once, folds_within, splits_of
 from treewright.model_selection.path import DEFAULT_FOLDS
@@ -284,10 +284,9 @@ def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], lis
 
 def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
     """What ``pruning_path`` would warn of."""
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", DataWarning)
+    with listening() as told:
         warn_of_small_weights(stands_for, n_judged, "the standard error of the report")
-    return [f"{str(one.message).rstrip('.')}." for one in told]
+    return [f"{text.rstrip('.')}." for text, _ in told.heard.values()]
 
 
 def notes_on_fit(judged: Judged) -> list[str]:

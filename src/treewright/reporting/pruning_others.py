@@ -131,8 +131,12 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
 
 
 def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
-    """A pruned tree that is more than the page's with some nodes made leaves; a large one without its rules."""
-    part = tree_with_judges(tree_part(model, title=f"The tree, pruned: {name}"), replace(judged, model=model))
+    """A pruned tree that is more than the page's with some nodes made leaves; a large one without its rules.
+
+    It has no audits: its nodes are not those of the tree that the estimator grew.
+    """
+    part = tree_part(model, title=f"The tree, pruned: {name}")
+    part = tree_with_judges(part, replace(judged, model=model), audited=False)
     if part.n_nodes <= MAX_WITH_RULES:
         return part
     return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))

@@ -5,11 +5,11 @@ The path, its errors and the trees are those of ``model_selection.pruning_path``
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
+from treewright.core.notices import listening
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.model import Model
 from treewright.model_selection.losses import WORDS
@@ -63,9 +63,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         path = path_of(model, RISK)
     except ParameterError:
         return None
-    with warnings.catch_warnings():
-        # Folds that a table does not suit warn each; what matters to a reader is among the notes.
-        warnings.simplefilter("ignore")
+    with listening():  # folds that a table does not suit warn each; what matters to a reader is among the notes
         judge = path_judge(judged, options)
         others = pruned_models(judged)
         errors, problem = _errors(judge, path, others)

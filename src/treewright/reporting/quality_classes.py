@@ -38,7 +38,7 @@ TWO = 2
 
 SAYS = {
     "accuracy": "The share of the rows that are predicted right.",
-    "log loss": "How surprised one is by the truth, given the predicted shares. 0 is never surprised.",
+    "log loss": "The surprise at the truth, given the predicted shares: 0 is best. A share of 0 counts as 2e-16.",
     "Brier score": "The mean squared distance of the predicted shares from the truth. 0 is best.",
 }
 BESIDE = "without the model"

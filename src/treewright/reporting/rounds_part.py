@@ -14,7 +14,7 @@ from treewright.exceptions import DataError
 from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
 from treewright.plot.figures.boosting import first_in_frame
 from treewright.prune.decision import Rows
-from treewright.reporting.forest_curve_part import JUDGED, ROOT, WRONG, errors_after, rows_to_ask, told
+from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.tree.summary import counted
@@ -127,7 +127,7 @@ def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Option
         words += f"; least after round {counts[best]}: {told(judged, errors[best])}"
     shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})
     return CurvePart(
-        "error", "Error after each round", "rounds", WRONG if judged.is_classification else ROOT, words + ".",
+        "error", "Error after each round", "rounds", error_name(judged), words + ".",
         tuple(counts[at] for at in shown), (SeriesPart(JUDGED, tuple(errors[at] for at in shown)),),
     )  # fmt: skip
 
@@ -138,7 +138,7 @@ def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
     curves = [error_curve(judged, rows, n_rounds, options)]
     own = getattr(judged.estimator, "estimator_errors_", None)
     if own is not None and len(own) == n_rounds:
-        what = "share of the weight that is wrong" if judged.is_classification else "mean loss by weight, 0 to 1"
+        what = WRONG_WEIGHT if judged.is_classification else "mean loss by weight, 0 to 1"
         words = (
             "Each tree on the rows as they weighed in its round: rows that the trees before got wrong weigh more, so "
             "this rises while the trees together get better."

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.estimators.reported import Reported
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
@@ -23,7 +24,7 @@ from treewright.reporting.quality_part import quality_parts
 from treewright.reporting.surrogate_part import examples_beside, surrogate_part
 from treewright.reporting.tree_judged import tree_with_judges
 from treewright.tree.summary import summarize
-from treewright.tree.words import shorten, written_level, written_name
+from treewright.tree.words import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 
@@ -32,7 +33,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
     first = summarize(model, 0) if isinstance(model, Model) else None
-    names = model.target_names if first is None else [output.name for output in first.outputs]
+    names = [written_name(name) for name in model.target_names] if first is None else [o.name for o in first.outputs]
     target = ", ".join(name for name in names if name)
     single = isinstance(model, Model) and model.combine == "single"
     # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
@@ -42,7 +43,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     if tree is not None:
         examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
     return Summary(
-        title=title if title is not None else f"What decides {target}" if target else "A report",
+        title=escape_controls(title) if title is not None else f"What decides {target}" if target else "A report",
         subtitle=subtitle_of(judged, target),
         task=model.task,
         target=target,
@@ -74,15 +75,30 @@ def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
         why = getattr(fitted, "_why_no_model", None)
         if isinstance(why, str):
             raise ParameterError(f"report needs one model of trees, and this {type(fitted).__name__} has none: {why}")
-        raise ParameterError(
-            f"report takes a fitted estimator of this library or a Model, not {type(fitted).__name__}: fit it first"
-        )
+        raise ParameterError(f"report takes a fitted estimator of this library or a Model, {what_instead(fitted)}")
     if model.facts.get("algorithm") == "isolation_forest":
         raise ParameterError(
             "an isolation forest predicts no target, so there is nothing that rows could be judged by: score them with "
             "score_samples, or read one of its trees with model.tree(0).show()"
         )
     return model, None if model is fitted else fitted
+
+
+def what_instead(given: Any) -> str:
+    """What was given to a report in place of a fitted estimator of this library, and what to give."""
+    name = type(given).__name__
+    if isinstance(given, type):
+        return f"not the class {given.__name__} itself: make one and fit it first"
+    if isinstance(given, Reported):
+        return f"and this {name} is not fitted: fit it first"
+    if isinstance(getattr(given, "steps", None), list):
+        rows = "the rows as that sees them"
+        return f"not a {name}: give its last step and {rows}: report(pipe[-1], pipe[:-1].transform(X), y)"
+    if hasattr(given, "best_estimator_") or hasattr(given, "best_params_"):
+        return f"not a {name}: give what it found, its best_estimator_"
+    if type(given).__module__.partition(".")[0] == "treewright":
+        return f"not {name}: fit it first"
+    return f"not {name} (of {type(given).__module__.partition('.')[0]})"
 
 
 def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:

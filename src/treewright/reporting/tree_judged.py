@@ -12,10 +12,11 @@ from treewright.reporting.judged import Judged
 N_CELLS = 12
 
 
-def tree_with_judges(part: TreePart, judged: Judged) -> TreePart:
+def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) -> TreePart:
     """Return the tree with the weight of judged rows per true class in each node; of numbers a histogram.
 
-    A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too.
+    A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too, unless
+    ``audited`` is false.
     """
     tree = judged.model.trees[0]
     edges: tuple[float, ...] | None = None
@@ -36,4 +37,4 @@ def tree_with_judges(part: TreePart, judged: Judged) -> TreePart:
     for node in range(tree.n_nodes - 1, 0, -1):
         held[parents[node]] += held[node]
     shown = with_judged(part, {node.id: tuple(held[node.id].tolist()) for node in part.nodes}, edges)
-    return with_audits(shown, judged)
+    return with_audits(shown, judged) if audited else shown

@@ -122,7 +122,7 @@ def agreement_part(judged: Judged, found: Agreement) -> SpreadPart | None:
     return SpreadPart(
         "agreement", title, words + pairs + more, low, float(np.median(held)), high, labels, tuple(counts.tolist()),
         tuple((100 * ends if is_share else ends).tolist()) if high > low else None,
-        "% of the rows" if is_share else "correlation",
+        f"% of the {counts_of(judged)}" if is_share else "correlation",
     )  # fmt: skip
 
 
@@ -225,12 +225,17 @@ def score_of(model: ModelData, number: int) -> str:
     return f" (round {number // n_scores + 1}, {name})"
 
 
+def counts_of(judged: Judged) -> str:
+    """What shares are shares of."""
+    return "weight" if judged.is_weighted else "rows"
+
+
 def stands(judged: Judged, value: float) -> str:
     """How a tree stands to all."""
     if not np.isfinite(value):
         return ""
     if judged.is_classification:
-        return f"Says the same as all together for {100 * value:.1f} % of the rows."
+        return f"Says the same as all together for {100 * value:.1f} % of the {counts_of(judged)}."
     return f"Its numbers correlate with those of all together by {value:.3f}."
 
 

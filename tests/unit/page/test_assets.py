@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import pytest
 
-from treewright.page.render import SCRIPTS, STYLES, TREE_SCRIPTS, TREE_STYLES, script_text, style_text
+from treewright.page.render import COMMENT, SCRIPTS, STYLES, TREE_SCRIPTS, TREE_STYLES, script_text, style_text
 
 FOLDER = files("treewright.page").joinpath("assets")
 ALL = sorted(entry.name for entry in FOLDER.joinpath("scripts").iterdir() if entry.name.endswith(".js"))
@@ -41,3 +42,34 @@ def test_scripts_write_text_and_no_html(name):
 def test_scripts_and_styles_are_small():
     assert len(script_text()) + len(style_text()) < 200_000
     assert len(script_text(TREE_SCRIPTS)) + len(style_text(TREE_STYLES)) < 90_000
+
+
+def test_every_class_of_a_style_is_worn():
+    worn = "\n".join(
+        entry.read_text(encoding="utf-8")
+        for folder in ("scripts", "templates")
+        for entry in FOLDER.joinpath(folder).iterdir()
+    )
+    named = set(re.findall(r"\.([a-zA-Z][\w-]*)", COMMENT.sub("", style_text())))
+
+    def is_worn(name):
+        made = f"{name.rpartition('-')[0]}-${{"  # as in `is-${role}`
+        return re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", worn) or made in worn
+
+    assert sorted(name for name in named if not is_worn(name)) == []
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_a_script_makes_is_used(name):
+    text = FOLDER.joinpath("scripts", name).read_text(encoding="utf-8")
+    others = "\n".join(FOLDER.joinpath("scripts", other).read_text(encoding="utf-8") for other in ALL if other != name)
+    object_of = re.search(r"^const (\w+) = \(\(\) =>", text, flags=re.MULTILINE)
+    shown = re.findall(r"^  return \{ ([\w, ]+) \};$", text, flags=re.MULTILINE)
+    public = shown[-1].split(", ") if object_of and shown else []
+
+    for made in re.findall(r"^ +(?:async )?function\*? (\w+)|^ +const (\w+) =", text, flags=re.MULTILINE):
+        word = made[0] or made[1]
+        assert len(re.findall(rf"(?<![\w$])(?<![\w\])?]\.){word}(?![\w$])", text)) > 1, f"{word} is made and not used"
+    for word in public:
+        used = rf"(?<![\w$]){object_of[1]}\??\.{word}(?![\w$])|\{{[^}}]*\b{word}\b[^}}]*\}} = {object_of[1]};"
+        assert re.search(used, others), f"{word} is shown to others, and none uses it"

@@ -111,6 +111,7 @@ def test_what_would_take_long_is_left_out(monkeypatch):
     X, y, _ = table()
     est = CASES["cart"](X, y, None)
     monkeypatch.setattr(audits, "MAX_WORK", 4 * 100)  # cells: nodes of up to a hundred rows
+    monkeypatch.setattr(audits, "WORK_OF_A_COLUMN", 0)
 
     found = audited(shown(est, X, y))
 

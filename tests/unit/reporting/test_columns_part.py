@@ -13,6 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.page.plain import json_for_script
+from treewright.reporting.column_spread import _mean_in, mean_and_sd
 from treewright.reporting.columns_part import columns_part
 from treewright.reporting.judged import judged_rows
 from treewright.reporting.options import Options
@@ -224,3 +225,10 @@ def test_a_tree_that_asks_nothing_has_columns_without_curves():
     assert [part.asked for part in parts] == [False] * 4
     assert [part.permutation for part in parts] == [0.0] * 4
     assert all(part.dependence is None and part.spread is not None for part in parts)
+
+
+def test_the_error_of_a_weighted_mean_is_of_as_many_rows_as_the_weights_are_worth():
+    truth, weights = np.array([1.0, 3.0, 5.0, 9.0]), np.array([4.0, 1.0, 1.0, 1.0])
+    mean, sd = mean_and_sd(truth, weights)
+
+    assert _mean_in(truth, weights) == (mean, pytest.approx(sd / math.sqrt(49 / 19)))

@@ -418,3 +418,14 @@ def test_it_repeats(forest):
     one, again = (json_for_script(part_of(forest, X[TEST], NAMES[TEST])) for _ in range(2))
 
     assert one == again
+
+
+def test_with_weights_shares_are_told_to_be_of_the_weight():
+    weights = np.linspace(1, 3, len(NAMES[TEST]))
+    forest = tw.RandomForestClassifier(n_estimators=5).fit(X[TRAIN], NAMES[TRAIN])
+
+    part = tw.report(forest, X[TEST], NAMES[TEST], sample_weight=weights, examples=0).summary.ensemble
+
+    assert part.curves[0].ylabel == "share of the weight that is wrong"
+    assert part.agreement.xlabel == "% of the weight"
+    assert all(member.words.endswith("% of the weight.") for member in part.members)

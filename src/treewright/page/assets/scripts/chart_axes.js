@@ -176,5 +176,5 @@ const chartAxes = (() => {
     return { element, svg, readout, redraw };
   }
 
-  return { FONT, LINE, finite, span, linear, log, fit, textWidth, text, rule, axisX, axisY, box, figure };
+  return { FONT, LINE, span, linear, log, fit, textWidth, text, rule, axisX, axisY, box, figure };
 })();

@@ -36,9 +36,12 @@ const data = (() => {
         ...[-1, 1].map((side) => dom.svg("line", { x1: at(value + side * error), y1: middle - 4, x2: at(value + side * error), y2: middle + 4, class: "chart-whisker" }))] : null);
   }
 
+  // What is nothing beside its error is what rounding left over.
+  const shuffledText = (part) => numbers.short(Math.abs(part.permutation) < 1e-9 * (part.error || 0) ? 0 : part.permutation, 3);
+
   function barCell(cell, part, key, at) {
     if (part[key] === null || !part.asked) { cell.classList.add("muted"); return; }
-    const words = key === "impurity" ? numbers.percent(part[key]) : numbers.short(part[key], 3);
+    const words = key === "impurity" ? numbers.percent(part[key]) : shuffledText(part);
     const error = key === "permutation" && part.error !== null ? `${words}, standard error ${numbers.short(part.error, 2)}` : words;
     dom.fill(cell, dom.el("span", { class: "data-measure", title: error }, bar(part, key, at), dom.el("span", { "data-value": part[key] }, words)));
   }
@@ -53,7 +56,7 @@ const data = (() => {
     }
     told.push(["missing", part.missing ? numbers.percent(part.missing, 2) : "none"]);
     if (part.permutation !== null && part.asked) {
-      told.push(["when shuffled", `${numbers.short(part.permutation, 3)}${part.error === null ? "" : ` ± ${numbers.short(part.error, 2)}`}`]);
+      told.push(["when shuffled", `${shuffledText(part)}${part.error === null ? "" : ` ± ${numbers.short(part.error, 2)}`}`]);
     }
     return dom.el("dl", { class: "facts data-facts" }, told.map(([name, value]) => dom.el("div", {}, dom.el("dt", {}, name), dom.el("dd", {}, value))));
   }

@@ -2,7 +2,7 @@
 const followFields = (() => {
   const MANY_LEVELS = 60, MOST_FOUND = 50, STEPS = 200, MOST_FIELDS = 10, DIGITS = 7;
 
-  // fields(columns, asked, {unseen, refusesMissing}, onchange) -> {element, read(), write(cells), kept(), setKept(set)}
+  // fields(columns, asked, {unseen}, onchange) -> {element, read(), write(cells), kept(), wrong()}
   function fields(columns, asked, policy, onchange) {
     const made = columns.map((column, at) => whenShown(column, at, policy, onchange));
     const some = asked.length > MOST_FIELDS + 2 ? asked.slice(0, MOST_FIELDS) : asked;

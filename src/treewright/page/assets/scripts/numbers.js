@@ -17,7 +17,8 @@ const numbers = (() => {
 
   const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;
   const counted = (n, one, many) => `${short(n)} ${n === 1 ? one : many || one + "s"}`;
-  // Answers of Python have signs that can be typed.
-  const typographic = (text) => text.replace(/^<= /, "\u2264 ").replace(/^>= /, "\u2265 ");
+  // Tests of Python have signs that can be typed. The last one is the test's own: a column may have signs in its name,
+  // and levels stand in braces.
+  const typographic = (text) => text.replace(/(^| )<= (?!.* <= )(?=[^{}]*$)/, "$1\u2264 ").replace(/^>= /, "\u2265 ");
   return { value, short, percent, counted, typographic };
 })();

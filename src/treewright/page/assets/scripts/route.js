@@ -90,5 +90,5 @@ const route = (() => {
     return last.sort((one, other) => other.share - one.share || one.node - other.node);
   }
 
-  return { way, leaves, step, answer, index, isMissing, refuses, ends };
+  return { way, leaves, step, answer, index, isMissing, ends };
 })();

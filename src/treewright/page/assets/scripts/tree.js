@@ -330,5 +330,5 @@ const tree = (() => {
     if (host && state.summary.tree) mount(host, state.summary.tree, { shared: true });
   }
 
-  return { start, mount };
+  return { start };
 })();

@@ -165,5 +165,5 @@ const treeCards = (() => {
       toggle(model, position, role));
   }
 
-  return { make, makeDot, widths, height, color, shareBar, histogram, isNumber, criterion, question, shareOfRange, LABEL };
+  return { make, makeDot, widths, height, color, histogram, isNumber, criterion, LABEL };
 })();

@@ -80,5 +80,5 @@ const treeModel = (() => {
     return found;
   }
 
-  return { of, openFirst, forks, isOpen, role, drawn, way, openTo, forking, BUDGET };
+  return { of, openFirst, forks, role, drawn, way, openTo, forking, BUDGET };
 })();

@@ -8,7 +8,7 @@ const treePanel = (() => {
   function rule(model, columns, position) {
     const node = model.nodes[position];
     if (position === 0) return dom.el("p", { class: "muted small" }, "Every row comes here.");
-    if (node.rule) return dom.el("ul", { class: "rule" }, node.rule.map((text) => dom.el("li", {}, text)));
+    if (node.rule) return dom.el("ul", { class: "rule" }, node.rule.map((text) => dom.el("li", {}, numbers.typographic(text))));
     const steps = treeModel.way(model, position);
     const shown = steps.slice(Math.max(1, steps.length - WAY));
     return [
@@ -76,7 +76,7 @@ const treePanel = (() => {
     const { test } = model.nodes[position];
     if (!test || !test.surrogates.length) return null;
     return [dom.el("h4", {}, "If its column is missing"),
-      dom.el("ul", { class: "rule" }, test.surrogates.map((one) => dom.el("li", {}, one.text)))];
+      dom.el("ul", { class: "rule" }, test.surrogates.map((one) => dom.el("li", {}, numbers.typographic(one.text))))];
   }
 
   // Where a missing value goes if nothing stands in; nothing to say where all branches get a part, or none comes.
@@ -95,7 +95,7 @@ const treePanel = (() => {
       dom.el("thead", {}, dom.el("tr", {}, dom.el("th", { scope: "col" }, "test"), dom.el("th", { scope: "col", class: "number" }, "gain"),
         dom.el("th", { scope: "col", class: "number" }, "score"))),
       dom.el("tbody", {}, node.audit.map((one) => dom.el("tr", { class: one.chosen ? "is-chosen" : null },
-        dom.el("th", { scope: "row" }, one.question, one.chosen && dom.el("span", { class: "chosen" }, " (asked)")),
+        dom.el("th", { scope: "row" }, numbers.typographic(one.question), one.chosen && dom.el("span", { class: "chosen" }, " (asked)")),
         dom.el("td", { class: "number" }, numbers.short(one.gain)), dom.el("td", { class: "number" }, numbers.short(one.score))))));
   }
 
@@ -105,7 +105,7 @@ const treePanel = (() => {
     host.dataset.node = node.id;
     dom.fill(host,
       dom.el("h3", {}, `${role === "leaf" ? "Leaf" : "Node"} ${node.id}`, kept && dom.el("span", { class: "kept" }, "way kept (Escape lets go)")),
-      dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${node.question}`),
+      dom.el("p", { class: "tree-asks" }, leaf ? `says ${node.said}` : `asks ${numbers.typographic(node.question)}`),
       !leaf && dom.el("p", { class: "small muted" }, `As a leaf it would say ${node.said}.`),
       role === "cut" && dom.el("p", { class: "small muted" },
         `The ${numbers.counted(node.hidden, "node")} below are not in this page, which holds the nodes with the most rows.`),

@@ -15,6 +15,8 @@ from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.page.tree_part import tree_part
+from treewright.reporting import columns_part
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_weights_of_nearly_nothing_are_noted_on_the_page(tree, rows):
         (lambda _, rows: OtherTree().fit(*rows), r"not DecisionTreeClassifier \(of sklearn\)"),
         (
             lambda _, rows: make_pipeline(StandardScaler(), tw.DecisionTreeClassifier()).fit(*rows),
-            r"give its last step, .* report\(pipe\[-1\], pipe\[:-1\].transform\(X\), y\)",
+            r"give its last step .* report\(pipe\[-1\], pipe\[:-1\].transform\(X\), y\)",
         ),
         (
             lambda tree, rows: GridSearchCV(tree, {"max_depth": [1]}, cv=2).fit(*rows),
@@ -130,16 +132,99 @@ def test_numbers_whose_squares_overflow_are_named(rows):
 
 def test_a_tree_that_a_pruner_rebuilt_tells_no_audit_of_another_tree():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(600, 4))
-    y = (X[:, 0] * X[:, 1] + rng.normal(size=600) > 0).astype(int)
-    est = tw.DecisionTreeClassifier().fit(X, y)
+    X = rng.normal(size=(900, 4))
+    y = (X[:, 0] * X[:, 1] + rng.normal(size=900) > 0).astype(int)
+    est = tw.DecisionTreeClassifier().fit(X[:450], y[:450])
 
-    page = tw.report(est, X, y).summary
+    page = tw.report(est, X[450:], y[450:]).summary
 
     own = [pruner.tree for pruner in page.pruning.pruners if pruner.tree is not None]
     assert own, "no pruner rebuilt the tree: choose other rows"
     assert all(not node.audit for part in own for node in part.nodes)
     assert page.tree.nodes[0].audit
+
+
+def test_columns_of_one_target_do_not_warn_in_every_fold(tree, rows):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert tw.report(tree, rows[0], rows[1][:, None]).html == tw.report(tree, *rows).html
+
+
+def test_importances_of_huge_numbers_have_finite_errors(rows):
+    X = rows[0]
+    est = tw.DecisionTreeRegressor(max_depth=4).fit(X, X[:, 0] * 1e150)
+
+    page = tw.report(est, X, X[:, 0] * 1e150)
+
+    assert all(np.isfinite([column.permutation, column.error]).all() for column in page.summary.data)
+    assert "<title>" in page.html
+
+
+def test_a_curve_whose_folds_have_too_few_rows_is_left_out():
+    X, y = np.arange(30.0).reshape(-1, 1), np.arange(30) % 3
+    est = tw.KNeighborsClassifier().fit(X, y)
+
+    (quality,) = tw.report(est, X, y, curves=["learning"]).summary.quality
+
+    assert quality.curves == ()
+    assert any("No learning curve" in why for why in quality.left_out)
+
+
+def test_distances_that_are_a_function_take_seconds(rows):
+    est = tw.KNeighborsClassifier(metric=lambda a, b: float(np.abs(a - b).sum())).fit(*rows)
+    n_calls = 160 * 160
+
+    begin = time.perf_counter()
+    est.predict(rows[0])
+    each = (time.perf_counter() - begin) / n_calls
+    begin = time.perf_counter()
+    tw.report(est, *rows)
+
+    assert time.perf_counter() - begin < 3 + 3_500_000 * each
+
+
+def test_of_a_wide_table_the_columns_that_gained_most_are_shuffled(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 60))
+    y = (X[:, :40].sum(axis=1) > 0).astype(int)
+    est = tw.RandomForestClassifier(n_estimators=10, random_state=0).fit(X, y)
+    whole = {part.position: part for part in tw.report(est, X, y).summary.data}
+    monkeypatch.setattr(columns_part, "MOST_WORK", 1)
+
+    parts = tw.report(est, X, y).summary.data
+
+    asked = [part for part in parts if part.asked]
+    told = [part for part in asked if part.permutation is not None]
+    assert len(told) == columns_part.FEWEST_COLUMNS
+    assert min(part.impurity for part in told) >= max(part.impurity for part in asked if part.permutation is None)
+    assert all(part.error is None for part in parts if part.permutation is None)
+    assert all("for 20 columns that gained most" in part.measure for part in parts)
+    assert all("columns" not in part.measure for part in whole.values())
+    assert [part.impurity for part in parts] == [whole[part.position].impurity for part in parts]
+
+
+def test_of_neighbours_of_a_wide_table_nothing_is_shuffled(monkeypatch, rows):
+    est = tw.KNeighborsClassifier().fit(*rows)
+    monkeypatch.setattr(columns_part, "MOST_WORK", 1)
+
+    page = tw.report(est, *rows)
+
+    assert all(part.permutation is None and part.measure == "" for part in page.summary.data)
+    assert "it would take too long" in page.html
+
+
+def test_a_split_into_thousands_of_levels_takes_seconds():
+    rng = np.random.default_rng(0)
+    table = {"level": [f"level {code}" for code in rng.integers(0, 3000, 4000)], "x": rng.normal(size=4000)}
+    y = rng.integers(0, 3, 4000)
+    est = tw.DecisionTreeClassifier(nominal_splits="multiway", max_depth=3).fit(table, y)
+    assert est.tree_.n_branches.max() > 1000
+
+    begin = time.perf_counter()
+    part = tree_part(est.model_)
+
+    assert time.perf_counter() - begin < 5
+    assert len({node.edge for node in part.nodes if node.parent == 0}) > 1000
 
 
 def test_a_thousand_columns_take_seconds():

@@ -20,7 +20,7 @@ WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])
 
 def judged(target, weights, **said):
     model = SimpleNamespace(
-        combine="mean", classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else ()
+        facts={}, combine="mean", classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else ()
     )
     rows = Judged(model, None, None, None, np.empty((len(target), 0)), target[:, None], weights, None)
     rows.__dict__.update(said)

@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 
 
 def permutation_importances(
-    model: ModelData, losses: Sequence[Loss], rows: OtherRows, n_repeats: int, seed: int, n_jobs: int
-) -> Importances:
+    model: ModelData, losses: Sequence[Loss], rows: OtherRows, n_repeats: int, seed: int, n_jobs: int,
+    among: np.ndarray | None = None,
+) -> Importances:  # fmt: skip
     """The mean of ``rises_of_loss`` over the repeats, with its standard error; parameters and errors as there."""
-    by_repeat = rises_of_loss(model, losses, rows, n_repeats, seed, n_jobs)
+    by_repeat = rises_of_loss(model, losses, rows, n_repeats, seed, n_jobs, among)
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", "")
 
 
 def rises_of_loss(
-    model: ModelData, losses: Sequence[Loss], rows: OtherRows, n_repeats: int, seed: int, n_jobs: int
-) -> np.ndarray:
+    model: ModelData, losses: Sequence[Loss], rows: OtherRows, n_repeats: int, seed: int, n_jobs: int,
+    among: np.ndarray | None = None,
+) -> np.ndarray:  # fmt: skip
     """How much the loss rises when a column is shuffled.
 
     Parameters
@@ -44,11 +46,13 @@ def rises_of_loss(
     n_repeats : int >= 1
     seed : int >= 0
     n_jobs : int
+    among : bool[p], optional
+        Only these columns are shuffled.
 
     Returns
     -------
     float64[n_repeats, p]
-        Of the weighted mean loss; 0 for a column that no tree asks.
+        Of the weighted mean loss; 0 for a column that no tree asks, or that is not shuffled.
 
     Raises
     ------
@@ -56,7 +60,7 @@ def rises_of_loss(
         The loss of the rows is beyond float64.
     TooLargeError
     """
-    asked = np.flatnonzero(sizes_of(model).n_tests)
+    asked = np.flatnonzero(sizes_of(model).n_tests if among is None else sizes_of(model).n_tests * among)
     return rises_of(
         lambda cells: mean_loss(losses, scores_of(model, cells, n_jobs), rows), rows.matrix, asked, n_repeats, seed
     )

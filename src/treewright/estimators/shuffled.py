@@ -103,7 +103,7 @@ def error_of_answers(
 
 def permutation_of_trees(
     model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, *, n_repeats: int, seed: int,
-    n_jobs: int | None, kind: str = "permutation", what: str | None = None,
+    n_jobs: int | None, kind: str = "permutation", what: str | None = None, among: np.ndarray | None = None,
 ) -> Importances:  # fmt: skip
     """How much more all trees get wrong together when a column is shuffled, a mean over the repeats.
 
@@ -119,6 +119,8 @@ def permutation_of_trees(
     n_jobs : int or None
     kind, what : str
         As ``Importances`` has them.
+    among : bool[p], optional
+        Only these columns are shuffled; the rise of the others is 0.
 
     Raises
     ------
@@ -132,6 +134,8 @@ def permutation_of_trees(
     error = error_of_answers(lambda cells: answers(model, cells, n_jobs), model.task, target, weights)
     # A surrogate may stand in for a missing cell, so any column can change an answer.
     asked = np.arange(len(model.schema)) if model.missing == "surrogate" else np.flatnonzero(sizes_of(model).n_tests)
+    if among is not None:
+        asked = asked[among[asked]]
     return mean_of_repeats(rises_of(error, matrix, asked, n_repeats, seed), model.task, model.schema.names, kind, what)
 
 

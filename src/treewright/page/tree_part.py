@@ -5,6 +5,7 @@ Everything in words and numbers comes from ``tree``: the same summary, tests and
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -58,16 +59,19 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
     rules = rules_of(summary, shown)
     sizes, digits, depths = subtree_sizes(grown), threshold_digits(grown), grown.depth
     nodes = []
+    tests: dict[int, NodeTest] = {}  # parents stand before their children
     for node in sorted(visible):
         inner = node in shown
         test = node_test(summary.model, grown, node) if inner else None
+        if test is not None:
+            tests[node] = test
         nodes.append(
             NodePart(
                 id=node,
                 parent=int(grown.parent[node]) if node else None,
                 branch=branch_of(summary, node),
                 depth=int(depths[node]),
-                edge=edge_of(summary, node, digits),
+                edge=edge_of(summary, node, digits, tests),
                 question="" if test is None else shorten(test.question(digits=int(digits[node])), NAME_WIDTH),
                 said=said_of(summary, node),
                 code=summary.predicted_class(node, summary.outputs[0]) if summary.counts_classes else None,
@@ -129,13 +133,12 @@ def branch_of(summary: TreeSummary, node: int) -> int:
     return node - int(summary.tree.first_child[summary.tree.parent[node]]) if node else 0
 
 
-def edge_of(summary: TreeSummary, node: int, digits: np.ndarray) -> str:
-    """Return the answer that leads to a node."""
+def edge_of(summary: TreeSummary, node: int, digits: np.ndarray, tests: Mapping[int, NodeTest]) -> str:
+    """Return the answer that leads to a node; ``tests`` are those of the nodes above."""
     if not node:
         return ""
     above = int(summary.tree.parent[node])
-    test = node_test(summary.model, summary.tree, above)
-    text = test.edge(branch_of(summary, node), digits=int(digits[above]), max_levels=EDGE_LEVELS)
+    text = tests[above].edge(branch_of(summary, node), digits=int(digits[above]), max_levels=EDGE_LEVELS)
     return shorten(text, NAME_WIDTH)
 
 

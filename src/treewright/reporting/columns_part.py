@@ -12,6 +12,7 @@ from treewright.explain.dependence_table import DependenceTable
 from treewright.explain.ensemble import sizes_of
 from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
 from treewright.forest.importance_table import Importances
+from treewright.neighbors.ranks import CALLED
 from treewright.page.parts_columns import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.reporting.column_spread import (
     Groups,
@@ -37,8 +38,13 @@ MOST_CLASSES = 6
 # Of single rows: a curve is read by eye, and they are most of what a column weighs in the page.
 ROW_DIGITS = 4
 # Rows times trees (or stored rows) that may be asked for all shuffles, and for all dependence.
+# A cell of a row that is read costs as much as half a tree, a number of a distance a fortieth, a function a hundred.
 MOST_WORK = 120_000_000
+CELLS_PER_TREE, NUMBERS_PER_ROW, NUMBERS_PER_CALL = 2, 40, 100
 FEWEST_ROWS = 50
+# Of a wide table the columns that gained most are shuffled, so that each can be among so many rows; of neighbours,
+# which have no such order, none where even the fewest rows would take so many times the work.
+ROWS_TO_SHUFFLE, FEWEST_COLUMNS, TOO_LONG = 200, 20, 4
 
 
 def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
@@ -58,9 +64,13 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
     schema = judged.model.schema
     p = len(schema)
     asked = _asked(judged)
-    rows = _rows(judged, options, REPEATS * max(1, int(asked.sum())))
-    found = shuffled(judged, rows, seed=options.random_state, n_jobs=options.n_jobs)
     impurity = None if judged.is_neighbors else judged.model.feature_importances
+    among = _to_shuffle(judged, asked, impurity)
+    found = None
+    if among.any() or not asked.any():
+        rows = _rows(judged, options, REPEATS * max(1, int(among.sum())))
+        found = shuffled(judged, rows, among, seed=options.random_state, n_jobs=options.n_jobs)
+    without = "" if (among == asked).all() else f", for {among.sum()} columns that gained most at the fit"
     order = _order(found, impurity, p)
     groups = groups_of(judged)
     unseen = unseen_levels(judged)
@@ -68,15 +78,16 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
         _told(judged, at, cells_of(judged, at, unseen), groups if number < MOST_SPREADS else None)
         for number, at in enumerate(order)
     ]
+    left_out = asked & ~among
     curved = [at for at in order if asked[at]][: options.columns]
     return tuple(
         replace(
             part,
             asked=bool(asked[part.position]),
             impurity=None if impurity is None else float(impurity[part.position]),
-            permutation=None if found is None else float(found.values[part.position]),
-            error=None if found is None else float(found.standard_errors[part.position]),
-            measure="" if found is None else found.meaning,
+            permutation=None if found is None or left_out[part.position] else float(found.values[part.position]),
+            error=None if found is None or left_out[part.position] else float(found.standard_errors[part.position]),
+            measure="" if found is None else found.meaning + without,
             dependence=_dependence(judged, part.position, options, len(curved)) if part.position in curved else None,
         )
         for part in told
@@ -93,9 +104,28 @@ def _asked(judged: Judged) -> np.ndarray:
 
 def _rows(judged: Judged, options: Options, n_times: int) -> np.ndarray:
     """Rows that a model is asked about so many times: no more than are answered in a while."""
-    each = judged.model.n_rows if judged.is_neighbors else len(judged.model.trees)
-    most = min(options.rows, max(FEWEST_ROWS, MOST_WORK // (each * n_times)))
+    most = min(options.rows, max(FEWEST_ROWS, int(MOST_WORK / (_work_of_row(judged) * n_times))))
     return drawn(np.arange(judged.n), most, options.random_state)
+
+
+def _work_of_row(judged: Judged) -> float:
+    """What it costs to ask the model about one row, in trees that it goes down."""
+    model, p = judged.model, len(judged.model.schema)
+    if not judged.is_neighbors:
+        return float(len(model.trees) + p / CELLS_PER_TREE)
+    called = NUMBERS_PER_CALL if model.stored.metric.kind == CALLED else 1
+    return float(model.n_rows * max(called, p / NUMBERS_PER_ROW))
+
+
+def _to_shuffle(judged: Judged, asked: np.ndarray, impurity: np.ndarray | None) -> np.ndarray:
+    """bool[p]: the columns that are shuffled, of those that the model asks."""
+    times = REPEATS * _work_of_row(judged)
+    if impurity is None:
+        return asked & (int(asked.sum()) * FEWEST_ROWS * times <= TOO_LONG * MOST_WORK)
+    most = max(FEWEST_COLUMNS, int(MOST_WORK / (times * min(judged.n, ROWS_TO_SHUFFLE))))
+    among = np.zeros(len(asked), bool)
+    among[np.lexsort((np.arange(len(asked)), -impurity, ~asked))[:most]] = True
+    return among & asked
 
 
 def _order(found: Importances | None, impurity: np.ndarray | None, p: int) -> list[int]:

@@ -7,16 +7,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
+from treewright.core.whole import whole_number
+from treewright.exceptions import ParameterError
 from treewright.page.parts import Summary
 from treewright.page.plain import plain
 from treewright.page.render import render
 from treewright.page.tree_page import framed
 from treewright.reporting.options import CurveName, check_path, checked_options
 from treewright.reporting.summary import summary_of
+from treewright.tree.summary import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from treewright.reporting.quality_figures import FigureName
 
 HEIGHT = 820  # of the frame in a notebook
 
@@ -60,6 +69,32 @@ class Report:
         ending = check_path(path)
         text = self.to_json() if ending == ".json" else self.html
         write_whole(path, text.encode("utf-8", "backslashreplace"))
+
+    def figure(self, name: FigureName, *, output: int = 0, label: str | None = None, ax: Axes | None = None) -> Figure:
+        """Draw a picture of the section Quality with matplotlib, for a slide or a paper.
+
+        Parameters
+        ----------
+        name : {"confusion", "roc", "precision_recall", "calibration", "residuals", "learning", "depth"}
+        output : int
+            Which of several targets.
+        label : str, optional
+            Of curves of classes the one to draw; by default all, of calibration the first.
+        ax : matplotlib.axes.Axes, optional
+
+        Raises
+        ------
+        ParameterError
+            There is no such picture or target, or this report does not have it.
+        MissingLibraryError
+            matplotlib is not installed.
+        """
+        from treewright.reporting.quality_figures import quality_figure
+
+        parts = self.summary.quality
+        if whole_number("output", output, 0) >= len(parts):
+            raise ParameterError(f"output={output}: the report has {counted(len(parts), 'target')}, counted from 0")
+        return quality_figure(parts[output], name, label=label, ax=ax)
 
     def _repr_html_(self) -> str:
         """A frame of its own: styles and scripts of the page stay inside."""

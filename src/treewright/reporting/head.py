@@ -25,6 +25,9 @@ ALGORITHMS = {
 CRITERIA = {"gini": "Gini"}
 SEEN = "These are the rows of the fit: errors on them flatter the model."
 PERHAPS = "The fit saw as many rows as these. If they are the same, errors on them flatter the model."
+AMONG = (
+    "The rows of the fit may be among these. If they are, errors flatter the model: report on rows that it did not see."
+)
 NAME_WIDTH = 80
 
 
@@ -85,4 +88,6 @@ def _lowered(judged: Judged) -> Fact:
 
 def notes_of(judged: Judged) -> tuple[str, ...]:
     """What a reader must know to read the numbers."""
-    return (SEEN,) if judged.seen else (PERHAPS,) if judged.seen is None else ()
+    if judged.seen is None:
+        return (AMONG,) if judged.n > int(judged.model.facts.get("n_samples", 0)) else (PERHAPS,)
+    return (SEEN,) if judged.seen else ()

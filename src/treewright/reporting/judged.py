@@ -93,28 +93,53 @@ class Judged:
 
     @cached_property
     def seen(self) -> bool | None:
-        """Whether these are the rows of the fit; None where that cannot be told.
+        """Whether these are the rows of the fit; None where they may be, or may hold them.
 
         They are where every leaf gets as many of them as it got at the fit, with the same target as far as weights let
-        that be compared. Of trees that drew their rows, only a different number of rows tells that they are others.
-        Neighbours hold the rows themselves.
+        that be compared. Where there are more rows and every leaf gets at least as many, those of the fit may be among
+        them. Of trees that drew their rows, only a smaller number of rows tells that they are others. Neighbours hold
+        the rows themselves.
         """
-        if self.n != int(self.model.facts.get("n_samples", -1)):
+        n_fit = int(self.model.facts.get("n_samples", -1))
+        if n_fit < 0 or self.n < n_fit:
             return False
+        more = self.n > n_fit
         if self.is_neighbors:
-            stored = self.model.stored
-            return bool(np.array_equal(stored.points_of(self.matrix), stored.points, equal_nan=True))
+            return self._has_stored_rows(more=more)
         tree = self.model.trees[0]
         leaves = self.leaves if self.leaves.ndim == 1 else self.leaves[:, 0]
-        held = np.bincount(leaves, minlength=tree.n_nodes)
-        same = bool(np.array_equal(held[tree.is_leaf], tree.n_samples[tree.is_leaf]))
-        if same:
-            return self.model.combine != "single" or self._has_target_of_fit(leaves)
-        if self.model.boosting is not None and tree.n_samples[0] == self.n:
-            return False  # the first tree was grown on all rows of the fit
+        held = np.bincount(leaves, minlength=tree.n_nodes)[tree.is_leaf]
+        had = tree.n_samples[tree.is_leaf]
+        # Boosting grows its first tree on all rows of the fit, unless it draws some.
+        tells = self.model.combine == "single" or (self.model.boosting is not None and tree.n_samples[0] == n_fit)
+        if not more and np.array_equal(held, had):
+            return not tells or self.model.combine != "single" or self._has_target_of_fit(leaves)
         # Divided rows are counted in each of their leaves at the fit.
         divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
-        return False if self.model.combine == "single" and not divided else None
+        if not tells or divided:
+            return None
+        return None if more and self._may_hold_fit(leaves, held >= had) else False
+
+    def _has_stored_rows(self, *, more: bool) -> bool | None:
+        """Whether these are the rows that neighbours are looked for among; of more rows None where they hold those."""
+        stored = self.model.stored
+        points = stored.points_of(self.matrix)
+        if not more:
+            return bool(np.array_equal(points, stored.points, equal_nan=True))
+        found = {row.tobytes() for row in np.asarray(points)}
+        return None if all(row.tobytes() in found for row in np.asarray(stored.points)) else False
+
+    def _may_hold_fit(self, leaves: np.ndarray, enough: np.ndarray) -> bool:
+        """Whether every leaf of the first tree gets the rows of the fit, of classes those of each class, and more."""
+        tree = self.model.trees[0]
+        if not enough.all():
+            return False
+        counts = self.model.combine == "single" and self.is_classification and not self.is_weighted
+        if not counts or not np.array_equal(tree.weight, tree.n_samples):
+            return True
+        held = np.zeros((tree.n_nodes, len(self.model.classes[0])))
+        np.add.at(held, (leaves, self.target[:, 0].astype(np.int64)), 1.0)
+        return bool((held[tree.is_leaf] >= tree.value[tree.is_leaf, : held.shape[1]]).all())
 
     def _has_target_of_fit(self, leaves: np.ndarray) -> bool:
         """Whether the leaves of a single tree hold the target that they held at the fit; also where weights hide it."""
@@ -167,11 +192,10 @@ def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, s
     DataError
         The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
     """
-    shape = np.shape(y) if hasattr(y, "shape") else ()
-    if len(shape) == PLANE and shape[1] == 1:
-        y = np.asarray(y)[:, 0]
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
+    if tuple(getattr(y, "shape", ()))[1:] == (1,):  # else every fold warns of a column
+        y = np.asarray(y)[:, 0]
     matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)
     target = encoded_target(model, y, len(matrix))
     given = check_weights(sample_weight, len(matrix))

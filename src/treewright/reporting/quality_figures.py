@@ -1,4 +1,4 @@
-"""The pictures of a report's quality as figures. In: ``QualityPart``. Out: a matplotlib figure. Callers: users.
+"""The pictures of a report as figures. In: ``QualityPart``. Out: a matplotlib figure. Caller: reporting.document.
 
 The numbers are those of the part, and so those of the page.
 """

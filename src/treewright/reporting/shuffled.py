@@ -28,7 +28,9 @@ from treewright.reporting.judged import Judged, codes_of, numbers_of
 REPEATS = 5
 
 
-def shuffled(judged: Judged, rows: np.ndarray, *, seed: int = 0, n_jobs: int | None = None) -> Importances | None:
+def shuffled(
+    judged: Judged, rows: np.ndarray, among: np.ndarray | None = None, *, seed: int = 0, n_jobs: int | None = None
+) -> Importances | None:
     """Return how much worse the model is when a column is shuffled among some rows, over five shuffles.
 
     Parameters
@@ -36,6 +38,8 @@ def shuffled(judged: Judged, rows: np.ndarray, *, seed: int = 0, n_jobs: int | N
     judged : Judged
     rows : int64[m]
         The rows among which it is.
+    among : bool[p], optional
+        Only these columns are shuffled, the rise of the others is 0; all of nearest neighbours.
     seed : int >= 0
     n_jobs : int or None
 
@@ -56,8 +60,10 @@ def shuffled(judged: Judged, rows: np.ndarray, *, seed: int = 0, n_jobs: int | N
         if model.boosting is not None:
             losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
             others = OtherRows(matrix, target, own)
-            return permutation_importances(model, losses, others, REPEATS, seed, n_threads) if losses else None
-        return permutation_of_trees(model, matrix, target, own, n_repeats=REPEATS, seed=seed, n_jobs=n_threads)
+            return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
+        return permutation_of_trees(
+            model, matrix, target, own, n_repeats=REPEATS, seed=seed, n_jobs=n_threads, among=among
+        )
     except (DataError, TooLargeError):
         return None
 

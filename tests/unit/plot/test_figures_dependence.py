@@ -78,9 +78,15 @@ def test_names_are_drawn_as_they_stand(tmp_path):
 
 
 def test_one_value_is_drawn_too(tmp_path):
-    found = TREE.partial_dependence(X, 2, grid=[3.0])
-    found.plot().savefig(tmp_path / "one.png")
-    TREE.partial_dependence(X, 2, 3, grid=([3.0], [1.0])).plot().savefig(tmp_path / "pair.png")
+    one = TREE.partial_dependence(X, 2, grid=[3.0]).plot()
+    pair = TREE.partial_dependence(X, 2, 3, grid=([3.0], [1.0])).plot()
+    one.savefig(tmp_path / "one.png")
+    pair.savefig(tmp_path / "pair.png")
+
+    for figure in (one, pair):
+        low, high = figure.axes[0].get_xlim()
+        assert low < 3.0 < high
+    assert len(one.axes[0].get_lines()) >= 3
 
 
 def test_a_class_that_is_not_there_is_refused():

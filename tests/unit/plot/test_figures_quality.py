@@ -191,3 +191,14 @@ def test_the_panels_of_residuals_stand_below_each_other_in_a_column_of_a_page():
 
     assert len({round(box.x0) for box in boxes}) == 1
     assert boxes[0].y0 > boxes[1].y1 > boxes[1].y0 > boxes[2].y1
+
+
+def test_a_report_draws_its_pictures():
+    X, y = load_iris(return_X_y=True)
+    report = tw.report(tw.DecisionTreeClassifier().fit(X[::2], y[::2]), X[1::2], y[1::2], examples=0)
+
+    assert len(report.figure("roc", label="1").axes[0].get_lines()) == len(
+        quality_figure(report.summary.quality[0], "roc", label="1").axes[0].get_lines()
+    )
+    with pytest.raises(ParameterError, match="output=1: the report has 1 target, counted from 0"):
+        report.figure("roc", output=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.reporting.judged import judged_rows
@@ -74,3 +75,29 @@ def test_of_a_forest_only_another_number_of_rows_tells():
 
     assert seen(forest, X, CLASSES) is None
     assert seen(forest, X[:40], CLASSES[:40]) is False
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        tw.DecisionTreeClassifier(min_samples_leaf=3),
+        tw.RandomForestClassifier(n_estimators=3, random_state=0),
+        tw.GradientBoostingClassifier(n_estimators=3),
+        tw.KNeighborsClassifier(),
+    ],
+)
+def test_rows_that_may_hold_those_of_the_fit_are_told_apart(estimator):
+    X, y = load_iris(return_X_y=True)
+    train = np.arange(len(X)) % 4 != 0
+    estimator.fit(X[train], y[train])
+    notes = estimator.report(X, y).summary.notes
+
+    assert any("may be among these" in note for note in notes), notes
+    assert not estimator.report(X[~train], y[~train]).summary.notes
+
+
+def test_more_rows_of_another_kind_are_other_rows():
+    X, y = load_iris(return_X_y=True)
+    estimator = tw.DecisionTreeClassifier(min_samples_leaf=3).fit(X[:110:2], y[:110:2])
+
+    assert not estimator.report(X[50:], y[50:]).summary.notes

@@ -146,6 +146,7 @@ def surrogate_tree(
     X: Any,
     *,
     max_leaf_nodes: int = LEAVES,
+    min_samples_leaf: int = 1,
     test_size: Any = 0.5,
     sample_weight: Any = None,
     level: float = 0.95,
@@ -163,6 +164,8 @@ def surrogate_tree(
         meet: the tree is faithful where they are.
     max_leaf_nodes : int >= 2, default 16
         Leaves of the tree at most; CART, best-first: the leaf whose split gains most is split next.
+    min_samples_leaf : int >= 1, default 1
+        Rows that a leaf has at least; more where rows are few.
     test_size : float in (0, 1), default 0.5
         Share of the rows that the tree is not grown on but judged on.
     sample_weight : n numbers >= 0, optional
@@ -204,6 +207,7 @@ def surrogate_tree(
     62.7 %
     """
     leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
+    size = {"max_leaf_nodes": leaves, "min_samples_leaf": whole_number("min_samples_leaf", min_samples_leaf, 1)}
     level = check_level(level)
     if isinstance(test_size, bool) or not isinstance(test_size, float | np.floating) or not 0 < test_size < 1:
         raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1")
@@ -219,13 +223,13 @@ def surrogate_tree(
     if model is not None:
         matrix = encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner="surrogate_tree")
         return surrogate_of_model(
-            model, matrix, own, max_leaf_nodes=leaves, test_size=float(test_size), level=level,
-            random_state=random_state, n_jobs=n_jobs,
+            model, matrix, own, **size, test_size=float(test_size), level=level, random_state=random_state,
+            n_jobs=n_jobs,
         )  # fmt: skip
     answers = _answers_of(fitted, X)
 
     def grow(first: np.ndarray) -> Tree:
-        tree = _unfitted(answers, leaves, n_jobs, **_declared(fitted))
+        tree = _unfitted(answers, n_jobs, **size, **_declared(fitted))
         labels = _in_words(answers, first)
         tree.fit(take_rows(X, first), labels, **({} if own is None else {"sample_weight": own[first]}))
         return tree
@@ -241,7 +245,8 @@ def surrogate_tree(
 
 def surrogate_of_model(
     model: Model, matrix: np.ndarray, weights: np.ndarray | None, *, max_leaf_nodes: int = LEAVES,
-    test_size: float = 0.5, level: float = 0.95, random_state: Any = 0, n_jobs: int | None = None,
+    min_samples_leaf: int = 1, test_size: float = 0.5, level: float = 0.95, random_state: Any = 0,
+    n_jobs: int | None = None,
 ) -> SurrogateTree:  # fmt: skip
     """As ``surrogate_tree``, on rows that are encoded already; the tree has the columns and levels of the model.
 
@@ -250,7 +255,7 @@ def surrogate_of_model(
     model : Model
     matrix : float64[n, p]
     weights : float64[n], > 0, or None
-    max_leaf_nodes, test_size, level, random_state, n_jobs
+    max_leaf_nodes, min_samples_leaf, test_size, level, random_state, n_jobs
         As for ``surrogate_tree``, checked.
     """
     said = predict_codes if model.classes else predict_numbers
@@ -260,7 +265,8 @@ def surrogate_of_model(
 
     def grow(first: np.ndarray) -> Tree:
         missing = "error" if model.missing == "error" else "direction"
-        tree = _unfitted(answers, max_leaf_nodes, n_jobs, unseen=model.unseen, missing=missing)
+        size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
+        tree = _unfitted(answers, n_jobs, **size, unseen=model.unseen, missing=missing)
         own = None if weights is None else weights[first]
         held = np.ascontiguousarray(answers.said[first])
         flat = held.shape[1] == 1
@@ -383,10 +389,10 @@ def _declared(fitted: Any) -> dict[str, Any]:
     return {name: known[name] for name in ("nominal", "ordinal", "numeric") if known.get(name) is not None}
 
 
-def _unfitted(answers: _Answers, max_leaf_nodes: int, n_jobs: int | None, **more: Any) -> Tree:
+def _unfitted(answers: _Answers, n_jobs: int | None, **more: Any) -> Tree:
     """The tree before it is grown."""
     kind = DecisionTreeClassifier if answers.classes else DecisionTreeRegressor
-    return kind(max_leaf_nodes=max_leaf_nodes, n_jobs=n_jobs, **more)
+    return kind(n_jobs=n_jobs, **more)
 
 
 def _percent(share: float) -> str:

@@ -119,6 +119,8 @@ class SurrogateWords:
     n_fit, n_judged, n_leaves : int
     command : str
         What makes this tree.
+    warning : str
+        Where one answer for all says no less than the tree: that it is not to be read as the model; else empty.
     """
 
     title: str
@@ -131,6 +133,7 @@ class SurrogateWords:
     n_judged: int
     n_leaves: int
     command: str
+    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -152,6 +155,8 @@ class EnsemblePart:
     surrogate : SurrogateWords or None
     notes : tuple of str
         What was left out or drawn at random, and why.
+    first : int or None
+        Which of ``members`` the page begins with; None for the tree that stands for all.
     """
 
     kind: str
@@ -164,3 +169,4 @@ class EnsemblePart:
     members: tuple[MemberPart, ...]
     surrogate: SurrogateWords | None
     notes: tuple[str, ...]
+    first: int | None = None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from treewright.explain.ensemble import COMBINED, LINKED, sizes_of
-from treewright.page.parts_ensemble import CurvePart, EnsemblePart
+from treewright.page.parts_ensemble import CurvePart, EnsemblePart, MemberPart
 from treewright.reporting.forest_curve_part import forest_curve
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.rounds_part import adaboost_curves, boosting_curves
 from treewright.reporting.surrogate_part import LEAST_ROWS, Standing
-from treewright.reporting.trees_part import agreement_of, agreement_part, members_of, size_parts
+from treewright.reporting.trees_part import Agreement, agreement_of, agreement_part, members_of, size_parts
 from treewright.tree.model import ModelData
 from treewright.tree.summary import counted
 
@@ -39,6 +41,7 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
         curves, notes = (boosting_curves if kind == "boosting" else adaboost_curves)(judged, options, n_rounds)
     agreement = None if kind == "boosting" else agreement_of(judged, options)
     sizes = sizes_of(model)
+    members = members_of(judged, sizes, agreement, options.trees)
     if standing is None:
         notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} judged rows, there are {judged.n}.")
     return EnsemblePart(
@@ -49,10 +52,22 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
         curves=tuple(curves),
         sizes=size_parts(sizes),
         agreement=None if agreement is None else agreement_part(judged, agreement),
-        members=members_of(judged, sizes, agreement, options.trees),
+        members=members,
         surrogate=None if standing is None else standing.words,
         notes=tuple(notes),
+        first=first_shown(members, agreement, standing),
     )
+
+
+def first_shown(members: tuple[MemberPart, ...], agreement: Agreement | None, standing: Standing | None) -> int | None:
+    """The single tree most like all, where the tree that stands for all is not to be read as them.
+
+    Of boosted trees none: each answers another question.
+    """
+    if standing is None or not standing.words.warning or agreement is None:
+        return None
+    alike = agreement.with_all[[member.number for member in members]]
+    return int(np.nanargmax(alike)) if np.isfinite(alike).any() else None
 
 
 def headline_of(model: ModelData, n_rounds: int) -> str:

@@ -74,7 +74,7 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     ]
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
-    return (*facts, Fact("trees", str(len(model.trees))))
+    return (*facts, Fact("trees", str(len(model.trees)))) if model.combine != "single" else tuple(facts)
 
 
 def _lowered(judged: Judged) -> Fact:

@@ -122,10 +122,14 @@ const chartBars = (() => {
     const now = { rowTitle: "true class", columnTitle: "predicted class", ...options };
     const cells = now.labels.map((_, row) => now.labels.map((_, column) =>
       dom.el("td", { class: row === column ? "number chart-cell chart-right" : "number chart-cell chart-wrong" })));
+    let shown = null; // of hundreds of classes most cells stay as they are
     function fill() {
+      const before = shown;
+      shown = { counts: now.counts, sums: now.counts.map((held) => held.reduce((total, count) => total + count, 0)) };
       now.counts.forEach((held, row) => {
-        const sum = held.reduce((total, count) => total + count, 0);
+        const sum = shown.sums[row];
         held.forEach((count, column) => {
+          if (before && before.sums[row] === sum && before.counts[row][column] === count) return;
           const cell = cells[row][column], share = sum > 0 ? count / sum : 0;
           cell.textContent = numbers.short(count);
           cell.style.setProperty("--share", `${(40 * share).toFixed(2)}%`);

@@ -56,7 +56,7 @@ const ensemble = (() => {
     }
   }
 
-  const standing = () => dom.el("span", { "data-name": "tree-stands" }, unbroken(part.surrogate.words));
+  const standing = () => dom.el("span", { "data-name": "tree-stands" }, part.surrogate.warning ? dom.el("strong", {}, `${part.surrogate.warning} `) : null, unbroken(part.surrogate.words));
 
   function standsAlone(member) {
     const { tree: own } = member;
@@ -81,6 +81,8 @@ const ensemble = (() => {
         onclick: () => { show(at); dom.byId("tree").scrollIntoView(); },
       }, "Show"));
     }
+    // A tree that tells less than one answer is not what the page begins with.
+    if (part.first !== null) show(part.first);
     state.on("shape", reflect);
   }
 

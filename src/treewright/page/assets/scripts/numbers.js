@@ -5,14 +5,14 @@ const numbers = (() => {
   // Made once: a tree of 2,000 nodes writes 10,000 numbers, and toLocaleString makes a formatter for each.
   const formats = [false, true].map((useGrouping) => new Intl.NumberFormat("en-US", { maximumFractionDigits: 10, useGrouping }));
 
-  // Four significant digits, thousands apart from 10,000 on; "-" where there is none.
+  // Four significant digits and all before the point, thousands apart from 10,000 on; "-" where there is none.
   function short(held, digits = 4) {
     const number = value(held);
     if (Number.isNaN(number)) return "-";
     if (!Number.isFinite(number)) return number > 0 ? "infinite" : "-infinite";
     const size = Math.abs(number);
     if (size !== 0 && (size >= 1e15 || size < 1e-4)) return number.toExponential(digits - 1);
-    return formats[size >= 10000 ? 1 : 0].format(Number.isInteger(number) ? number : Number(number.toPrecision(digits)));
+    return formats[size >= 10000 ? 1 : 0].format(Number.isInteger(number) ? number : size >= 10 ** digits ? Math.round(number) : Number(number.toPrecision(digits)));
   }
 
   const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;

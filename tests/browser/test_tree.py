@@ -215,6 +215,89 @@ def test_cards_of_one_level_do_not_overlap(open_page, weather_page):
         assert all(before[1] < after[0] for before, after in pairwise(row))
 
 
+def test_a_long_name_is_shortened_and_the_threshold_is_not(open_page):
+    X = {
+        "the length of a name that no card can hold " * 2: np.arange(40.0),
+        "city": np.array([f"town {n % 20}" for n in range(40)]),
+    }
+    est = tw.DecisionTreeClassifier(max_depth=1).fit({next(iter(X)): next(iter(X.values()))}, np.arange(40) > 17)
+    page = open_page(tree_page(est.model_)).page
+
+    title, name = card(page, 0).locator(".tree-title"), card(page, 0).locator(".tree-name")
+
+    assert title.inner_text().endswith(" \u2264 17.5")
+    assert title.evaluate("one => one.scrollWidth <= one.clientWidth")
+    assert name.evaluate("one => one.scrollWidth > one.clientWidth")
+
+    towns = tw.DecisionTreeClassifier(max_depth=1).fit({"city": X["city"]}, np.arange(40) % 20 % 2)
+    page = open_page(tree_page(towns.model_)).page
+    assert card(page, 0).locator(".tree-title").inner_text() in (
+        "city in {10 levels}",
+        "city in {town 0, ... 9 more}",
+        "city in {town 1, ... 9 more}",
+    )
+
+
+# ---- the first view ----
+
+
+@pytest.mark.parametrize(("width", "least"), [(1280, 0.65), (420, 0.42)])
+def test_the_first_view_holds_the_root_and_all_that_is_open_from_left_to_right(
+    open_page, weather, weather_report, width, least
+):
+    _, _, est = weather
+    page = open_page(weather_report, width=width).page
+    frame = page.locator(".tree-frame").bounding_box()
+
+    shown = cards(page)
+    boxes = [card(page, node).bounding_box() for node in shown if card(page, node).count()]
+
+    assert {0, *est.node(0).children} <= set(shown)
+    assert all(frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] for box in boxes)
+    assert 0 < boxes[0]["y"] - frame["y"] < 40
+    assert least - 1e-4 <= transform(page)[2] <= 1
+
+
+def test_a_notebook_700_pixels_wide_cuts_no_small_tree(open_page, weather):
+    X, y, _ = weather
+    small = tw.DecisionTreeClassifier(max_leaf_nodes=4).fit(X, y)
+    page = open_page(tree_page(small.model_), width=700, height=600).page
+    frame = page.locator(".tree-frame").bounding_box()
+
+    boxes = [each.bounding_box() for each in page.locator(".tree-card").all()]
+
+    assert all(frame["x"] <= box["x"] and box["x"] + box["width"] <= frame["x"] + frame["width"] for box in boxes)
+    assert all(frame["y"] <= box["y"] and box["y"] + box["height"] <= frame["y"] + frame["height"] for box in boxes)
+
+
+def test_all_levels_of_a_large_tree_show_boxes_and_the_map_beside_the_window(open_page, large):
+    page = open_page(large[1]).page
+
+    opened_all(page)
+    page.wait_for_timeout(50)
+
+    assert transform(page)[2] >= 0.05 - 1e-4
+    assert in_page(page) > 50
+    frame, small = page.locator(".tree-frame").bounding_box(), page.locator(".tree-map").bounding_box()
+    assert small["x"] >= frame["x"] + frame["width"]
+    page.get_by_role("button", name="Fit the whole tree").click()
+    until(page, "document.querySelector('.tree-map').hidden")
+    assert 0 < card(page, 0).bounding_box()["y"] - frame["y"] < 40
+
+
+def test_of_many_classes_the_legend_names_the_largest_and_a_button_all(open_page):
+    y = np.repeat([f"class {n:02}" for n in range(26)], np.arange(4, 30))
+    est = tw.DecisionTreeClassifier(max_leaf_nodes=8).fit(np.arange(len(y), dtype=float)[:, None], y)
+    page = open_page(tree_page(est.model_)).page
+    names = page.locator(".legend-name")
+
+    assert names.all_inner_texts() == [f"class {n:02}" for n in range(25, 14, -1)]
+    assert "the 11 largest of 26" in page.locator(".legend").inner_text()
+    page.get_by_role("button", name="all classes").click()
+
+    assert names.all_inner_texts() == [f"class {n:02}" for n in range(26)]
+
+
 # ---- places ----
 
 
@@ -394,6 +477,51 @@ def test_enter_goes_from_hit_to_hit_and_opens_the_way(open_page, large):
     assert page.locator(".tree-panel h3").inner_text() == f"Leaf {deepest}"
 
 
+def test_search_finds_a_branch_by_column_and_answer(open_page, weather, weather_page):
+    _, _, est = weather
+    page = open_page(weather_page).page
+    box = page.get_by_role("searchbox", name="Find")
+    asking = [node for node in range(est.tree_.n_nodes) if not est.node(node).is_leaf]
+    node = next(node for node in asking if est.node(node).test.column == "wind speed")
+    question, (_, above) = est.node(node).test.question(), est.node(node).children
+    number = question.split()[-1]
+    assert sum(number in est.node(each).test.question() for each in asking) == 1
+
+    for typed, found in (
+        (f"wind speed > {number}", above),
+        (f"WIND SPEED>{number}", above),
+        (question, node),
+        (f"wind speed \u2264{number}", node),
+    ):
+        box.fill(typed)
+        box.press("Enter")
+        assert page.locator(".search-count").inner_text() == "1 of 1"
+        assert page.locator(".tree-panel").get_attribute("data-node") == str(found)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (420, 800)])
+def test_hits_and_keys_end_in_sight_above_the_bar(open_page, weather, weather_report, width, height):
+    _, _, est = weather
+    page = open_page(weather_report, width=width, height=height, reduced_motion="reduce").page
+    inside = """chosen => {
+      const card = document.querySelector(chosen).getBoundingClientRect();
+      const head = document.querySelector('.sections').getBoundingClientRect(), 
+        bar = document.querySelector('.pruning-bar').getBoundingClientRect();
+      return card.top >= head.bottom && card.bottom <= bar.top && card.left >= 0 && card.right <= innerWidth;
+    }"""
+    deepest = int(np.argmax(est.tree_.depth))
+
+    brought(page, deepest)
+    page.wait_for_timeout(60)
+    assert page.evaluate(inside, f'#tree .tree-card[data-node="{deepest}"]')
+
+    page.evaluate("scrollTo(0, 0)")
+    card(page, deepest).focus()
+    page.keyboard.press("ArrowUp")
+    page.wait_for_timeout(60)
+    assert page.evaluate(inside, "#tree .tree-card:focus")
+
+
 # ---- paths ----
 
 
@@ -451,6 +579,32 @@ def test_a_shape_makes_leaves_and_moves_nothing_else(open_page, weather, with_ho
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     after = page.eval_on_selector_all("#tree .tree-card", f"all => all.map({where})")
     assert {tuple(each) for each in after} == before
+
+
+def test_a_folded_card_and_the_panel_tell_how_many_are_cut_away(open_page, weather, with_hooks):
+    _, _, est = weather
+    page = open_page(tree_page(est.model_)).page
+    first = est.node(0).children[0]
+    below = [node for node in range(est.tree_.n_nodes) if first in way_to(est, node) and node != first]
+    cut = [node for node in below if est.node(node).depth > 3]
+    brought(page, first).locator("button").click()
+
+    page.evaluate(
+        """() => hooks.state.set('shape', {
+          name: 'cut', title: '', step: 1, tree: null, isLeaf: node => node.depth === 3,
+        })"""
+    )
+    if card(page, first).get_attribute("aria-expanded") == "true":  # few cards are open as a whole
+        card(page, first).locator("button").click()
+    assert card(page, first).locator(".toggle").inner_text() == f"+{len(below) - len(cut)}, {len(cut)} cut"
+
+    page.evaluate(
+        "id => hooks.state.set('shape', {name: 'cut', title: '', step: 1, tree: null, isLeaf: node => node.id === id})",
+        first,
+    )
+    brought(page, first)
+    assert card(page, first).locator(".toggle").inner_text() == f"{len(below)} cut"
+    assert f"{len(below)} cut away" in page.locator(".tree-panel").inner_text()
 
 
 def test_another_tree_takes_the_place_of_the_pages_own(open_page, weather, with_hooks):
@@ -601,7 +755,7 @@ def test_a_large_tree_opens_folded_and_holds_only_what_is_seen(open_page, large)
     opened_all(page)
     page.wait_for_timeout(50)
     assert len(cards(page)) == 1999
-    assert in_page(page) < 200
+    assert in_page(page) < 1000, "boxes in sight, not those left and right of it"
     page.get_by_role("button", name="Fit the whole tree").click()
     until(page, "document.querySelectorAll('#tree .tree-card').length === 1999")
 

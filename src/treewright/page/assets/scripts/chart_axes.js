@@ -55,7 +55,8 @@ const chartAxes = (() => {
     const half = high / 2 - low / 2, ticks = [];
     if (step > 0 && Number.isFinite(step)) {
       const first = Math.ceil(low / step - 1e-9);
-      for (let at = first; at * step <= high + step * 1e-9 && at - first < 60; at++) {
+      // Beyond 2**53 adding one changes nothing: numbers that differ in their last digit have one tick.
+      for (let n = 0, at = first; n < 60 && at * step <= high + step * 1e-9 && (n === 0 || at > first + n - 1); n++, at = first + n) {
         ticks.push({ value: at * step, text: tickText(at * step, step) });
       }
     }

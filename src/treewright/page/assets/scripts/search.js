@@ -1,6 +1,21 @@
 // Finds nodes: by what they ask, by names of levels, by what a leaf says, by number ("leaf 7", "node 7", "7").
 const search = (() => {
-  const folded = (text) => text.normalize("NFKC").toLowerCase();
+  // Signs as one types them, with spaces or without.
+  const folded = (text) => text.normalize("NFKC").toLowerCase().replaceAll("\u2264", "<=").replaceAll("\u2265", ">=")
+    .replace(/\s+/g, " ").replace(/ ?([<>]=?|=) ?/g, "$1");
+  const known = new WeakMap();
+
+  // Per node its question, the edge to it, and the edge as a sentence: written once per tree, read at every key.
+  function textsOf(model, columns) {
+    if (!known.has(model)) {
+      known.set(model, model.nodes.map((node, position) => {
+        const above = position ? model.nodes[model.parent[position]].test : null;
+        const name = above && columns[above.column] ? columns[above.column].name : "";
+        return { question: folded(node.question), edge: folded(node.edge), whole: folded(`${name} ${node.edge}`), said: folded(node.said) };
+      }));
+    }
+    return known.get(model);
+  }
 
   // Positions of the nodes that answer, in the order of the drawing.
   function found(model, columns, typed) {
@@ -9,13 +24,18 @@ const search = (() => {
     const numbered = /^(?:(leaf|node)\s*)?#?(\d+)$/.exec(wanted);
     // Levels are asked once per column, not once per node: a column may have thousands.
     const levels = columns.map((column) => column.levels.some((level) => folded(level).includes(wanted)));
-    const answers = (position) => {
+    const texts = textsOf(model, columns);
+    const sign = /[<>=]/.test(wanted);
+    // An edge is told by the node that asks; where column and answer are written out, by the node it leads to.
+    const answers = (position) => asks(position)
+      || position > 0 && (sign || !asks(model.parent[position])) && texts[position].whole.includes(wanted) && !texts[model.parent[position]].question.includes(wanted);
+    const asks = (position) => {
       const node = model.nodes[position], leaf = !treeModel.forks(model, position);
       if (numbered && String(node.id) === numbered[2] && !(numbered[1] === "leaf" && !leaf)) return true;
-      if (leaf) return folded(node.said).includes(wanted);
-      if (folded(node.question).includes(wanted)) return true;
+      if (leaf) return texts[position].said.includes(wanted);
+      if (texts[position].question.includes(wanted)) return true;
       if (node.test && node.test.kind === "levels" && levels[node.test.column]) return true;
-      return model.children[position].some((child) => folded(model.nodes[child].edge).includes(wanted));
+      return !sign && model.children[position].some((child) => texts[child].edge.includes(wanted));
     };
     const hits = [];
     const stack = [0];

@@ -1,7 +1,8 @@
 // The tree: cards in a window that zooms and moves, a box that finds, a panel that tells. One instance per host; the
 // page's own listens to the state: the shape that pruning left, the row that is followed, the path that is kept.
 const tree = (() => {
-  const WINDOWS = 2;
+  // How many cards the first view may hold, the most that fit; and how small it, more levels and all of them may get.
+  const BUDGETS = [treeModel.BUDGET, 48, 40, 32, 25, 20, 15, 11, 9, 7, 5, 1], SMALL = 0.42, SMALLER = 0.5, BOXES = 0.05;
   let instances = 0;
 
   // part: TreePart; options: columns (ColumnWords), shared: whether path, row and shape are those of the page.
@@ -33,6 +34,7 @@ const tree = (() => {
       class: "tree-frame", tabindex: "0", role: "group", "aria-describedby": `${name}-help`,
       "aria-label": "Window on the tree: arrow keys move it, plus and minus zoom",
     }, self.stage);
+    self.side = dom.el("div", { class: "tree-side" });
     self.panel = dom.el("div", { class: "tree-panel", role: "region", tabindex: "0", "aria-label": "The node in sight" });
     self.legend = dom.el("div", { class: "tree-legend" });
     self.box = search.box(`${name}-search`, {
@@ -49,14 +51,15 @@ const tree = (() => {
         button("All: open every node", "all", () => openAll(self)), button("First levels, as at the start", "start", () => startAgain(self))),
       dom.el("div", { class: "tree-buttons", role: "group", "aria-label": "Zoom" },
         button("Zoom out", "\u2212", () => self.view.zoom(1 / treeView.STEP)), button("Zoom in", "+", () => self.view.zoom(treeView.STEP)),
-        button("Fit the whole tree in the window", "fit", () => self.view.fit(self.rootX, false)))),
+        button("Fit the whole tree in the window", "fit", () => self.view.fit(self.rootX, 0)))),
     self.legend,
-    dom.el("div", { class: "tree-both" }, self.frame, self.panel),
+    dom.el("div", { class: "tree-both" }, self.frame, self.side),
     dom.el("p", { class: "muted small tree-help", id: `${name}-help` },
       "Drag moves the tree, Ctrl and the wheel zoom. A click on a card keeps its way, Escape lets go. " +
       "With the keyboard: arrows go from card to card, right opens, left closes, Shift and arrows move."));
     self.view = treeView.make(self.frame, self.stage, () => treeDrawing.draw(self));
-    self.map = treeMap.make(self.frame, self.view);
+    self.map = treeMap.make(self.side, self.frame, self.view);
+    self.side.append(self.panel);
     listen(self);
   }
 
@@ -75,23 +78,28 @@ const tree = (() => {
     tell(self, 0);
   }
 
-  // The first levels: as many as a reader can take in, and no more than a few windows wide.
+  // The first levels: as many as a reader can take in, and as fit from left to right at a size that can be read.
   function openFirst(self) {
-    for (const budget of [treeModel.BUDGET, 40, 25, 15]) {
+    const { tallest } = self;
+    self.fresh = true;
+    self.openedAt = self.frame.clientWidth;
+    for (const budget of BUDGETS) {
       self.model.open.clear();
       treeModel.openFirst(self.model, budget);
+      self.tallest = tallest;
       treeDrawing.arrange(self);
-      if (self.width <= WINDOWS * self.frame.clientWidth) return;
+      if (self.view.across() >= self.view.READABLE) return;
     }
   }
 
   function home(self) {
-    self.view.fit(self.rootX, true);
+    self.view.fit(self.rootX, SMALL);
   }
 
   function resized(self) {
     if (self.printing) return;
-    if (self.view.touched) self.view.refresh();
+    if (self.fresh && !self.view.touched && self.openedAt !== self.frame.clientWidth) startAgain(self);
+    else if (self.view.touched) self.view.refresh();
     else self.view.again(self.rootX);
   }
 
@@ -114,8 +122,9 @@ const tree = (() => {
   function reshape(self, shape) {
     const part = shape && shape.tree ? shape.tree : self.own;
     if (part !== self.model.part) use(self, part);
-    self.model.isLeaf = shape && !shape.tree && shape.isLeaf ? shape.isLeaf : () => false;
+    treeModel.shape(self.model, shape && !shape.tree && shape.isLeaf ? shape.isLeaf : () => false);
     if (shape) {
+      self.fresh = false;
       const forking = treeModel.forking(self.model);
       const cards = forking.reduce((sum, at) => sum + self.model.children[at].length, 1);
       if (cards <= treeModel.BUDGET) for (const at of forking) self.model.open.add(at);
@@ -161,6 +170,7 @@ const tree = (() => {
     const hidden = !self.widths.has(position);
     if (hidden && !treeModel.openTo(self.model, position)) return;
     if (hidden) {
+      self.fresh = false;
       const open = self.box;
       self.box = { again: () => {} };
       changed(self, 0);
@@ -176,7 +186,11 @@ const tree = (() => {
     self.current = position;
     treeDrawing.draw(self);
     tell(self, position);
+    inSight(self);
   }
+
+  // The window on the tree is no taller than what the page's head and foot leave free.
+  const inSight = (self) => self.frame.scrollIntoView({ block: "nearest" });
 
   function focus(self, position) {
     self.current = position;
@@ -189,6 +203,7 @@ const tree = (() => {
     if (role !== "open" && role !== "closed") return;
     if (role === "open") self.model.open.delete(position);
     else self.model.open.add(position);
+    self.fresh = false;
     changed(self, position);
   }
 
@@ -203,12 +218,15 @@ const tree = (() => {
       if (by > 0) model.open.add(at);
       else model.open.delete(at);
     }
+    const { touched } = self.view;
     opened(self);
+    if (!touched) self.view.fit(self.rootX, SMALLER);
   }
 
   function openAll(self) {
     for (const at of treeModel.forking(self.model)) self.model.open.add(at);
     opened(self);
+    self.view.fit(self.rootX, BOXES);
   }
 
   function startAgain(self) {
@@ -219,9 +237,8 @@ const tree = (() => {
   }
 
   function opened(self) {
-    const { touched } = self.view;
+    self.fresh = false;
     changed(self, 0);
-    if (!touched) self.view.again(self.rootX);
   }
 
   function tell(self, position) {
@@ -286,6 +303,7 @@ const tree = (() => {
     if (to === undefined) return;
     self.view.reveal(treeDrawing.boxOf(self, to));
     focus(self, to);
+    inSight(self);
   }
 
   // ---- paper, legend ----
@@ -310,23 +328,43 @@ const tree = (() => {
         ? `Bars: the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. A leaf's colour is the stronger, the greater its ${part.centre}.`
         : between ? `Dots: the ${part.centre}, from ${numbers.short(part.low)} to ${numbers.short(part.high)}.` : "");
     }
-    const most = 12;
-    return part.outputs.map((labels, output) => {
-      const counts = nodes[0].values[output].map(numbers.value);
-      let codes = labels.map((_, code) => code);
-      if (codes.length > most) codes = codes.sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1).sort((a, b) => a - b);
-      return dom.el("ul", { class: "legend",
-        "aria-label": part.outputs.length > 1 ? `Classes of ${part.output_names[output]}` : "Classes" },
-        part.outputs.length > 1 && dom.el("li", { class: "muted" }, part.output_names[output]),
-        codes.map((code) => dom.el("li", { title: labels[code] },
-          dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }),
-          dom.el("span", { class: "legend-name" }, labels[code]))),
-        codes.length < labels.length && dom.el("li", { class: "muted" }, `+ ${numbers.counted(labels.length - codes.length, "class", "classes")}`));
-    });
+    return part.outputs.map((labels, output) => classes(labels, nodes[0].values[output].map(numbers.value),
+      part.outputs.length > 1 ? part.output_names[output] : ""));
+  }
+
+  // Of many classes those with the most rows, until all are asked for.
+  function classes(labels, counts, name) {
+    const most = 12, few = labels.length > most;
+    const inOrder = labels.map((_, code) => code);
+    const largest = [...inOrder].sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1);
+    const list = dom.el("ul", { class: "legend", "aria-label": name ? `Classes of ${name}` : "Classes" });
+    const items = (codes, all) => [
+      name && dom.el("li", { class: "muted" }, name),
+      few && dom.el("li", { class: "muted" }, all ? `all ${labels.length}:` : `the ${codes.length} largest of ${labels.length}:`),
+      codes.map((code) => dom.el("li", { title: labels[code] },
+        dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }),
+        dom.el("span", { class: "legend-name" }, labels[code]))),
+      few && dom.el("li", {}, dom.el("button", { type: "button", "aria-expanded": String(all), onclick: () => show(!all, true) }, all ? "fewer" : "all classes")),
+    ];
+    function show(all, again) {
+      dom.fill(list, items(all ? inOrder : largest, all));
+      if (again) list.querySelector("button").focus();
+    }
+    show(false);
+    return list;
+  }
+
+  // How much of the window the page's head and foot cover: the styles leave it free.
+  function room() {
+    for (const [name, selector] of [["--head", ".sections"], ["--foot", ".pruning-bar"]]) {
+      const bar = document.querySelector(selector);
+      if (bar) new ResizeObserver(() => document.documentElement.style.setProperty(name, `${bar.offsetHeight}px`)).observe(bar);
+    }
   }
 
   function start() {
     const host = dom.byId("tree-host");
+    room();
     if (host && state.summary.tree) mount(host, state.summary.tree, { shared: true });
   }
 

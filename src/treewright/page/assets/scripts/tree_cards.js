@@ -3,6 +3,7 @@
 const treeCards = (() => {
   const TITLE = "600 13px ", SMALL = "12px ";
   const LEAST = 104, MOST = 236, PAD = 12, LABEL = 20, BAR = 8, HISTOGRAM = 24, COLORS = 24;
+  const INSIDE = MOST - 2 * PAD - 4, NAME = 56;
   const pen = document.createElement("canvas").getContext("2d");
   const DOT = " \u00b7 ";
   let family = "";
@@ -35,6 +36,32 @@ const treeCards = (() => {
   const asks = (role) => role === "open" || role === "closed";
   const title = (model, columns, position, role) => asks(role) ? question(model, columns, position) : model.nodes[position].said;
 
+  // A text that is too long for its room loses levels of a set, and says how many.
+  function fitted(text, font, room) {
+    const set = textWidth(text, font) > room && /^(.*)\{(.*)\}(.*)$/.exec(text);
+    if (!set) return text;
+    // A level with a comma in it stands in quotes.
+    const levels = set[2].match(/"(?:\\.|[^"\\])*"|[^,\s](?:[^,]*)/g) || [];
+    const more = /^\.\.\. (\d+) more$/.exec(levels[levels.length - 1]);
+    if (more) levels.pop();
+    const all = levels.length + (more ? Number(more[1]) : 0);
+    for (let kept = levels.length - 1; kept > 0; kept--) {
+      const shorter = `${set[1]}{${levels.slice(0, kept).join(", ")}, ... ${all - kept} more}${set[3]}`;
+      if (textWidth(shorter, font) <= room) return shorter;
+    }
+    return `${set[1]}{${numbers.counted(all, "level")}}${set[3]}`;
+  }
+
+  // The title in two: the name of the column, which may be shortened, and what is asked of it, which is not.
+  function inTwo(model, columns, position, role) {
+    const text = title(model, columns, position, role), { test } = model.nodes[position];
+    const name = asks(role) && test && columns[test.column] ? columns[test.column].name : "";
+    if (!name || !text.startsWith(name)) return [text, ""];
+    return [name, fitted(text.slice(name.length), TITLE, INSIDE - Math.min(NAME, textWidth(name, TITLE)))];
+  }
+
+  const answer = (node) => fitted(numbers.typographic(node.edge), SMALL, MOST);
+
   // Two lines: how many, and how mixed they are.
   function small(model, position, role) {
     const node = model.nodes[position], key = asks(role) ? "asks" : role;
@@ -60,11 +87,10 @@ const treeCards = (() => {
   function widths(model, columns, position, role) {
     const swatch = role === "leaf" || role === "cut" ? 16 : 0;
     const inside = Math.max(
-      textWidth(title(model, columns, position, role), TITLE) + swatch,
+      textWidth(inTwo(model, columns, position, role).join(""), TITLE) + swatch,
       ...small(model, position, role).map((line) => textWidth(line, SMALL)));
     const card = Math.min(MOST, Math.max(LEAST, Math.ceil(inside) + 2 * PAD + 4));
-    const answer = Math.min(MOST, textWidth(numbers.typographic(model.nodes[position].edge), SMALL) + 12);
-    return { card, slot: Math.max(card, answer) };
+    return { card, slot: Math.max(card, Math.min(MOST, textWidth(answer(model.nodes[position]), SMALL) + 12)) };
   }
 
   // Shares of classes as one element: a background in steps.
@@ -123,12 +149,14 @@ const treeCards = (() => {
     const node = model.nodes[position];
     if (role === "cut") return dom.el("span", { class: "toggle is-cut", title: `${numbers.counted(node.hidden, "node")} below, not in this page` },
       `+${numbers.short(node.hidden)}`, dom.el("span", { class: "visually-hidden" }, " not in this page"));
-    if (role === "leaf") return null;
-    const below = `${numbers.counted(model.below[position], "node")} below node ${node.id}`;
-    const label = role === "open" ? `Hide the ${below}` : `+${below}: show`;
+    const cut = treeModel.cutAway(model, position), gone = `${numbers.short(cut)} cut`;
+    if (role === "leaf") return cut ? dom.el("span", { class: "toggle is-cut has-cut", title: `${numbers.counted(cut, "node")} below cut away` }, gone) : null;
+    const standing = model.standing[position], below = `${numbers.counted(standing, "node")} below node ${node.id}`;
+    const label = role === "open" ? `Hide the ${below}` : `+${below}: show${cut ? `; ${gone} away` : ""}`;
     return dom.el("button", {
-      type: "button", class: "toggle", tabindex: "-1", "data-toggle": position, title: role === "open" ? "Close" : "Open", "aria-label": label,
-    }, role === "open" ? "\u2212" : `+${numbers.short(model.below[position])}`);
+      type: "button", class: `toggle${cut && role === "closed" ? " has-cut" : ""}`, tabindex: "-1", "data-toggle": position,
+      title: role === "open" ? "Close" : "Open", "aria-label": label,
+    }, role === "open" ? "\u2212" : `+${numbers.short(standing)}${cut ? `, ${gone}` : ""}`);
   }
 
   // So small that nothing could be read, a card is a plain box. Who reads with ears goes from card to card with the keys,
@@ -153,12 +181,13 @@ const treeCards = (() => {
       style: role === "leaf" || role === "cut" ? tint(model, node) : {},
     };
     if (far) return dom.el("div", attributes);
-    const said = title(model, columns, position, role);
+    const [name, rest] = inTwo(model, columns, position, role);
     const swatch = (role === "leaf" || role === "cut") && node.code !== null
       ? dom.el("span", { class: "swatch", style: { background: color(node.code) } }) : null;
     return dom.el("div", attributes,
-      node.edge && dom.el("span", { class: "tree-answer", title: node.edge }, numbers.typographic(node.edge)),
-      dom.el("span", { class: "tree-title", title: said }, swatch, said),
+      node.edge && dom.el("span", { class: "tree-answer", title: node.edge }, answer(node)),
+      dom.el("span", { class: "tree-title", title: title(model, columns, position, role) }, swatch,
+        dom.el("span", { class: "tree-name", style: rest ? { "max-width": `calc(100% - ${Math.ceil(textWidth(rest, TITLE)) + 1}px)` } : {} }, name), rest),
       small(model, position, role).map((line) => dom.el("span", { class: "tree-small" }, line)),
       bars(model, node),
       dom.el("span", { class: "visually-hidden" }, called(model, position, role)),

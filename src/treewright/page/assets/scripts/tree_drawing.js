@@ -32,7 +32,7 @@ const treeDrawing = (() => {
   // Everything that a card and the edge to it show, but for marks.
   function looks(self, at) {
     const above = self.model.parent[at];
-    return [treeModel.role(self.model, at), self.middle.get(at), self.widths.get(at).card, above < 0 ? "" : self.middle.get(above)].join();
+    return [treeModel.role(self.model, at), treeModel.cutAway(self.model, at), self.middle.get(at), self.widths.get(at).card, above < 0 ? "" : self.middle.get(above)].join();
   }
 
   function placeAll(self, kept) {
@@ -78,8 +78,7 @@ const treeDrawing = (() => {
   // The window is as tall as a small tree needs, and does not jump when branches close.
   function tall(self) {
     if (self.printing) return;
-    const fitting = (self.frame.clientWidth - 28) / self.width;
-    const needed = Math.ceil(self.height * (fitting >= self.view.READABLE ? Math.min(1, fitting) : 1)) + 28;
+    const needed = Math.ceil(self.height * Math.min(1, Math.max(self.view.READABLE, self.view.across()))) + 28;
     self.tallest = Math.max(self.tallest || 0, needed);
     self.frame.style.setProperty("--tree-height", `${self.tallest}px`);
   }

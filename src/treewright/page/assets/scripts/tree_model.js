@@ -12,8 +12,19 @@ const treeModel = (() => {
     const below = nodes.map((node) => node.hidden);
     for (let position = 1; position < nodes.length; position++) children[parent[position]].push(position);
     for (let position = nodes.length - 1; position > 0; position--) below[parent[position]] += 1 + below[position];
-    return { part, nodes, place, parent, children, below, open: new Set(), isLeaf: () => false };
+    return { part, nodes, place, parent, children, below, open: new Set(), isLeaf: () => false, standing: below };
   }
+
+  // Another shape of the same tree; standing: how many nodes hang under each in it.
+  function shape(model, isLeaf) {
+    model.isLeaf = isLeaf;
+    model.standing = model.nodes.map((node) => isLeaf(node) ? 0 : node.hidden);
+    for (let position = model.nodes.length - 1; position > 0; position--) {
+      if (!isLeaf(model.nodes[model.parent[position]])) model.standing[model.parent[position]] += 1 + model.standing[position];
+    }
+  }
+
+  const cutAway = (model, position) => model.below[position] - model.standing[position];
 
   // Open level by level, of one level those with the most rows first, while that many cards are enough.
   function openFirst(model, budget = BUDGET) {
@@ -80,5 +91,5 @@ const treeModel = (() => {
     return found;
   }
 
-  return { of, openFirst, forks, role, drawn, way, openTo, forking, BUDGET };
+  return { of, shape, cutAway, openFirst, forks, role, drawn, way, openTo, forking, BUDGET };
 })();

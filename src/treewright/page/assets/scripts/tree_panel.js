@@ -26,7 +26,7 @@ const treePanel = (() => {
   const row = (name, value) => dom.el("div", {}, dom.el("dt", {}, name), dom.el("dd", {}, value));
 
   function facts(model, position, inner) {
-    const node = model.nodes[position], part = model.part;
+    const node = model.nodes[position], part = model.part, cut = treeModel.cutAway(model, position);
     return dom.el("dl", { class: "tree-facts" },
       row("rows of the fit", numbers.short(node.n_rows)),
       position > 0 && model.nodes[0].n_rows > 0 && row("share of all", numbers.percent(node.n_rows / model.nodes[0].n_rows)),
@@ -34,7 +34,8 @@ const treePanel = (() => {
       row(treeCards.criterion(part), exact(node.impurity)),
       inner && node.gain !== null && row("gain of the test", exact(node.gain)),
       inner && missing(model, position),
-      model.below[position] > 0 && row("nodes below", numbers.short(model.below[position])));
+      model.standing[position] > 0 && row("nodes below", numbers.short(model.standing[position])),
+      cut > 0 && row(inner ? "cut away below" : "nodes below", inner ? numbers.counted(cut, "node") : `${numbers.short(cut)} cut away`));
   }
 
   // One output's classes, the heaviest first, beside what the judged rows have.

@@ -1,11 +1,11 @@
 // A window on a drawing: zoom, move, fit. One transform moves everything; who draws is told where the window is.
 const treeView = (() => {
-  const LEAST = 0.003, MOST = 2.5, STEP = 1.25, READABLE = 0.92, EDGE = 14, PAN = 60, DRAG = 4;
+  const LEAST = 0.003, MOST = 2.5, STEP = 1.25, READABLE = 0.65, EDGE = 14, PAN = 60, DRAG = 4;
 
   // frame: what is looked through; stage: what moves. moved() is called, at most once a frame, after every change.
   function make(frame, stage, moved) {
     const at = { x: 0, y: 0, k: 1 };
-    let size = { width: 1, height: 1 }, asked = 0, touched = false, last = true;
+    let size = { width: 1, height: 1 }, asked = 0, touched = false, last = READABLE;
     const clamp = (k) => Math.min(MOST, Math.max(LEAST, k));
 
     function apply() {
@@ -27,14 +27,16 @@ const treeView = (() => {
     const pan = (dx, dy) => set(at.x + dx, at.y + dy, at.k, true);
     const whole = () => Math.min((frame.clientWidth - 2 * EDGE) / size.width, (frame.clientHeight - 2 * EDGE) / size.height);
 
-    // Everything in the frame, however small; or, where it must be readable, the root in the middle of its upper edge.
-    function fit(rootX, readable) {
-      const k = clamp(readable && whole() < READABLE ? 1 : Math.min(1, whole()));
+    const across = () => (frame.clientWidth - 2 * EDGE) / size.width;
+
+    // At the upper edge of the frame: everything if it can be read, else what fits from left to right, but no smaller
+    // than least, around the root. Where least is 0 everything, however small.
+    function fit(rootX, least) {
+      const k = clamp(Math.min(1, !least || whole() >= READABLE ? whole() : Math.max(least, across())));
       const fits = size.width * k <= frame.clientWidth - EDGE;
-      const above = readable ? EDGE : Math.max(EDGE, (frame.clientHeight - size.height * k) / 2);
-      set(frame.clientWidth / 2 - (fits ? size.width / 2 : rootX) * k, above, k);
+      set(frame.clientWidth / 2 - (fits ? size.width / 2 : rootX) * k, EDGE, k);
       touched = false;
-      last = readable;
+      last = least;
     }
 
     // After the drawing changed: as the reader had it last.
@@ -65,7 +67,7 @@ const treeView = (() => {
       drawn() { cancelAnimationFrame(asked); asked = 0; },
       sized(width, height) { size = { width: Math.max(1, width), height: Math.max(1, height) }; },
       get touched() { return touched; },
-      whole,
+      whole, across,
     };
   }
 

@@ -249,9 +249,9 @@ def test_only_wrong_answers_are_offered_where_that_is_asked(open_page, classes):
     opened.page.check("#follow-wrong")
 
     assert opened.page.locator("#follow-example option").count() == wrong + 1
-    assert "wrong" in opened.page.locator("#follow-example option:checked").inner_text()
+    assert ", predicted " in opened.page.locator("#follow-example option:checked").inner_text()
     opened.page.get_by_role("button", name="Next row").click()
-    assert "wrong" in opened.page.locator("#follow-example option:checked").inner_text()
+    assert ", predicted " in opened.page.locator("#follow-example option:checked").inner_text()
 
 
 def test_numbers_are_followed_and_asked_for(open_page, numbers, data):

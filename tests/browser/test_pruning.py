@@ -125,7 +125,7 @@ def test_another_pruner_shows_its_tree_its_numbers_and_what_it_rests_on(opened, 
 
 def test_the_line_of_python_on_the_page_makes_the_tree_of_the_page(opened, est, report):
     given = {"est": est, "X": ASIDE[0], "y": ASIDE[1]}
-    for at in (0, 1, 3, len(report.summary.pruning.steps) - 1):
+    for at in (1, 3, len(report.summary.pruning.steps) - 1):
         to_step(opened, at)
         line = opened.text("python")
         assert eval(line, given).get_n_leaves() == exact(opened, "n_leaves")

@@ -231,11 +231,7 @@ def test_a_long_name_is_shortened_and_the_threshold_is_not(open_page):
 
     towns = tw.DecisionTreeClassifier(max_depth=1).fit({"city": X["city"]}, np.arange(40) % 20 % 2)
     page = open_page(tree_page(towns.model_)).page
-    assert card(page, 0).locator(".tree-title").inner_text() in (
-        "city in {10 levels}",
-        "city in {town 0, ... 9 more}",
-        "city in {town 1, ... 9 more}",
-    )
+    assert card(page, 0).locator(".tree-title").inner_text() == "city in {town 0, ... 9 more}"
 
 
 # ---- the first view ----
@@ -505,7 +501,7 @@ def test_hits_and_keys_end_in_sight_above_the_bar(open_page, weather, weather_re
     page = open_page(weather_report, width=width, height=height, reduced_motion="reduce").page
     inside = """chosen => {
       const card = document.querySelector(chosen).getBoundingClientRect();
-      const head = document.querySelector('.sections').getBoundingClientRect(), 
+      const head = document.querySelector('.sections').getBoundingClientRect(),
         bar = document.querySelector('.pruning-bar').getBoundingClientRect();
       return card.top >= head.bottom && card.bottom <= bar.top && card.left >= 0 && card.right <= innerWidth;
     }"""

@@ -157,3 +157,14 @@ def _levels(value: Any) -> tuple[float, ...]:
             f"quantile={value!r}: give one level or several different ones in ascending order, such as [0.1, 0.5, 0.9]"
         )
     return levels
+
+
+def loss_words(name: str) -> str:
+    """The name of a loss in words; that of squares is half of them, so that its slope is the residual.
+
+    Examples
+    --------
+    >>> loss_words("squared_error"), loss_words("log_loss")
+    ('half the squared error', 'log loss')
+    """
+    return "half the squared error" if name == "squared_error" else name.replace("_", " ")

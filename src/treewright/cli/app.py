@@ -271,7 +271,7 @@ def _leave() -> NoReturn:
             with suppress(OSError, ValueError):
                 stream.flush()
         os._exit(_STOPPED)
-    # After a Ctrl-C within exec() or eval(), as a dataclass in the making has one, CPython would kill itself with the
-    # signal where it runs a module (python -m), whoever has answered it since; the next exec() makes it forget.
+    # After a Ctrl-C while a text is executed, as a dataclass in the making does, CPython would kill itself with the
+    # signal where it runs a module (python -m), whoever has answered it since; the next text makes it forget.
     exec("")  # noqa: S102 - of nothing
     sys.exit(_STOPPED)

@@ -219,6 +219,7 @@ class BoostingVerbs(TreeSequence):
         ParameterError
             Nothing was evaluated.
         """
+        from treewright.boosting.losses_by_name import loss_words
         from treewright.plot.figures.boosting import boosting_history
 
         history = self.history_
@@ -235,7 +236,7 @@ class BoostingVerbs(TreeSequence):
         }
         return boosting_history(
             train=drawn.get("train"), validation=drawn.get("validation"), best=self.best_iteration_,
-            ylabel="score" if is_scored else f"loss ({facts['loss']['name']})", ax=ax,
+            ylabel="score" if is_scored else f"loss ({loss_words(facts['loss']['name'])})", ax=ax,
         )  # fmt: skip
 
     def _rows_of_others(self, X: Any, y: Any, sample_weight: Any) -> OtherRows:

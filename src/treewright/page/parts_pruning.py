@@ -34,6 +34,8 @@ class PrunerPart:
         Weight of the judged rows by true class and predicted class, where it cannot be added up from nodes.
     python, command : str
         What makes this tree.
+    command_note : str
+        What must be known to run them.
     """
 
     method: str
@@ -50,6 +52,7 @@ class PrunerPart:
     confusion: Matrix | None = None
     python: str = ""
     command: str = ""
+    command_note: str = ""
 
 
 @dataclass(frozen=True)

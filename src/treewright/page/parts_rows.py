@@ -19,6 +19,8 @@ class ExampleRow:
         The target, and what the model predicts, in words.
     right : bool or None
         Whether they are equal; None for numbers.
+    name : str
+        Its name in the index of the table; empty where that counts from 0.
     shares : tuple of tuple of float
         Per output the predicted shares of the classes, or the predicted number.
     """
@@ -29,6 +31,7 @@ class ExampleRow:
     said: str
     right: bool | None
     shares: tuple[tuple[float, ...], ...]
+    name: str = ""
 
 
 @dataclass(frozen=True)

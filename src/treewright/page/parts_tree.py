@@ -172,6 +172,8 @@ class TreePart:
         Parents before children; of a large tree those with the most rows.
     missing_words : str
         How missing values go, as a sentence.
+    audit_note : str
+        Why nodes have no audit; empty where all have one, or none was asked for.
     """
 
     title: str
@@ -190,3 +192,4 @@ class TreePart:
     depth: int
     nodes: tuple[NodePart, ...]
     missing_words: str = ""
+    audit_note: str = ""

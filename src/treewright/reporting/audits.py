@@ -22,6 +22,11 @@ MAX_NODES, MAX_CANDIDATES = 31, 6
 # thousand: two seconds in all.
 MAX_WORK, WORK_OF_A_LEVEL, WORK_OF_A_COLUMN = 4_000_000, 100, 1_000
 
+NO_ROWS = "What this node could have asked is not told: the rows of the fit are not at hand."
+NO_CHOICE = "What this node could have asked is not told: the tree did not choose among all tests."
+SOME = "Only the nodes with the most rows tell what they could have asked."
+NONE_OF_THEM = "What this node could have asked is not told: it takes too long, or its rows do not tell."
+
 
 def with_audits(part: TreePart, judged: Judged) -> TreePart:
     """Return the tree with the audits of those nodes that most rows pass.
@@ -29,9 +34,12 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
     The nodes without one are those beyond the first 31, those that would take too long, and all where no rows of the
     fit are at hand or the tree did not choose among all tests (``explain.audit_model.refuse_other_growth``).
     """
+    inner = sum(node.test is not None for node in part.nodes)
+    if not inner:
+        return part
     audit_of = audits_of(judged)
     if audit_of is None:
-        return part
+        return replace(part, audit_note=NO_CHOICE if is_by_chance(judged) else NO_ROWS)
     found = {}
     for node in chosen(part, judged):
         try:
@@ -41,15 +49,14 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
             continue
         found[node] = candidates(audit)
     nodes = tuple(replace(node, audit=found.get(node.id, ())) for node in part.nodes)
-    return replace(part, nodes=nodes)
+    note = "" if len(found) == inner else SOME if found else NONE_OF_THEM
+    return replace(part, nodes=nodes, audit_note=note)
 
 
 def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
     """Return what audits a node on the rows of the fit; None where that cannot be."""
     model, estimator = judged.model, judged.estimator
-    try:
-        refuse_other_growth(model)
-    except ParameterError:
+    if is_by_chance(judged):
         return None
     if estimator is not None and estimator.__dict__.get("_rows") is not None:
         kept: Callable[[int], Audit] = estimator.audit
@@ -58,6 +65,15 @@ def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
         return None
     matrix, target, weights = model.encode_rows(judged.table, judged.target_given, judged.weights_given, owner="report")
     return lambda node: audit_model(model, matrix, target, weights, node)
+
+
+def is_by_chance(judged: Judged) -> bool:
+    """Whether the nodes of the tree did not choose among all tests, or it is not known how they did."""
+    try:
+        refuse_other_growth(judged.model)
+    except ParameterError:
+        return True
+    return False
 
 
 def chosen(part: TreePart, judged: Judged) -> list[int]:

@@ -24,6 +24,7 @@ from treewright.reporting.column_spread import (
 )
 from treewright.reporting.judged import Judged, numbers_of, shares_of
 from treewright.reporting.options import Options
+from treewright.reporting.rounds_part import loss_name
 from treewright.reporting.shuffled import REPEATS, shuffled
 from treewright.reporting.unseen import cells_of, unseen_levels
 from treewright.tree.summary import counted
@@ -87,11 +88,17 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
             impurity=None if impurity is None else float(impurity[part.position]),
             permutation=None if found is None or left_out[part.position] else float(found.values[part.position]),
             error=None if found is None or left_out[part.position] else float(found.standard_errors[part.position]),
-            measure="" if found is None else found.meaning + without,
+            measure="" if found is None else _meaning(judged, found) + without,
             dependence=_dependence(judged, part.position, options, len(curved)) if part.position in curved else None,
         )
         for part in told
     )
+
+
+def _meaning(judged: Judged, found: Importances) -> str:
+    """What shuffling costs, in words, with the name of the loss that boosted trees lower."""
+    name = loss_name(judged.model)
+    return found.meaning.replace("the loss", f"the loss ({name})") if name else found.meaning
 
 
 def _asked(judged: Judged) -> np.ndarray:

@@ -5,6 +5,8 @@ Caller: reporting.summary.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from treewright.explain.change_words import levels_of
@@ -18,7 +20,7 @@ from treewright.tree.arrays import MULTIWAY
 from treewright.tree.conditions import bounds_below
 from treewright.tree.summary import TreeSummary, summarize
 from treewright.tree.tests import level_branches, node_levels
-from treewright.tree.words import shorten, written_amount
+from treewright.tree.words import escape_controls, shorten, written_amount
 
 LEVEL = 0.95
 # Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
@@ -149,14 +151,24 @@ def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
             for numbers in (judged.target, judged.numbers)
         )
         right, shares = None, tuple((number,) for number in judged.numbers[row].tolist())
+    number = int(given_positions(judged)[row])
     return ExampleRow(
-        number=int(given_positions(judged)[row]),
+        number=number,
         cells=tuple(judged.matrix[row].astype(np.float64).tolist()),
         truth=shorten(truth, NAME_WIDTH),
         said=shorten(said, NAME_WIDTH),
         right=right,
         shares=shares,
+        name=name_of(judged.table, number),
     )
+
+
+def name_of(table: Any, number: int) -> str:
+    """What the index of a table calls a row; empty where it counts from 0, or there is no index."""
+    index = getattr(table, "index", None)
+    if not hasattr(table, "iloc") or index is None or np.array_equal(np.asarray(index), np.arange(len(table))):
+        return ""
+    return shorten(escape_controls(str(index[number])), NAME_WIDTH)
 
 
 def given_positions(judged: Judged) -> np.ndarray:

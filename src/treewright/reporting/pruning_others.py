@@ -33,6 +33,11 @@ NAMES = {
     "significance": "significance",
     "description_length": "description length (MDL)",
 }
+OTHER_TREE = "What a node could have asked is told of the tree as it was grown, not of this one."
+HELD_OUT = (
+    "The rows (X and y, DATA) must be the judged rows of this page. Rows that treewright fit --report held out are in "
+    "no file: to prune by them, split the table into two files first."
+)
 CHOSE = "The judged rows chose this tree: its error on them flatters it."
 NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the judged rows are those of the fit"
 PERHAPS_NOT = "needs rows that the tree was not grown on, and the judged rows may be those of the fit"
@@ -127,6 +132,7 @@ def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_n
         confusion=None if by_nodes or not judged.is_classification else confusion_of(judged, model),
         python=python,
         command=command,
+        command_note=HELD_OUT if pruned.takes_rows and not judged.seen else "",
     )
 
 
@@ -136,7 +142,7 @@ def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
     It has no audits: its nodes are not those of the tree that the estimator grew.
     """
     part = tree_part(model, title=f"The tree, pruned: {name}")
-    part = tree_with_judges(part, replace(judged, model=model), audited=False)
+    part = replace(tree_with_judges(part, replace(judged, model=model), audited=False), audit_note=OTHER_TREE)
     if part.n_nodes <= MAX_WITH_RULES:
         return part
     return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from treewright.boosting.fewer_rounds import losses_of_rounds
+from treewright.boosting.losses_by_name import loss_words
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
 from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
-from treewright.plot.figures.boosting import first_in_frame
 from treewright.prune.decision import Rows
 from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
 from treewright.reporting.judged import Judged
@@ -20,6 +20,10 @@ from treewright.reporting.options import Options
 from treewright.tree.summary import counted
 
 POINTS = 120
+NO_HISTORY = (
+    "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and y_val, "
+    "or with verbose=1."
+)
 NAMES = {"train": "rows of the fit", "validation": "rows kept aside at the fit"}
 Curves = tuple[list[CurvePart], list[str]]
 
@@ -41,11 +45,10 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
         curves.append(score_curve(judged, history))
     if judged.is_classification:
         curves.append(error_curve(judged, rows, n_rounds, options))
-    if not history:
-        notes.append(
-            "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and "
-            "y_val, or with verbose=1."
-        )
+    if not history and len(losses):
+        curves[0] = replace(curves[0], words=f"{curves[0].words} {NO_HISTORY}")
+    elif not history:
+        notes.append(NO_HISTORY)
     return curves, notes
 
 
@@ -94,17 +97,17 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
         marks.append(MarkPart(kept, f"kept: round {kept}"))
     if best and best == len(losses):
         words.append(
-            f"On the judged rows the loss ({written(name)}) is least after the last round that was kept, {best}: "
+            f"On the judged rows the loss ({loss_words(name)}) is least after the last round that was kept, {best}: "
             f"{losses[-1]:.4g}."
         )
     elif best:
         words.append(
-            f"On the judged rows the loss ({written(name)}) is least after round {best}: {losses[best - 1]:.4g}; after "
-            f"the last, round {len(losses)}, it is {losses[-1]:.4g}."
+            f"On the judged rows the loss ({loss_words(name)}) is least after round {best}: {losses[best - 1]:.4g}; "
+            f"after the last, round {len(losses)}, it is {losses[-1]:.4g}."
         )
     if is_cut:
         words.append(f"The fit ended after round {last} and kept the first {kept}.")
-    return drawn_over_rounds("loss", "Loss after each round", f"loss ({written(name)})", words, series, marks)
+    return drawn_over_rounds("loss", "Loss after each round", f"loss ({loss_words(name)})", words, series, marks)
 
 
 def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> CurvePart:
@@ -161,18 +164,13 @@ def drawn_over_rounds(
     key: str, title: str, ylabel: str, words: Sequence[str], series: dict[str, list[float | None]],
     marks: Sequence[MarkPart],
 ) -> CurvePart:  # fmt: skip
-    """Values from round 0 on as a chart of at most ``POINTS`` rounds, without first ones that would press it flat."""
+    """Values from round 0 on as a chart of at most ``POINTS`` rounds, from the first tree on."""
     last = max(len(values) for values in series.values()) - 1
     longest = [[*values, *[None] * (last + 1 - len(values))] for values in series.values()]
-    first = first_in_frame([[math.nan if value is None else value for value in values] for values in longest])
-    told_more = list(words)
-    if first:
-        known = [value for values in longest for value in values[:first] if value is not None and math.isfinite(value)]
-        rounds = f"rounds 0 to {first - 1} are" if first > 1 else "round 0 is"
-        told_more.append(f"To show the others better, {rounds} not drawn (up to {max(known):.4g}).")
+    first = min(1, last)
     shown = sorted({*(first + at - 1 for at in places(last + 1 - first, POINTS)), *marked(marks, first, last)})
     return CurvePart(
-        key, title, "rounds", ylabel, " ".join(told_more), tuple(shown),
+        key, title, "rounds", ylabel, " ".join(words), tuple(shown),
         tuple(
             SeriesPart(name, tuple(values[at] for at in shown)) for name, values in zip(series, longest, strict=True)
         ),
@@ -196,6 +194,13 @@ def places(n: int, points: int) -> list[int]:
     return sorted({int(at) for at in np.linspace(1, n, min(n, points)).round()})
 
 
-def written(name: Any) -> str:
-    """The name of a loss in words."""
-    return str(name).replace("_", " ")
+def loss_name(model: Any) -> str:
+    """The name of the loss that boosted trees lower, in words; empty of other models, and where it is not known."""
+    loss = model.facts.get("loss")
+    if (
+        getattr(model, "boosting", None) is None
+        or not isinstance(loss, Mapping)
+        or not isinstance(loss.get("name"), str)
+    ):
+        return ""
+    return loss_words(loss["name"])

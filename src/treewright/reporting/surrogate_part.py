@@ -53,7 +53,7 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
 
 
 def rows_of_a_leaf(n: int) -> int:
-    """How many of so many rows, before some are kept aside, a leaf has at least: one that holds a single row says little.
+    """How many rows a leaf has at least, of so many before some are kept aside: a single row says little.
 
     Examples
     --------

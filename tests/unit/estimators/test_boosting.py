@@ -189,7 +189,7 @@ def test_the_figure_shows_both_curves_and_the_best_round(judged):
     texts = [text.get_text() for text in judged.plot_history().axes[0].get_legend().get_texts()]
 
     assert texts == ["rows of the fit", "other rows", f"best round: {judged.best_iteration_}"]
-    assert judged.plot_history().axes[0].get_ylabel() == "loss (squared_error)"
+    assert judged.plot_history().axes[0].get_ylabel() == "loss (half the squared error)"
 
 
 def test_the_stages_of_a_fit_are_timed_and_stay_out_of_pickles(judged):

@@ -301,3 +301,10 @@ def test_missing_cells_go_the_way_of_the_model():
     forest = tw.RandomForestClassifier(n_estimators=10).fit(table, Y)
 
     assert surrogate_tree(forest, table).fidelity > 0.8
+
+
+@pytest.mark.parametrize("least", [1, 12])
+def test_every_leaf_has_as_many_rows_as_asked_for(forest, least):
+    tree = surrogate_tree(forest, X, min_samples_leaf=least).estimator.model_.trees[0]
+
+    assert tree.n_samples[tree.is_leaf].min() >= least

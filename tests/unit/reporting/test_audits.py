@@ -155,3 +155,20 @@ def test_one_number_alone_is_one_cell():
 
     assert part.edges == (7.0, 7.0)
     assert part.nodes[0].judged == (6.0,)
+
+
+def test_nodes_without_one_say_why():
+    X, y, _ = table()
+    est = tw.DecisionTreeClassifier().fit(X, y)
+    drawn = tw.DecisionTreeClassifier(splitter="random", random_state=0).fit(X, y)
+
+    assert shown(est, X, y).audit_note == ""
+    assert shown(est, *table(1)[:2], keep=False).audit_note == audits.NO_ROWS
+    assert shown(drawn, X, y).audit_note == audits.NO_CHOICE
+
+
+def test_where_only_some_nodes_have_one_the_others_say_so(monkeypatch):
+    X, y, _ = table()
+    monkeypatch.setattr(audits, "MAX_NODES", 2)
+
+    assert shown(tw.DecisionTreeClassifier().fit(X, y), X, y).audit_note == audits.SOME

@@ -45,7 +45,7 @@ def test_importances_are_those_of_the_estimator(est):
         assert part.permutation == told.values[part.position]
         assert part.error == told.standard_errors[part.position]
         assert part.impurity == est.feature_importances_[part.position]
-        assert part.measure == told.meaning
+        assert part.measure == told.meaning.replace("the loss", "the loss (log loss)")
     assert [part.permutation for part in parts] == sorted((part.permutation for part in parts), reverse=True)
 
 

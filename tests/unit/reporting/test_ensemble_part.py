@@ -181,7 +181,7 @@ def test_rounds_that_nobody_evaluated_are_told():
     part = part_of(tw.GradientBoostingRegressor(n_estimators=5).fit(NX[TRAIN], NY[TRAIN]), NX[TEST], NY[TEST])
 
     assert [curve.key for curve in part.curves] == ["loss"]
-    assert any("early_stopping=True" in note for note in part.notes)
+    assert "early_stopping=True" in part.curves[0].words
 
 
 def test_targets_that_the_loss_does_not_know_leave_the_loss_out():
@@ -194,14 +194,13 @@ def test_targets_that_the_loss_does_not_know_leave_the_loss_out():
     assert any("no loss by round" in note for note in part.notes)
 
 
-def test_first_rounds_that_would_press_the_others_flat_are_left_out_and_told():
+def test_rounds_are_drawn_from_the_first_tree_on_however_high_it_lies():
     losses = [None, 160.0, 150.0, *(1.0 + at / 1000 for at in range(98))]
 
     curve = drawn_over_rounds("loss", "Loss", "loss", [], {"judged rows": losses}, [MarkPart(3, "least")])
 
-    assert curve.x[0] == 10
-    assert "rounds 0 to 9 are not drawn (up to 160)" in curve.words
-    assert curve.marks == ()
+    assert (curve.x[0], curve.x[-1]) == (1, 100)
+    assert curve.marks == (MarkPart(3, "least"),)
     assert curve.series[0].y == tuple(losses[at] for at in curve.x)
 
 
@@ -303,16 +302,55 @@ def test_boosted_members_say_how_far_they_move_the_score(boosted):
 
 
 def test_the_surrogate_is_that_of_the_function_for_users(forest):
-    found = tw.model_selection.surrogate_tree(forest, X[TEST])
+    found = tw.model_selection.surrogate_tree(forest, X[TEST], min_samples_leaf=4, test_size=1 / 3)
 
     judged = judged_rows(forest.model_, forest, X[TEST], NAMES[TEST])
     standing = surrogate_part(judged, Options())
     assert (standing.words.fidelity, standing.words.low, standing.words.high) == (found.fidelity, found.low, found.high)
     assert found.words in standing.words.words
+    assert standing.words.command.endswith("max_leaf_nodes=16, min_samples_leaf=4, test_size=1/3)")
     assert standing.tree.n_leaves == found.n_leaves
     assert standing.tree.outputs == (("benign", "malignant"),)
     # Every judged row, by its true class.
     assert sum(standing.tree.nodes[0].judged) == len(X[TEST])
+
+
+def test_a_tree_that_says_no_more_than_one_answer_warns_and_is_not_what_the_page_begins_with():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(300, 8))
+    target = np.where(rng.random(300) < 0.25, "bad", "good")  # noise: there is nothing to find
+    forest = tw.RandomForestClassifier(n_estimators=30, random_state=0).fit(table[:200], target[:200])
+    judged = judged_rows(forest.model_, forest, table[200:], target[200:])
+
+    standing = surrogate_part(judged, Options())
+    part = ensemble_part(judged, Options(), standing)
+
+    found = tw.model_selection.surrogate_tree(forest, table[200:], min_samples_leaf=2, test_size=1 / 3)
+    assert found.fidelity <= found.one_answer
+    assert standing.words.warning == "This tree tells no more than always answering good: do not read it as the model."
+    assert part.members[part.first].label.endswith("most like all")
+
+
+def test_a_tree_that_says_more_than_one_answer_does_not_warn(forest_part):
+    assert (forest_part.surrogate.warning, forest_part.first) == ("", None)
+
+
+def test_no_leaf_of_the_surrogate_holds_a_single_row(forest):
+    judged = judged_rows(forest.model_, forest, X[TEST], NAMES[TEST])
+
+    tree = surrogate_part(judged, Options()).tree
+
+    assert min(node.n_rows for node in tree.nodes) >= 4
+
+
+def test_the_loss_of_squares_is_named_by_half_of_them_and_a_missing_history_is_told_with_the_chart():
+    est = tw.GradientBoostingRegressor(n_estimators=5).fit(NX[TRAIN], NY[TRAIN])
+
+    curve = curve_of(part_of(est, NX[TEST], NY[TEST]), "loss")
+
+    assert curve.ylabel == "loss (half the squared error)"
+    assert curve.series[0].y[-1] == pytest.approx(mean_squared_error(NY[TEST], est.predict(NX[TEST])) / 2)
+    assert "The fit evaluated no round" in curve.words
 
 
 def test_the_surrogate_has_the_columns_of_the_page():

@@ -158,3 +158,18 @@ def test_of_a_wide_table_there_are_fewer_examples():
     est = tw.DecisionTreeClassifier(max_depth=2).fit(X, y)
 
     assert len(examples_of(est, X, y, examples=50).rows) == 20
+
+
+def test_rows_have_the_names_of_an_index_that_does_not_count_from_0():
+    pd = pytest.importorskip("pandas")
+    X = pd.DataFrame({"wind": np.arange(12.0)})
+    y = np.where(X["wind"] > 5, "in", "out")
+    est = tw.DecisionTreeClassifier().fit(X, y)
+
+    def names(table):
+        return [row.name for row in tw.report(est, table, y, examples=4, cv=None).summary.examples.rows]
+
+    named = X.set_axis([f"day {at}" for at in range(12)])
+    rows = tw.report(est, named, y, examples=4, cv=None).summary.examples.rows
+    assert [row.name for row in rows] == [f"day {row.number}" for row in rows]
+    assert names(X) == names({"wind": X["wind"]}) == [""] * 4

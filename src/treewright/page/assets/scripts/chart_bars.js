@@ -117,7 +117,7 @@ const chartBars = (() => {
     return { element: made.element, update(changes) { Object.assign(now, changes); made.redraw(); } };
   }
 
-  // counts[true class][predicted class]; a cell is as dark as its share of the row is large.
+  // counts[true class][predicted class]; a cell is as dark as the root of its share of the row: small counts show too.
   function matrix(host, options) {
     const now = { rowTitle: "true class", columnTitle: "predicted class", ...options };
     const cells = now.labels.map((_, row) => now.labels.map((_, column) =>
@@ -132,13 +132,13 @@ const chartBars = (() => {
           if (before && before.sums[row] === sum && before.counts[row][column] === count) return;
           const cell = cells[row][column], share = sum > 0 ? count / sum : 0;
           cell.textContent = numbers.short(count);
-          cell.style.setProperty("--share", `${(40 * share).toFixed(2)}%`);
+          cell.style.setProperty("--share", `${(40 * Math.sqrt(share)).toFixed(2)}%`);
           cell.title = `${now.rowTitle} ${now.labels[row]}, ${now.columnTitle} ${now.labels[column]}: ${numbers.short(count)}, ${numbers.percent(share)} of the row`;
         });
       });
     }
     const name = (label, scope) => dom.el("th", { scope, title: label, class: scope === "col" ? "number" : null }, dom.el("span", { class: "chart-name" }, label));
-    const element = dom.el("figure", { class: `chart chart-matrix${now.labels.length > 7 ? " chart-many" : ""}` }, dom.el("figcaption", {}, now.title),
+    const element = dom.el("figure", { class: `chart chart-matrix${now.labels.length > 7 ? " chart-many" : ""}${now.labels.length > 12 ? " chart-upright" : ""}` }, dom.el("figcaption", {}, now.title),
       dom.el("div", { class: "table-wrap", tabindex: 0, role: "group", "aria-label": now.title },
         dom.el("table", {},
           dom.el("thead", {},

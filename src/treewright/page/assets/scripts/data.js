@@ -3,6 +3,8 @@ const data = (() => {
   const FIRST_ROWS = 25, FILTER_FROM = 13;
   const BAR = { width: 110, height: 16, pad: 4 };
   const parts = state.summary.data;
+  // Of several targets the pictures are of the first.
+  const firstTarget = state.summary.quality.length > 1 ? state.summary.quality[0].output : state.summary.target;
   const rows = [];
   const now = { key: "permutation", down: true, words: "", all: parts.length <= FIRST_ROWS + 5 };
   let status = null, more = null;
@@ -69,7 +71,7 @@ const data = (() => {
     const spread = part.spread, names = cellNames(spread), byClass = state.summary.task === "classification";
     const others = "var(--muted)";
     chart.stacked(host, {
-      title: byClass ? "Values by class" : "Values", labels: names, ylabel: "rows", xlabel: part.name, edges: spread.edges || undefined,
+      title: byClass ? "Values by class" : "Values", labels: names, ylabel: state.summary.quality[0]?.weighted ? "weight" : "rows", xlabel: part.name, edges: spread.edges || undefined,
       parts: spread.parts.map((values, at) => ({ name: spread.names[at], values, color: !byClass ? "var(--class-0)" : spread.codes[at] === null ? others : `var(--class-${spread.codes[at] % 24})` })),
     });
     if (spread.n_beyond) {
@@ -79,7 +81,7 @@ const data = (() => {
   }
 
   function drawMeans(host, part, spread, names) {
-    const target = state.summary.target || "the target";
+    const target = firstTarget || "the target";
     const shifted = (side) => spread.means.map((mean, at) => mean === null || spread.errors[at] === null ? mean : mean + side * spread.errors[at]);
     if (spread.edges) {
       const middles = spread.edges.slice(1).map((end, at) => end / 2 + spread.edges[at] / 2);
@@ -103,7 +105,7 @@ const data = (() => {
     if (part.dependence) {
       const host = dom.el("div", { class: "data-chart" });
       grid.append(host);
-      row.curve = dependence.draw(host, part.dependence, { name: part.name, position: part.position, said: { task: state.summary.task, target: state.summary.target } });
+      row.curve = dependence.draw(host, part.dependence, { name: part.name, position: part.position, said: { task: state.summary.task, target: firstTarget } });
     }
     const lacks = !part.asked ? "The model never asks this column, so it changes no answer."
       : part.dependence ? "" : "Partial dependence is worked out for the columns that matter most.";
@@ -126,7 +128,7 @@ const data = (() => {
     const detail = dom.el("tr", { id, class: "data-detail", hidden: true }, dom.el("td", { colspan: 6 }, body));
     const row = { part, line, detail, body, open: false, filled: false, curve: null, button: null };
     row.button = dom.el("button", { type: "button", class: "data-open", "aria-expanded": "false", "aria-controls": id, title: part.name, onclick: () => toggle(row, !row.open) },
-      dom.el("span", { class: "data-arrow", "aria-hidden": "true" }), dom.el("span", { class: "data-name" }, part.name));
+      dom.el("span", { class: "data-arrow", "aria-hidden": "true" }), dom.el("span", { class: "data-name" }, dom.breakable(part.name)));
     name.replaceWith(row.button);
     for (const key of ["impurity", "permutation"]) barCell(line.querySelector(`[data-bar="${key}"]`), part, key, scales[key]);
     line.after(detail);

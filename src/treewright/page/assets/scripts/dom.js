@@ -21,6 +21,8 @@ const dom = (() => {
   return {
     el: (tag, attributes, ...children) => make(null, tag, attributes, children),
     svg: (tag, attributes, ...children) => make(SVG, tag, attributes, children),
+    // A name that may go on in the next line after _ and before a capital, not in the middle of a word.
+    breakable: (text) => text.split(/(?<=_)(?!_)|(?<=[a-z0-9])(?=[A-Z])/).flatMap((part, at) => at ? [document.createElement("wbr"), part] : [part]),
     byId: (id) => document.getElementById(id),
     // Replace everything in an element.
     fill: (host, ...children) => { host.replaceChildren(...children.flat(Infinity).filter(Boolean)); return host; },

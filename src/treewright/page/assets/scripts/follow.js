@@ -53,6 +53,8 @@ const follow = (() => {
     });
   }
 
+  const nameOf = (row) => row.name || String(row.number);
+
   // Examples, one after another or the wrong answers only.
   function chooser() {
     const { rows } = part();
@@ -65,13 +67,13 @@ const follow = (() => {
       dom.el("label", { for: "follow-example" }, "Row"), self.select,
       dom.el("button", { type: "button", onclick: () => move(-1), "aria-label": "Row before" }, "‹"),
       dom.el("button", { type: "button", onclick: () => move(1), "aria-label": "Next row" }, "›"),
-      self.only ? dom.el("label", { class: "small follow-only" }, self.only, "wrong answers only") : null);
+      self.only ? dom.el("label", { class: "small follow-only" }, self.only, "wrong answers only") : null,
+      dom.el("p", { class: "small muted follow-counted" }, rows[0].name ? "Rows are named by the index of the table." : "Rows are counted from 0 among the judged rows."));
   }
 
   function offer() {
     const listed = part().rows.map((row, at) => ({ row, at })).filter(({ row }) => !self.only || !self.only.checked || row.right === false);
-    const said = ({ number, truth, said: answer, right }) =>
-      `${number}: ${truth}${right === true ? ", right" : right === false ? `, wrong: ${answer}` : `, predicted ${answer}`}`;
+    const said = (row) => `${nameOf(row)}: ${row.truth}, ${row.right === true ? "right" : `predicted ${row.said}`}`;
     const before = self.select.value;
     dom.fill(self.select, dom.el("option", { value: "" }, "values of your own"),
       listed.map(({ row, at }) => dom.el("option", { value: at }, said(row))));
@@ -89,7 +91,7 @@ const follow = (() => {
   function choose(at, shared) {
     const row = part().rows[at];
     if (self.select) self.select.value = String(at);
-    put(row.cells.map(cellOf), `row ${row.number}`, shared);
+    put(row.cells.map(cellOf), `row ${nameOf(row)}`, shared);
     self.example = row;
     tell();
   }
@@ -161,19 +163,19 @@ const follow = (() => {
   }
 
   function leafPane(tree, leaf, ends, answer, name) {
-    const several = ends.length > 1, held = several ? null : supportOf(tree, leaf);
+    const several = ends.length > 1, folded = leaf.hidden > 0 && !leaf.test, held = several ? null : supportOf(tree, leaf);
     const interval = held && held.intervals[0] ? held.intervals[0].map(numbers.value) : null;
-    const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${self.example.number}: `, dom.el("strong", {}, self.example.truth)) : null;
+    const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${nameOf(self.example)}: `, dom.el("strong", {}, self.example.truth)) : null;
     const together = self.example && summary.ensemble ? dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", {}, self.example.said)) : null;
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
-      : `${leaf.hidden > 0 && !leaf.test ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "row")} of the fit`;
+      : `${folded ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "row")} of the fit`;
     return dom.el("div", { class: "follow-leaf" },
       dom.el("h3", {}, "The answer"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
       together, truth,
-      answer.shares ? followTold.distribution(tree, answer.shares, answer.code, interval) : followTold.onScale(tree, answer.number, interval),
+      answer.shares ? followTold.distribution(tree, answer.shares, answer.code, interval, several ? "in its leaves" : folded ? "in this node" : "in the leaf") : followTold.onScale(tree, answer.number, interval),
       interval ? dom.el("p", { class: "small muted", "data-name": "follow-interval" }, intervalText(answer, interval)) : null,
       name ? dom.el("p", { class: "small muted" }, `In the tree as it is shown: ${name}.`) : null);
   }
@@ -197,9 +199,10 @@ const follow = (() => {
       },
     };
     const wants = answer.shares ? classWants(tree, answer) : numberWants(answer);
-    dom.fill(host, followTold.cards(columns, wants, change.find(task, wants.map((want) => want.holds)), tryIt));
+    dom.fill(host, followTold.cards(columns, wants, change.find(task, wants.map((want) => want.holds)), tryIt, task.keep.size));
     const title = answer.shares ? "What would have to change for another class" : "What would have to change for another number";
-    return dom.el("div", { class: "follow-change" }, dom.el("h3", {}, title), answer.shares ? null : targetField(), host);
+    const several = tree.outputs.length > 1 ? dom.el("p", { class: "small muted" }, `Of several targets the first is meant: ${tree.output_names[0] || "it has no name"}.`) : null;
+    return dom.el("div", { class: "follow-change" }, dom.el("h3", {}, title), several, answer.shares ? null : targetField(), host);
   }
 
   const classWants = (tree, answer) => tree.outputs[0].map((title, code) => ({ title, code, holds: (node) => node.code === code }))

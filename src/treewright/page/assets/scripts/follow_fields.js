@@ -64,10 +64,17 @@ const followFields = (() => {
     return { ...control, element, kept: () => keep.checked };
   }
 
+  // What is wrong with what was typed, below the field.
+  function wordsBelow(id) {
+    const element = dom.el("p", { id: `${id}-words`, class: "follow-words small", hidden: true });
+    return { element, tell(words) { element.textContent = words; element.hidden = !words; } };
+  }
+
   // A number, or nothing for a missing one. The slider spans the judged rows.
   function numberControl(column, id, onchange) {
     let cell = null;
-    const text = dom.el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", placeholder: "missing", oninput: typed });
+    const text = dom.el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", placeholder: "missing", "aria-describedby": `${id}-words`, oninput: typed });
+    const words = wordsBelow(id);
     const low = numbers.value(column.low), high = numbers.value(column.high), slides = low < high && Number.isFinite(high - low);
     const step = slides ? 10 ** Math.floor(Math.log10((high - low) / STEPS)) : 1;
     const slider = slides ? dom.el("input", {
@@ -82,6 +89,7 @@ const followFields = (() => {
     }
     function typed() {
       const number = parsed();
+      words.tell(number === undefined ? `not a number; ${cell === null ? "missing" : numbers.short(cell, DIGITS)} stays; the decimal sign is a point` : "");
       text.setAttribute("aria-invalid", String(number === undefined));
       if (number === undefined) return;
       cell = number;
@@ -91,17 +99,19 @@ const followFields = (() => {
     function slid() {
       cell = Number(Number(slider.value).toPrecision(12));
       text.value = String(cell);
+      words.tell("");
       text.setAttribute("aria-invalid", "false");
       onchange();
     }
     return {
-      elements: [text, slider || dom.el("span", {})],
+      elements: [text, slider || dom.el("span", {}), words.element],
       read: () => cell,
       write(value) {
         cell = route.isMissing(value) ? null : value;
         // As many digits as can be read; the cell itself stays exact until somebody types.
         text.value = cell === null ? "" : String(Number(cell.toPrecision(DIGITS)));
         text.title = cell === null ? "" : String(cell);
+        words.tell("");
         text.setAttribute("aria-invalid", "false");
         if (slider && cell !== null) slider.value = String(cell);
       },
@@ -134,7 +144,9 @@ const followFields = (() => {
     if (hasUnseen(column, policy)) names.push("(a level that the fit never saw)");
     const codes = new Map(names.map((name, code) => [name, code]));
     const list = dom.el("datalist", { id: `${id}-levels` });
-    const text = dom.el("input", { type: "text", id, list: `${id}-levels`, autocomplete: "off", placeholder: "missing", oninput: typed, onfocus: offer });
+    const text = dom.el("input", { type: "text", id, list: `${id}-levels`, autocomplete: "off", placeholder: "missing",
+      "aria-describedby": `${id}-words`, oninput: typed, onfocus: offer });
+    const words = wordsBelow(id);
     function offer() {
       const asked = text.value.toLowerCase(), found = [];
       for (const name of names) {
@@ -146,17 +158,19 @@ const followFields = (() => {
     const known = () => text.value === "" || codes.has(text.value);
     function typed() {
       offer();
+      words.tell(known() ? "" : `no such level yet; ${cell === null ? "missing" : names[cell]} stays`);
       text.setAttribute("aria-invalid", String(!known()));
       if (!known()) return;
       cell = text.value === "" ? null : codes.get(text.value);
       onchange();
     }
     return {
-      elements: [text, list],
+      elements: [text, list, words.element],
       read: () => cell,
       write(value) {
         cell = route.isMissing(value) ? null : value;
         text.value = cell === null ? "" : names[cell] ?? "";
+        words.tell("");
         text.setAttribute("aria-invalid", "false");
       },
       wrong: () => !known(),

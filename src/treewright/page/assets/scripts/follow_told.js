@@ -64,7 +64,7 @@ const followTold = (() => {
   const color = (code) => `var(--class-${code % 24})`;
 
   // The classes with their shares, the largest first, the predicted one with its interval.
-  function distribution(tree, shares, code, support) {
+  function distribution(tree, shares, code, support, where) {
     const names = tree.outputs[0], of = tree.outputs.length > 1 ? ` of ${tree.output_names[0] || "the first output"}` : "";
     const order = shares.map((_, at) => at).sort((one, other) => shares[other] - shares[one] || one - other);
     // Of many classes those that the leaf holds.
@@ -79,7 +79,7 @@ const followTold = (() => {
       dom.el("td", { class: "number" }, percent(shares[at]))));
     const more = order.length - shown.length;
     return dom.el("table", { class: "follow-classes" },
-      dom.el("caption", {}, `Share of each class${of} in the leaf`),
+      dom.el("caption", {}, `Share of each class${of} ${where}`),
       dom.el("tbody", {}, rows, more ? dom.el("tr", {}, dom.el("td", { colspan: 3, class: "muted" },
         `and ${numbers.counted(more, "more class", "more classes")}${held.length > shown.length ? "" : ": 0\u00a0%"}`)) : null));
   }
@@ -123,7 +123,7 @@ const followTold = (() => {
   }
 
   // One card per wanted answer. `wants`: [{title, code, why}], `found`: as change.find gives it.
-  function cards(columns, wants, found, ontry) {
+  function cards(columns, wants, found, ontry, nKept) {
     const shown = wants.map((want, at) => ({ want, one: found[at] }));
     const order = shown.filter(({ one }) => one).sort((a, b) => a.one.cost[0] - b.one.cost[0] || a.one.cost[1] - b.one.cost[1]);
     const never = shown.filter(({ one }) => !one);
@@ -137,8 +137,8 @@ const followTold = (() => {
           dom.el("span", { class: "visually-hidden" }, `: ${want.title}`)))),
       order.length > most.length ? dom.el("p", { class: "muted" }, `and ${order.length - most.length} more classes, farther off`) : null,
       never.length ? dom.el("p", { class: "muted", "data-name": "follow-never" },
-        `Out of reach: ${never.slice(0, MOST_CARDS).map(({ want }) => want.title).join(", ")}${never.length > MOST_CARDS ? ", ..." : ""}. `
-        + "No leaf says so, or none that these values could come to.") : null,
+        `Out of reach${nKept ? " while these columns are kept" : ""}: ${never.slice(0, MOST_CARDS).map(({ want }) => want.title).join(", ")}${never.length > MOST_CARDS ? ", ..." : ""}. `
+        + (nKept ? "Keep fewer columns to find more." : "No leaf says so, or none that these values could come to.")) : null,
     ];
   }
 

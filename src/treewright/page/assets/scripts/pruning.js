@@ -1,8 +1,8 @@
 // How far the tree is cut back. The shape in `state` is the one truth: buttons and slider set it, everything here follows it.
 const pruning = (() => {
   const NO_CUT = () => false;
-  const BESIDE = 10; // classes of a confusion matrix that stands beside the curve
-  let part, nodes, whole, slider, said, chartOfPath, matrix, fields, buttons, lines, status;
+  const BESIDE = 10, MOST_TWICE = 12; // classes of a confusion matrix beside the curve; of one that stands here at all
+  let part, nodes, whole, slider, said, chartOfPath, matrix, fields, buttons, lines, status, commandNote;
 
   const stepText = (at) => `step ${part.steps[at]} of ${part.n_steps - 1}`;
   // Of several outputs the first is counted class by class.
@@ -20,7 +20,7 @@ const pruning = (() => {
     return {
       key: "step", at, alpha, n_leaves: part.n_leaves[at], depth: part.depth[at], train_error: part.train_error[at],
       error: part.error ? part.error[at] : null, standard_error: part.standard_error ? part.standard_error[at] : null,
-      confusion: part.confusion ? part.confusion[at] : null, note: "", python: filled(part.python), command: filled(part.command),
+      confusion: part.confusion ? part.confusion[at] : null, note: "", python: isWhole(at) ? "" : filled(part.python), command: isWhole(at) ? "" : filled(part.command),
       title: `${stepText(at)}: ${leavesText(part.n_leaves[at])}`, step, tree: null,
       isLeaf: (node) => !(part.collapse_step[node.id] > step),
     };
@@ -32,6 +32,9 @@ const pruning = (() => {
       title: pruner.method === "none" ? `${pruner.name}: ${leavesText(pruner.n_leaves)}` : `pruned, ${pruner.name}: ${leavesText(pruner.n_leaves)}`,
       isLeaf: pruner.leaves.length ? (node) => leaves.has(node.id) : NO_CUT };
   }
+
+  // What is left of the tree by a step that cuts nothing is no work for anybody.
+  const isWhole = (at) => at === 0 && wholeIsFirst();
 
   // At price 0 the path leaves out splits that lower nothing: only then the tree as it is, is none of its steps.
   const wholeIsFirst = () => part.n_leaves[0] === part.pruners[0].n_leaves;
@@ -79,7 +82,7 @@ const pruning = (() => {
     put("error", choice.error);
     put("standard_error", choice.standard_error);
     put("rmse", choice.error === null ? null : Math.sqrt(choice.error));
-    if (counts) { put("accuracy", accuracyOf(counts), numbers.percent(accuracyOf(counts))); matrix.update({ counts }); }
+    if (counts) { put("accuracy", accuracyOf(counts), numbers.percent(accuracyOf(counts))); matrix?.update({ counts }); }
     followLines(choice, followBar(choice));
     chartOfPath.update(choice.at === null ? { cursor: null, point: choice.error === null ? { x: choice.n_leaves, y: choice.train_error } : { x: choice.n_leaves, y: choice.error } }
       : { cursor: choice.n_leaves, point: null });
@@ -98,9 +101,10 @@ const pruning = (() => {
 
   function followLines(choice, words) {
     for (const line of lines) {
-      line.code.textContent = choice[line.name] || "Nothing to run: this is the tree as it is.";
+      line.code.textContent = choice[line.name] || "The whole tree: nothing to do.";
       line.button.disabled = !choice[line.name];
     }
+    commandNote.textContent = choice.command_note || "";
     // The slider tells its own text; what a button made is told here.
     status.textContent = choice.at === null ? `${words}. ${choice.note}` : "";
   }
@@ -174,7 +178,8 @@ const pruning = (() => {
       line.row = dom.el("div", { class: "pruning-line" }, dom.el("span", { class: "muted small" }, words), line.code, line.button, line.said);
       return line;
     });
-    return dom.el("div", { class: "pruning-commands" }, dom.el("h3", {}, "What makes this tree"), lines.map((line) => line.row));
+    commandNote = dom.el("p", { class: "small muted", "data-name": "command-note" });
+    return dom.el("div", { class: "pruning-commands" }, dom.el("h3", {}, "What makes this tree"), lines.map((line) => line.row), commandNote);
   }
 
   function chartIn(host) {
@@ -202,10 +207,10 @@ const pruning = (() => {
     dom.fill(dom.byId("pruning-others"), others(), status);
     bar(dom.byId("pruning-bar"));
     chartOfPath = chartIn(left);
-    if (part.has_confusion) {
+    if (part.has_confusion && state.summary.tree.outputs[0].length <= MOST_TWICE) {
       const labels = state.summary.tree.outputs[0];
       matrix = chart.matrix(labels.length > BESIDE ? below : right, { title: `Confusion matrix${ofFirst()} on ${part.rows_name}`, labels, counts: labels.map(() => labels.map(() => 0)) });
-    }
+    } else if (state.summary.quality[0]?.confusion) right.append(dom.el("p", { class: "small" }, dom.el("a", { href: "#quality" }, "The confusion matrix"), " of the whole tree stands under Quality."));
     state.on("shape", follow);
   }
 

@@ -90,7 +90,8 @@ const treePanel = (() => {
 
   function audit(model, position) {
     const node = model.nodes[position];
-    if (!node.audit.length) return null;
+    // Of trees that are grown otherwise nobody expects it: they have no note.
+    if (!node.audit.length) return model.part.audit_note ? dom.el("p", { class: "small muted", "data-name": "audit-note" }, model.part.audit_note) : null;
     return dom.el("table", { class: "tree-table tree-audit" },
       dom.el("caption", {}, "What this node could have asked: the best test of each column"),
       dom.el("thead", {}, dom.el("tr", {}, dom.el("th", { scope: "col" }, "test"), dom.el("th", { scope: "col", class: "number" }, "gain"),

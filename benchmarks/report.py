@@ -46,7 +46,7 @@ OPEN_ALL = """async () => {
   return performance.now() - from;
 }"""
 SLIDE = """async () => {
-  const slider = document.querySelector('#pruning input[type=range]');
+  const slider = document.querySelector('#pruning-slider');
   const took = [];
   const ends = Number(slider.max);
   for (let i = 0; i < 25; i += 1) {

@@ -13,10 +13,10 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from treewright.page.amounts import amount
 from treewright.page.parts import Summary
 from treewright.page.plain import json_for_script, plain
 from treewright.plot.style import CLASS_COLORS, class_color
-from treewright.tree.words import written_amount
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -35,7 +35,6 @@ TREE_SCRIPTS = (
 TREE_STYLES = ("base", "tree", "print")
 STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
-GROUPED_FROM = 10_000  # from here on thousands are set apart
 N_COLORS = 3 * len(CLASS_COLORS)
 
 
@@ -121,17 +120,3 @@ def environment() -> Environment:
     )
     made.filters["amount"] = amount
     return made
-
-
-def amount(value: float | str | None, digits: int = 4) -> str:
-    """Return a number of a summary as the scripts write it (``numbers.short``).
-
-    Examples
-    --------
-    >>> amount(0.0533333), amount(12345.67), amount(None), amount("inf")
-    ('0.05333', '12,346', '-', 'inf')
-    """
-    if value is None or isinstance(value, str):
-        return value or "-"
-    text = written_amount(value, digits=digits)
-    return f"{int(text):,}" if text.removeprefix("-").isdigit() and abs(value) >= GROUPED_FROM else text

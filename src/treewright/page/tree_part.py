@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treewright.page.amounts import amount
 from treewright.page.parts_tree import NodePart, SurrogatePart, TestPart, TreePart
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET
 from treewright.tree.binary_tests import ThresholdTest
@@ -27,7 +28,7 @@ from treewright.tree.tests import (
     threshold_digits,
 )
 from treewright.tree.walk import children, subtree_sizes, unfolded
-from treewright.tree.words import shorten, written_amount
+from treewright.tree.words import shorten
 
 MAX_NODES = 4001
 # Rules are written for every node of a tree up to this many conditions in all; beyond, the page tells the way instead.
@@ -147,10 +148,10 @@ def said_of(summary: TreeSummary, node: int) -> str:
     texts = [
         output.classes[summary.predicted_class(node, output)]
         if output.classes
-        else written_amount(summary.amount(node, output), digits=4)
+        else amount(summary.amount(node, output))
         for output in summary.outputs
     ]
-    return shorten(", ".join(texts), NAME_WIDTH)
+    return shorten((", " if summary.counts_classes else "; ").join(texts), NAME_WIDTH)
 
 
 def gain_of(summary: TreeSummary, node: int) -> float:

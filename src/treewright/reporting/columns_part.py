@@ -13,6 +13,7 @@ from treewright.explain.ensemble import sizes_of
 from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
 from treewright.forest.importance_table import Importances
 from treewright.neighbors.ranks import CALLED
+from treewright.page.amounts import amount
 from treewright.page.parts_columns import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.reporting.column_spread import (
     Groups,
@@ -28,7 +29,7 @@ from treewright.reporting.rounds_part import loss_name
 from treewright.reporting.shuffled import REPEATS, shuffled
 from treewright.reporting.unseen import cells_of, unseen_levels
 from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_amount, written_name
+from treewright.tree.words import shorten, written_name
 
 NAME_WIDTH, LABEL_WIDTH = 200, 60
 # At most so many columns have their distribution in the page: the rest is told in numbers.
@@ -182,7 +183,7 @@ def _in_words(column: Column, held: np.ndarray, low: float | None, high: float |
         return f"{n_known:,} of {counted(n_levels, 'level')}" if n_known < n_levels else counted(n_levels, "level")
     if low is None or high is None:
         return "no finite number"
-    least, greatest = (written_amount(end, digits=4) for end in (low, high))
+    least, greatest = (amount(end) for end in (low, high))
     return f"{least} to {greatest}" if low < high else f"always {least}"
 
 

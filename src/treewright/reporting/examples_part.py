@@ -12,6 +12,7 @@ import numpy as np
 from treewright.explain.change_words import levels_of
 from treewright.explain.column_scales import scales_of_rows
 from treewright.explain.rules import OutcomeTeller
+from treewright.page.amounts import amount
 from treewright.page.parts_rows import ExampleRow, ExamplesPart, SupportPart
 from treewright.page.parts_tree import TreePart
 from treewright.reporting.judged import Judged
@@ -20,7 +21,7 @@ from treewright.tree.arrays import MULTIWAY
 from treewright.tree.conditions import bounds_below
 from treewright.tree.summary import TreeSummary, summarize
 from treewright.tree.tests import level_branches, node_levels
-from treewright.tree.words import escape_controls, shorten, written_amount
+from treewright.tree.words import escape_controls, shorten
 
 LEVEL = 0.95
 # Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
@@ -147,8 +148,7 @@ def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
         shares = tuple(tuple(each[row].tolist()) for each in judged.shares)
     else:
         truth, said = (
-            ", ".join(written_amount(number, digits=4) for number in numbers[row].tolist())
-            for numbers in (judged.target, judged.numbers)
+            "; ".join(amount(number) for number in numbers[row].tolist()) for numbers in (judged.target, judged.numbers)
         )
         right, shares = None, tuple((number,) for number in judged.numbers[row].tolist())
     number = int(given_positions(judged)[row])

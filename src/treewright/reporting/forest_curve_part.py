@@ -10,6 +10,7 @@ from treewright.estimators.forest_curve import ForestCurve
 from treewright.estimators.forest_score import share_right
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show
+from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, SeriesPart
 from treewright.predict.first_trees import answers_after
 from treewright.predict.shares import first_largest
@@ -102,7 +103,7 @@ def told(judged: Judged, error: float | None) -> str:
     """An error in words."""
     if error is None or math.isnan(error):
         return "nothing"
-    return f"{100 * error:.1f} % wrong" if judged.is_classification else f"{error:.4g}"
+    return f"{100 * error:.1f} % wrong" if judged.is_classification else amount(error)
 
 
 def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:

@@ -10,11 +10,11 @@ from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score, ro
 
 from treewright.model_selection.judged_rows import in_units
 from treewright.model_selection.scores import rows_worth
+from treewright.page.amounts import amount
 from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.tree.intervals import wilson_interval
-from treewright.tree.words import written_amount
 
 MOST_POINTS = 500
 LEAST_CELLS, MOST_CELLS = 5, 30
@@ -76,11 +76,11 @@ def number_quality(judged: Judged, output: int, name: str, options: Options) -> 
         worth=rows_worth(judged.n, weights),
         weighted=judged.is_weighted,
         lead=(
-            f"A prediction is off by {_amount(absolute.value)} on average; always answering the mean, {_amount(mean)}, "
-            f"by {_amount(absolute.beside)}."
+            f"A prediction is off by {amount(absolute.value)} on average; always answering the mean, {amount(mean)}, "
+            f"by {amount(absolute.beside)}."
         ),
         beside="without the model",
-        without=f"always answering the mean of these rows, {_amount(mean)}",
+        without=f"always answering the mean of these rows, {amount(mean)}",
         measures=tuple(measures),
         residuals=residuals,
         left_out=tuple(left_out),
@@ -152,8 +152,3 @@ def _edges(residual: np.ndarray) -> np.ndarray:
         return edges
     room = max(0.5, abs(low) * 0.5)
     return np.array([low - room, low + room])
-
-
-def _amount(value: float | None) -> str:
-    """A number in a sentence."""
-    return "-" if value is None else written_amount(value, digits=4)

@@ -12,6 +12,7 @@ from treewright.boosting.fewer_rounds import losses_of_rounds
 from treewright.boosting.losses_by_name import loss_words
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
+from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
 from treewright.prune.decision import Rows
 from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
@@ -98,12 +99,12 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
     if best and best == len(losses):
         words.append(
             f"On the judged rows the loss ({loss_words(name)}) is least after the last round that was kept, {best}: "
-            f"{losses[-1]:.4g}."
+            f"{amount(losses[-1])}."
         )
     elif best:
         words.append(
-            f"On the judged rows the loss ({loss_words(name)}) is least after round {best}: {losses[best - 1]:.4g}; "
-            f"after the last, round {len(losses)}, it is {losses[-1]:.4g}."
+            f"On the judged rows the loss ({loss_words(name)}) is least after round {best}: "
+            f"{amount(losses[best - 1])}; after the last, round {len(losses)}, it is {amount(losses[-1])}."
         )
     if is_cut:
         words.append(f"The fit ended after round {last} and kept the first {kept}.")

@@ -40,7 +40,7 @@ const chartAxes = (() => {
   function tickText(value, step) {
     if (Math.abs(value) < step / 1e6) return "0";
     const size = Math.abs(value);
-    if (size >= 1e7 || step < 1e-5) return value.toExponential(2).replace(/\.?0+e/, "e");
+    if (size >= 1e15 || step < 1e-5) return value.toExponential(2).replace(/\.?0+e/, "e");
     const places = Math.min(10, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
     return value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: size >= 10000 });
   }

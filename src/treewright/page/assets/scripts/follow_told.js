@@ -37,7 +37,7 @@ const followTold = (() => {
         : absent(asked).includes(cell) ? ": the fit saw none here, it goes this way" : "";
       const cuts = test.kind === "cuts" ? test.cuts.map(numbers.value).filter((cut) => cut !== cells[test.column]) : [];
       return dom.el("li", { "data-node": node.id, "data-step": place + 1 },
-        dom.el("span", { class: "follow-has" }, `${column.name} is ${cellText(column, cells[test.column], cuts)}${why}`),
+        dom.el("span", { class: "follow-has" }, dom.breakable(column.name), ` is ${cellText(column, cells[test.column], cuts)}${why}`),
         dom.el("span", { class: "follow-edge" }, dom.el("span", { "aria-hidden": "true" }, "→ "), numbers.typographic(node.edge)));
     });
     return folded(lines);
@@ -118,7 +118,7 @@ const followTold = (() => {
   function changeLine(column, each) {
     const cuts = column.kind === "numeric" ? [each.bound.lower, each.bound.upper].filter(Number.isFinite) : [];
     return dom.el("li", {},
-      dom.el("strong", {}, column.name), `: ${cellText(column, each.before, cuts)} `,
+      dom.el("strong", {}, dom.breakable(column.name)), `: ${cellText(column, each.before, cuts)} `,
       dom.el("span", { "aria-hidden": "true" }, "→"), dom.el("span", { class: "visually-hidden" }, "to"), ` ${bounds(column, each)}`);
   }
 

@@ -26,7 +26,7 @@ from treewright.page.parts_quality import (
 )
 from treewright.reporting.judged import Judged
 from treewright.reporting.quality_ranks import calibration_part, rank_part
-from treewright.tree.intervals import wilson_interval
+from treewright.tree.intervals import share_interval
 from treewright.tree.summary import written_labels
 from treewright.tree.words import shorten
 
@@ -98,7 +98,7 @@ def _measures(
     commonest = int(held.argmax())
     accuracy = float(accuracy_score(truth, said, sample_weight=weights))
     n = rows_worth(len(truth), weights)
-    low, high = wilson_interval(min(1.0, accuracy) * n, n)
+    low, high = share_interval(min(1.0, accuracy), n)
     found = [MeasurePart("accuracy", accuracy, low, high, float(held[commonest]), SAYS["accuracy"], "share")]
     without = f'always answering "{names[commonest]}"'
     if k < TWO or votes:
@@ -169,7 +169,7 @@ def _ends(share: float, weights: np.ndarray) -> tuple[float | None, float | None
     if np.isnan(share):
         return None, None
     n = rows_worth(len(weights), weights)
-    return wilson_interval(float(np.clip(share, 0.0, 1.0)) * n, n)
+    return share_interval(float(np.clip(share, 0.0, 1.0)), n)
 
 
 def _mix_ups(names: tuple[str, ...], counts: np.ndarray) -> tuple[MixUpPart, ...]:

@@ -14,7 +14,7 @@ from treewright.page.amounts import amount
 from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.intervals import wilson_interval
+from treewright.tree.intervals import share_interval
 
 MOST_POINTS = 500
 LEAST_CELLS, MOST_CELLS = 5, 30
@@ -104,7 +104,7 @@ def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> Qu
         said = judged.numbers[:, column]
         loss = float(mean_pinball_loss(truth, said, alpha=level, sample_weight=weights))
         share = min(1.0, float(np.average(truth <= said, weights=weights)))
-        low, high = wilson_interval(share * n, n)
+        low, high = share_interval(share, n)
         measures += [
             MeasurePart(f"pinball loss of quantile {level:g}", loss, None, None, None, PINBALL),
             MeasurePart(f"not above quantile {level:g}", share, low, high, level, NOT_ABOVE, "share"),

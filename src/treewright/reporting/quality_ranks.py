@@ -11,7 +11,7 @@ from sklearn.metrics import average_precision_score, precision_recall_curve, roc
 from treewright.model_selection.judged_rows import in_units
 from treewright.model_selection.scores import rows_worth
 from treewright.page.parts_quality import CalibrationPart, RankPart
-from treewright.tree.intervals import wilson_interval
+from treewright.tree.intervals import share_interval
 
 MOST_POINTS = 200
 N_BINS = 10
@@ -76,7 +76,7 @@ def calibration_part(
             lines.append((None, None, None, None))
             continue
         part, n = min(1.0, float(true[at] / total[at])), rows_worth(int(held[at]), unit[bins == at])
-        lines.append((min(1.0, float(said[at] / total[at])), part, *wilson_interval(part * n, n)))
+        lines.append((min(1.0, float(said[at] / total[at])), part, *share_interval(part, n)))
     predicted, happened, lows, highs = zip(*lines, strict=True)
     return CalibrationPart(
         name=name,

@@ -49,7 +49,19 @@ def wilson_interval(right: float, n: float, level: float = 0.95) -> tuple[float,
     >>> round(low, 3), round(high, 3)
     (0.596, 0.982)
     """
-    share = right / n
+    return share_interval(right / n, n, level)
+
+
+def share_interval(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """As ``wilson_interval``, of a share that is known already: it lies between the ends to the last bit.
+
+    Parameters
+    ----------
+    share : float, 0 to 1
+    n : float > 0
+        Rows.
+    level : float, between 0 and 1
+    """
     # Of the small tail: 1 - x would round to 1 for a level near 1.
     z = -NormalDist().inv_cdf((1 - level) / 2)
     z2 = z * z

@@ -12,45 +12,43 @@ from treewright.version import __version__
 
 if TYPE_CHECKING:
     from treewright import model_selection, plot
-    from treewright.estimators.adaboost import AdaBoostClassifier
-    from treewright.estimators.adaboost_regressor import AdaBoostRegressor
-    from treewright.estimators.bagging import BaggingClassifier
-    from treewright.estimators.bagging_regressor import BaggingRegressor
-    from treewright.estimators.boosting_classifier import GradientBoostingClassifier
-    from treewright.estimators.boosting_regressor import GradientBoostingRegressor
-    from treewright.estimators.c45 import C45Classifier
-    from treewright.estimators.chaid import CHAIDClassifier, CHAIDRegressor
-    from treewright.estimators.forest_classifier import ExtraTreesClassifier, RandomForestClassifier
-    from treewright.estimators.forest_regressor import ExtraTreesRegressor, RandomForestRegressor
-    from treewright.estimators.id3 import ID3Classifier
+    from treewright.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from treewright.estimators.bagging import BaggingClassifier, BaggingRegressor
+    from treewright.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+    from treewright.estimators.classics import C45Classifier, CHAIDClassifier, CHAIDRegressor, ID3Classifier
+    from treewright.estimators.forest import (
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomForestClassifier,
+        RandomForestRegressor,
+    )
     from treewright.estimators.isolation import IsolationForest
-    from treewright.estimators.neighbors_classifier import KNeighborsClassifier
-    from treewright.estimators.neighbors_regressor import KNeighborsRegressor
-    from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+    from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
+    from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from treewright.model import Model, load
     from treewright.reporting import Report, report
 
 _HOMES = {
     "AdaBoostClassifier": "treewright.estimators.adaboost",
-    "AdaBoostRegressor": "treewright.estimators.adaboost_regressor",
+    "AdaBoostRegressor": "treewright.estimators.adaboost",
     "BaggingClassifier": "treewright.estimators.bagging",
-    "BaggingRegressor": "treewright.estimators.bagging_regressor",
-    "C45Classifier": "treewright.estimators.c45",
-    "CHAIDClassifier": "treewright.estimators.chaid",
-    "CHAIDRegressor": "treewright.estimators.chaid",
-    "DecisionTreeClassifier": "treewright.estimators.tree",
-    "DecisionTreeRegressor": "treewright.estimators.tree",
-    "ExtraTreesClassifier": "treewright.estimators.forest_classifier",
-    "ExtraTreesRegressor": "treewright.estimators.forest_regressor",
-    "GradientBoostingClassifier": "treewright.estimators.boosting_classifier",
-    "GradientBoostingRegressor": "treewright.estimators.boosting_regressor",
-    "ID3Classifier": "treewright.estimators.id3",
+    "BaggingRegressor": "treewright.estimators.bagging",
+    "C45Classifier": "treewright.estimators.classics",
+    "CHAIDClassifier": "treewright.estimators.classics",
+    "CHAIDRegressor": "treewright.estimators.classics",
+    "DecisionTreeClassifier": "treewright.estimators.trees",
+    "DecisionTreeRegressor": "treewright.estimators.trees",
+    "ExtraTreesClassifier": "treewright.estimators.forest",
+    "ExtraTreesRegressor": "treewright.estimators.forest",
+    "GradientBoostingClassifier": "treewright.estimators.boosting",
+    "GradientBoostingRegressor": "treewright.estimators.boosting",
+    "ID3Classifier": "treewright.estimators.classics",
     "IsolationForest": "treewright.estimators.isolation",
-    "KNeighborsClassifier": "treewright.estimators.neighbors_classifier",
-    "KNeighborsRegressor": "treewright.estimators.neighbors_regressor",
+    "KNeighborsClassifier": "treewright.estimators.neighbors",
+    "KNeighborsRegressor": "treewright.estimators.neighbors",
     "Model": "treewright.model",
-    "RandomForestClassifier": "treewright.estimators.forest_classifier",
-    "RandomForestRegressor": "treewright.estimators.forest_regressor",
+    "RandomForestClassifier": "treewright.estimators.forest",
+    "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
     "load": "treewright.model",
     "model_selection": "treewright.model_selection",

@@ -1,25 +1,419 @@
-"""AdaBoost of classifiers. In: parameters, a table, labels. Out: ``AdaBoostClassifier``. Callers: users, cli."""
+"""AdaBoost for scikit-learn: copies of one estimator, each on rows weighed by what those before it got wrong.
+
+Single trees of Treewright are grown on a table that is encoded and sorted (or binned) once; any other base is fitted and
+asked with the table itself.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self, cast
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from treewright.boosting.adaboost import RowWeights, Verdict, judge_labels
-from treewright.data.take import count_rows
-from treewright.data.target import Labels, encode_labels
-from treewright.estimators.adaboost_base import AdaBoost
-from treewright.estimators.adaboost_members import BoostPlan, codes_said
-from treewright.estimators.tree import DecisionTreeClassifier
-from treewright.exceptions import ParameterError
+from treewright.boosting.adaboost import RegressionLoss, RowWeights, Verdict, judge_labels, judge_numbers
+from treewright.boosting.adaboost_rounds import AdaBoostRound, AdaBoostRounds
+from treewright.core import notices
+from treewright.core.progress import compiling_told
+from treewright.data.dataset import class_factors
+from treewright.data.memory import check_fits
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
+from treewright.data.weights import factors_by_code
+from treewright.estimators.base import keep
+from treewright.estimators.members import MEMBER_BYTES, Members, is_of_treewright, numbers_of, refuse_too_many
+from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor, SingleTree
+from treewright.exceptions import DataError, ParameterError
+from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of, seeded
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.settings import seed_of
+from treewright.learn.single import TreeParams, train_tree
+from treewright.model import Model
+from treewright.predict.ensemble import weighted_median
+from treewright.predict.values import predict_codes, predict_numbers
+from treewright.version import __version__
 
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+
+@dataclass(frozen=True)
+class AdaBoostSettings:
+    """What all members of a fit have in common.
+
+    Attributes
+    ----------
+    base : estimator
+        Cloned for each member, never fitted itself.
+    X : table of n rows
+    y : ndarray[n]
+    target : Labels or Numbers of n rows
+    rows : BagRows
+        Which rows have weight; draws from them.
+    weights : float64[n] or None
+        Before the first round.
+    bootstrap : bool
+        Whether a member is fitted on rows drawn by their weights, not on weights.
+    seed, n_threads : int
+    """
+
+    base: Any
+    X: Any
+    y: np.ndarray
+    target: Labels | Numbers
+    rows: BagRows
+    weights: np.ndarray | None
+    bootstrap: bool
+    seed: int
+    n_threads: int
+
+
+class Fitting(ABC):
+    """A way to fit members and to ask them about the rows of the fit.
+
+    Parameters
+    ----------
+    plan : AdaBoostSettings
+    """
+
+    def __init__(self, plan: AdaBoostSettings) -> None:
+        self.plan = plan
+
+    @abstractmethod
+    def fit(self, member: int, weights: RowWeights) -> Any:
+        """A fitted member, whose number is ``member``; ``weights`` are of the rows ``kept``."""
+
+    @abstractmethod
+    def predicted(self, fitted: Any) -> np.ndarray:
+        """What a member says of the rows ``kept``: int32[m] codes among the classes of y, or float64[m]."""
+
+
+class OnEncodedTable(Fitting):
+    """Single trees of Treewright, on one encoded table."""
+
+    def __init__(self, plan: AdaBoostSettings) -> None:
+        super().__init__(plan)
+        base = clone(plan.base)
+        class_weight = getattr(base, "class_weight", None)
+        if class_weight is not None:
+            base.set_params(class_weight=None)  # the rounds begin with the weights of the rows alone
+        rows = base._dataset(plan.X, plan.y, base._check_parameters(), plan.weights)
+        # Once: "balanced" by the weights of a round would take back what the round has learnt about a class.
+        factors = None if class_weight is None else class_factors(class_weight, rows.target, rows.weights)
+        self._rows = replace(rows, weights=None, sample_weight=None, class_factors=factors, kept=None).shared()
+
+    def fit(self, member: int, weights: RowWeights) -> Any:
+        """As ``Fitting.fit``."""
+        plan = self.plan
+        estimator = seeded(clone(plan.base), plan.seed, member)
+        params = estimator._check_parameters()
+        own, unit = weights.as_rows, 1.0
+        if plan.bootstrap:
+            own = plan.rows.counts_by_chance(member, weights.as_counts()[0]).astype(np.float64)
+        elif _is_blind_to_scale(params):
+            own, unit = weights.as_counts()
+        rows = self._rows.weighed(own)
+        trained = train_tree(rows, params, plan.n_threads)
+        if unit != 1.0:
+            tree: Any = trained.model.trees[0]
+            counts = {"value": tree.value * unit} if rows.classes else {}
+            tree = replace(tree, weight=tree.weight * unit, **counts)
+            trained = replace(trained, model=replace(trained.model, trees=(tree,)))
+        estimator._keep(rows, params, trained)
+        estimator._rows = None  # they would be kept once for each member
+        return estimator
+
+    def predicted(self, fitted: Any) -> np.ndarray:
+        """As ``Fitting.predicted``."""
+        predict = predict_codes if isinstance(self.plan.target, Labels) else predict_numbers
+        predicted: np.ndarray = predict(fitted.model_, self._rows.matrix, self.plan.n_threads)[:, 0]
+        return predicted
+
+
+class OnRawTable(Fitting):
+    """Any other base, on the table as it was given."""
+
+    def __init__(self, plan: AdaBoostSettings) -> None:
+        super().__init__(plan)
+        self._takes_weights = has_fit_parameter(plan.base, "sample_weight")
+        if not (self._takes_weights or plan.bootstrap):
+            raise ParameterError(
+                f"fit of {type(plan.base).__name__} takes no sample_weight: give bootstrap=True, which draws rows by "
+                "their weights, or another base"
+            )
+        is_every = len(plan.rows.kept) == plan.rows.n_rows
+        self._X = plan.X if is_every else take_rows(plan.X, plan.rows.kept)
+        self._y = plan.y if is_every else plan.y[plan.rows.kept]
+        self._class_weight: dict[Any, float] | None = None
+        if is_of_treewright(plan.base) and getattr(plan.base, "class_weight", None) == "balanced":
+            # Ours balance by the weights that they get: those before the first round are taken, as on encoded tables.
+            labels = cast("Labels", plan.target)
+            factors = factors_by_code(["balanced"], labels.codes, labels.classes, plan.weights)[0]
+            self._class_weight = dict(zip(labels.classes[0].tolist(), factors.tolist(), strict=True))
+
+    def fit(self, member: int, weights: RowWeights) -> Any:
+        """As ``Fitting.fit``."""
+        plan = self.plan
+        estimator = seeded(clone(plan.base), plan.seed, member)
+        if self._class_weight is not None:
+            estimator.set_params(class_weight=self._class_weight)
+        is_ours = is_of_treewright(plan.base)
+        if not plan.bootstrap:
+            own = weights.as_rows if is_ours else weights.shares
+            return estimator.fit(self._X, self._y, sample_weight=own)
+        counts = plan.rows.counts_by_chance(member, weights.as_counts()[0])
+        if is_ours and self._takes_weights:  # levels and classes stay known that the draws happen to miss
+            return estimator.fit(self._X, self._y, sample_weight=counts.astype(np.float64))
+        drawn = plan.rows.repeated(counts)
+        return estimator.fit(take_rows(plan.X, drawn), plan.y[drawn])
+
+    def predicted(self, fitted: Any) -> np.ndarray:
+        """As ``Fitting.predicted``."""
+        target = self.plan.target
+        if isinstance(target, Labels):
+            return codes_predicted(fitted, self._X, target.classes)
+        predicted = numbers_predicted(fitted, self._X)
+        n_odd = int((~np.isfinite(predicted)).sum())
+        if n_odd:
+            raise DataError(f"{type(fitted).__name__} predicts {n_odd} numbers that are not finite: use another base")
+        return predicted
+
+
+def fitting_of(plan: AdaBoostSettings) -> Fitting:
+    """How members of this base are fitted."""
+    base = plan.base
+    # A class made from ours by inheritance may fit in its own way.
+    is_own = isinstance(base, SingleTree) and type(base).__module__.partition(".")[0] == "treewright"
+    return OnEncodedTable(plan) if is_own else OnRawTable(plan)
+
+
+def codes_predicted(member: Any, X: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Classes that a member predicts, int32[n], as places among all classes."""
+    return recode(encode_labels(np.asarray(member.predict(X))), classes)[:, 0]
+
+
+def numbers_predicted(member: Any, X: Any) -> np.ndarray:
+    """Numbers that a member predicts, float64[n]."""
+    return numbers_of(member, X, 1)[0][:, 0]
+
+
+def _is_blind_to_scale(params: Any) -> bool:
+    """Whether a common factor of the weights changes nothing of the tree but the weights of its nodes."""
+    if not isinstance(params, TreeParams) or callable(params.criterion) or params.grow_trace:
+        return False
+    return params.max_p_value is None
+
+
+@dataclass(frozen=True, eq=False)
+class _Boosted:
+    """Members with what they were judged by."""
+
+    members: list[Any]
+    rounds: list[AdaBoostRound]
+    weights: RowWeights
+    is_over: bool  # no further member would be kept
+
+
+class AdaBoost(Members):
+    """An ensemble whose members see rows weighed by what those before them got wrong."""
+
+    _algorithm = "adaboost"
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check, boost, keep. Nothing of the estimator changes before the last step."""
+        params = self._check_parameters()
+        base, n_threads = self._checked_base(), self._threads()
+        is_ours, n_rows = is_of_treewright(base), count_rows(X)
+        columns = self._columns(X, n_rows, is_ours)
+        target = self._encode_target(y)
+        if target[0].shape[1] != 1:
+            raise DataError(f"y has {target[0].shape[1]} outputs, {type(self).__name__} boosts one: fit each alone")
+        check_lengths(n_rows, target)
+        weights = check_weights(sample_weight, n_rows)
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        before = self._members_to_keep()
+        n_more = int(self.n_estimators) - len(before)
+        check_fits(MEMBER_BYTES * n_more, f"{n_more} members", "use fewer members")
+        if self.keep_row_weights:
+            check_fits(8 * n_rows * int(self.n_estimators), f"{n_rows} weights of {self.n_estimators} rounds")
+        is_moving = isinstance(self.random_state, np.random.RandomState)
+        seed = self._warm.seed if before and is_moving else seed_of(self.random_state)
+        rows = BagRows(X, target, weights, max_samples=None, replace=True, seed=seed, is_ours=is_ours)
+        now = BagWarmStart(parameters_of(self._parameters(), base), columns, rows, seed)
+        if before:
+            self._warm.refuse_others(now)
+            if n_more == 0:
+                notices.warn("Warm-start fitting without increasing n_estimators does not fit new members")
+        own = None if weights is None else weights[rows.kept]
+        begin = self._boosted if before else _Boosted([], [], RowWeights(own, len(rows.kept)), False)
+        plan = AdaBoostSettings(
+            base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads
+        )  # fmt: skip
+        with compiling_told():
+            boosted = self._boost(plan, begin)
+        self._keep_members(boosted, now, base, target, n_rows, params)
+        return self
+
+    def _boost(self, plan: AdaBoostSettings, begin: _Boosted) -> _Boosted:
+        """Round after round, until there are enough members or no further one would help."""
+        members, rounds = list(begin.members), list(begin.rounds)
+        weights, is_over = begin.weights, begin.is_over
+        n_before, n_members = len(members), int(self.n_estimators)
+        if is_over or n_before == n_members:
+            return begin
+        fitting = fitting_of(plan)
+        with notices.listening() as heard:
+            while len(members) < n_members and not is_over:
+                fitted, verdict = self._round(fitting, plan, weights, len(members))
+                if len(members) == n_before:
+                    refuse_too_many(fitted, n_members - n_before)
+                kept = self._spread(plan, weights) if self.keep_row_weights else None
+                rounds.append(AdaBoostRound(len(rounds) + 1, verdict.error, verdict.weight, verdict.is_kept, kept))
+                if verdict.is_kept:
+                    members.append(fitted)
+                if verdict.factors is not None:
+                    weights = weights.times(verdict.factors)
+                is_over = verdict.is_last
+        heard.tell(len(rounds) - len(begin.rounds), "members")
+        return _Boosted(members, rounds, weights, is_over)
+
+    def _round(self, fitting: Fitting, plan: AdaBoostSettings, weights: RowWeights, member: int) -> tuple[Any, Verdict]:
+        """Fit a member and judge it."""
+        try:
+            fitted = fitting.fit(member, weights)
+            predicted = fitting.predicted(fitted)
+        except Exception as error:
+            error.add_note(f"while fitting member {member} of {self.n_estimators} ({type(plan.base).__name__})")
+            raise
+        verdict = self._judge(predicted, plan, weights)
+        return fitted, verdict if verdict.is_kept or member else self._first_is_poor(plan, verdict)
+
+    @staticmethod
+    def _spread(plan: AdaBoostSettings, weights: RowWeights) -> np.ndarray:
+        """Weights of all rows of the table; 0 for those that have none."""
+        shares = np.zeros(plan.rows.n_rows)
+        shares[plan.rows.kept] = weights.shares
+        return shares
+
+    def _keep_members(
+        self, boosted: _Boosted, now: BagWarmStart, base: Any, target: Any, n_rows: int, params: Any
+    ) -> None:
+        """Store the members and what scikit-learn expects beside them."""
+        self._boosted, self._warm = boosted, now
+        self.estimator_, self.estimators_, self.rounds_ = base, list(boosted.members), AdaBoostRounds(boosted.rounds)
+        kept = [one for one in boosted.rounds if one.is_kept]
+        self.estimator_weights_ = np.array([one.weight for one in kept])
+        self.estimator_errors_ = np.array([one.error for one in kept])
+        for name in ("feature_names_in_", "n_features_in_", "model_", "row_weights_"):
+            self.__dict__.pop(name, None)
+        if self.keep_row_weights:
+            self.row_weights_ = np.array([one.row_weights for one in boosted.rounds])
+        columns = now.columns
+        if columns is not None:
+            self._keep_columns(columns.schema, len(columns))
+        self._keep_target(target)
+        facts = {
+            "algorithm": "adaboost",
+            "n_samples": n_rows,
+            "parameters": params.facts(),
+            "version": __version__,
+        }
+        every = [np.arange(0 if columns is None else len(columns))] * len(self.estimators_)
+        model = model_of_members(
+            self.estimators_, every, columns, target.names, self._combine(), facts, self.estimator_weights_.copy()
+        )
+        self._why_no_model = model if isinstance(model, str) else None
+        if isinstance(model, Model):
+            self.model_ = model
+
+    # After the fit.
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """float64[p]: those of the members, averaged by their weights; they sum to one. Only where members have any."""
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.feature_importances
+        lacking = [type(one).__name__ for one in self.estimators_ if not hasattr(one, "feature_importances_")]
+        if lacking:
+            raise AttributeError(
+                f"{lacking[0]} has no feature_importances_: use sklearn.inspection.permutation_importance"
+            )
+        each = np.array([one.feature_importances_ for one in self.estimators_], np.float64)
+        added: np.ndarray = (each * (self.estimator_weights_ / self.estimator_weights_.max())[:, None]).sum(axis=0)
+        total = added.sum()
+        return added / total if total > 0 else added
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predict with the first member, with the first two, and so on.
+
+        Parameters
+        ----------
+        X : table of n rows
+
+        Yields
+        ------
+        ndarray[n]
+            As ``predict``.
+        """
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.staged_predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+        return self._staged(X)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """The score of the first member, of the first two, and so on.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``score``.
+
+        Yields
+        ------
+        float
+            As ``score``.
+        """
+        return (self._score_of(y, predicted, sample_weight) for predicted in self.staged_predict(X))
+
+    def _arranged(self, X: Any) -> Any:
+        """A table as the members know it; ours find their columns themselves."""
+        columns = self._warm.columns
+        if columns is None or is_of_treewright(self.estimator_):
+            return X
+        return columns.arranged(X, type(self).__name__)
+
+    # What classifier and regressor differ in.
+
+    @abstractmethod
+    def _plain_target(self, target: Any) -> np.ndarray:
+        """The target as members get it."""
+
+    @abstractmethod
+    def _keep_target(self, target: Any) -> None:
+        """Store what is known of the target."""
+
+    @abstractmethod
+    def _combine(self) -> Literal["vote", "median"]:
+        """How the members' answers become one."""
+
+    @abstractmethod
+    def _judge(self, predicted: np.ndarray, plan: AdaBoostSettings, weights: RowWeights) -> Verdict:
+        """What becomes of a member that says this of the rows with weight."""
+
+    @abstractmethod
+    def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
+        """What becomes of a first member that would be dropped."""
+
+    @abstractmethod
+    def _staged(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions of the first member, of the first two, and so on; asked of the members themselves."""
+
+    @abstractmethod
+    def _score_of(self, y: Any, predicted: np.ndarray, sample_weight: Any) -> float:
+        """The score of predictions."""
 
 
 class AdaBoostClassifier(ClassifierMixin, AdaBoost):
@@ -100,7 +494,8 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     1.0
     """
 
-    _is_classification = True
+    _task = CLASSES
+    _one_target = True
 
     def __init__(
         self,
@@ -114,19 +509,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.bootstrap = bootstrap
-        self.keep_row_weights = keep_row_weights
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
+        keep(self, locals())
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit the members, one after another.
@@ -256,23 +639,18 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         table, rows = self._arranged(X), np.arange(len(sums))
         for member, weight in zip(self.estimators_, self.estimator_weights_.tolist(), strict=True):
             if len(rows):  # not every base takes a table without rows
-                sums[rows, codes_said(member, table, (self.classes_,))] += weight
+                sums[rows, codes_predicted(member, table, (self.classes_,))] += weight
             total += weight
             yield sums / total
 
     def _staged(self, X: Any) -> Iterator[np.ndarray]:
         return (self.classes_.take(shares.argmax(axis=1)) for shares in self._shares(X))
 
-    def _score_of(self, y: Any, said: np.ndarray, sample_weight: Any) -> float:
-        return float(accuracy_score(y, said, sample_weight=sample_weight))
+    def _score_of(self, y: Any, predicted: np.ndarray, sample_weight: Any) -> float:
+        return float(accuracy_score(y, predicted, sample_weight=sample_weight))
 
     def _default_base(self) -> DecisionTreeClassifier:
         return DecisionTreeClassifier(max_depth=1, n_jobs=self.n_jobs)
-
-    def _encode_target(self, y: Any) -> Labels:
-        labels = encode_labels(y)
-        self._warn_column_vector(labels)
-        return labels
 
     def _plain_target(self, target: Labels) -> np.ndarray:
         labels: np.ndarray = target.classes[0].take(target.codes[:, 0])
@@ -284,11 +662,11 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def _combine(self) -> Literal["vote", "median"]:
         return "vote"
 
-    def _judge(self, said: np.ndarray, plan: BoostPlan, weights: RowWeights) -> Verdict:
+    def _judge(self, predicted: np.ndarray, plan: AdaBoostSettings, weights: RowWeights) -> Verdict:
         true = plan.target[0][plan.rows.kept, 0]
-        return judge_labels(said != true, weights, _n_weighed(true), float(self.learning_rate))
+        return judge_labels(predicted != true, weights, _n_weighed(true), float(self.learning_rate))
 
-    def _first_is_poor(self, plan: BoostPlan, verdict: Verdict) -> Verdict:
+    def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
         n_classes = _n_weighed(plan.target[0][plan.rows.kept, 0])
         raise ParameterError(
             f"the first member ({type(plan.base).__name__}) gets {verdict.error:.4g} of the weight wrong, no better "
@@ -300,3 +678,157 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
 def _n_weighed(codes: np.ndarray) -> int:
     """How many classes rows with weight have."""
     return int(np.count_nonzero(np.bincount(codes)))
+
+
+class AdaBoostRegressor(RegressorMixin, AdaBoost):
+    """Regressors fitted one after another, each on rows weighed by how far off those before it were; a weighted median.
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeRegressor(max_depth=3)``
+        by default.
+    n_estimators : int >= 1, default 50
+        Copies (*members*) at most.
+    learning_rate : float > 0, default 1.0
+        Times this, the members' weights are taken; below 1, rows change their weights more slowly.
+    loss : {"linear", "square", "exponential"}, default "linear"
+        What a row loses whose prediction is off by the share ``s`` of the largest distance: ``s``, ``s**2`` or
+        ``1 - exp(-s)``.
+    bootstrap : bool, default False
+        Fit each member on as many rows as there are, drawn with replacement by their weights, as the paper does. By
+        default it is fitted on the weights themselves, without chance. Needed for a base whose ``fit`` takes no
+        ``sample_weight``.
+    keep_row_weights, warm_start, n_jobs, random_state
+        As in ``AdaBoostClassifier``.
+
+    Attributes
+    ----------
+    estimator_, estimators_, rounds_, row_weights_, model_, feature_importances_
+        As in ``AdaBoostClassifier``.
+    estimator_weights_, estimator_errors_ : float64[n_members]
+        Weight of each member, above 0, and its error: the mean loss of the rows, by their weights.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+
+    Notes
+    -----
+    AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques". A member with error ``e`` weighs
+    ``learning_rate * log(1 / beta)``, where ``beta = e / (1 - e)``; a row then weighs
+    ``beta ** (learning_rate * (1 - its loss))`` times as much, and all weights are brought to a sum of one. A member
+    that is nowhere off weighs 1 and is the last. One with an error of 0.5 or more is dropped, and no other follows; if
+    it is the first, it is kept alone, with a warning. The answer is the smallest prediction that at least half of the
+    members' weight does not exceed. Everything else as ``AdaBoostClassifier``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> X = [[float(x)] for x in range(100)]
+    >>> est = tw.AdaBoostRegressor(n_estimators=20).fit(X, [x * x for x in range(100)])
+    >>> bool(2300.0 < est.predict([[50.0]])[0] < 2700.0)
+    True
+    """
+
+    _task = NUMBERS
+    _one_target = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 50,
+        learning_rate: float = 1.0,
+        loss: str = "linear",
+        bootstrap: bool = False,
+        keep_row_weights: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        keep(self, locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the members, one after another; parameters and errors as ``AdaBoostClassifier.fit``.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+        y : n finite numbers
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        DataWarning
+            The first member's error is 0.5 or more; whatever members warn of, once.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Weighted median of the members' predictions.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where fit knew names.
+
+        Returns
+        -------
+        float64[n]
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        """
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+        return weighted_median(self._said(X), self.estimator_weights_)
+
+    def _said(self, X: Any) -> np.ndarray:
+        """What each member predicts, float64[n, n_members]."""
+        n_rows, n_members = count_rows(X), len(self.estimators_)
+        check_fits(8 * n_rows * n_members, f"{n_rows} x {n_members} predictions", "pass fewer rows")
+        predicted, table = np.empty((n_rows, n_members)), self._arranged(X)
+        if n_rows:  # not every base takes a table without rows
+            for at, member in enumerate(self.estimators_):
+                predicted[:, at] = numbers_predicted(member, table)
+        return predicted
+
+    def _staged(self, X: Any) -> Iterator[np.ndarray]:
+        predicted = self._said(X)
+        for n_members in range(1, predicted.shape[1] + 1):
+            yield weighted_median(predicted[:, :n_members], self.estimator_weights_[:n_members])
+
+    def _score_of(self, y: Any, predicted: np.ndarray, sample_weight: Any) -> float:
+        return float(r2_score(y, predicted, sample_weight=sample_weight))
+
+    def _default_base(self) -> DecisionTreeRegressor:
+        return DecisionTreeRegressor(max_depth=3, n_jobs=self.n_jobs)
+
+    def _plain_target(self, target: Numbers) -> np.ndarray:
+        numbers: np.ndarray = target.values[:, 0]
+        return numbers
+
+    def _keep_target(self, target: Numbers) -> None:
+        """Numbers have nothing to be known."""
+
+    def _combine(self) -> Literal["vote", "median"]:
+        return "median"
+
+    def _judge(self, predicted: np.ndarray, plan: AdaBoostSettings, weights: RowWeights) -> Verdict:
+        true = plan.target[0][plan.rows.kept, 0]
+        loss = cast("RegressionLoss", self.loss)
+        return judge_numbers(predicted, true, weights, loss, float(self.learning_rate))
+
+    def _first_is_poor(self, plan: AdaBoostSettings, verdict: Verdict) -> Verdict:
+        notices.warn(
+            f"the first member ({type(plan.base).__name__}) has a mean loss of {verdict.error:.4g}, and boosting ends "
+            "at 0.5: it is the only one; use a better base or another loss"
+        )
+        return replace(verdict, weight=1.0)

@@ -1,26 +1,238 @@
-"""Bagging of classifiers. In: parameters, a table, labels. Out: ``BaggingClassifier``.
-
-Callers: users.
-"""
+"""Bagging for scikit-learn: copies of one estimator, each on rows and columns of its own."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.metrics import r2_score
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from treewright.data.target import Labels, encode_labels
-from treewright.estimators.bagging_base import Bagging
-from treewright.estimators.bagging_votes import Answer, decisions_of, shares_of
-from treewright.estimators.constraints import Words
-from treewright.estimators.tree import DecisionTreeClassifier
+from treewright.core import notices
+from treewright.core.progress import compiling_told
+from treewright.data.memory import check_fits
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights
+from treewright.estimators.base import keep
+from treewright.estimators.members import (
+    MEMBER_BYTES,
+    Answer,
+    Average,
+    Members,
+    Plan,
+    decisions_of,
+    in_order,
+    is_of_treewright,
+    numbers_of,
+    refuse_too_many,
+    shares_of,
+)
+from treewright.estimators.side_by_side import answers
+from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright.exceptions import ParameterError
+from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.settings import columns_of_each, seed_of
+from treewright.model import Model
+from treewright.version import __version__
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
+
+
+class Bagging(Members):
+    """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
+
+    _algorithm = "bagging"
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""
+        params = self._check_parameters()
+        base, n_threads = self._checked_base(), self._threads()
+        is_ours, n_rows = is_of_treewright(base), count_rows(X)
+        columns = self._columns(X, n_rows, is_ours)
+        target = self._encode_target(y)
+        check_lengths(n_rows, target)
+        weights = check_weights(sample_weight, n_rows)
+        warn_of_another_order(X, y=y, sample_weight=sample_weight)
+        before = self._members_to_keep()
+        n_more = int(self.n_estimators) - len(before)
+        check_fits(MEMBER_BYTES * n_more, f"{n_more} members", "use fewer members")
+        is_moving = isinstance(self.random_state, np.random.RandomState)
+        seed = self._warm.seed if before and is_moving else seed_of(self.random_state)
+        rows = BagRows(
+            X, target, weights, max_samples=self.max_samples, replace=self.bootstrap, seed=seed, is_ours=is_ours
+        )
+        now = BagWarmStart(parameters_of(self._parameters(), base), columns, rows, seed)
+        if before:
+            self._warm.refuse_others(now)
+        self._check_out_of_bag(rows)
+        if n_more == 0:
+            notices.warn("Warm-start fitting without increasing n_estimators does not fit new members")
+        plan = Plan(
+            base, X, self._plain_target(target), rows, columns,
+            0 if columns is None else columns_of_each(self.max_features, len(columns)),
+            self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose),
+        )  # fmt: skip
+        with compiling_told():
+            members = before + self._fit_members(plan, len(before), n_threads)
+        self._keep_members(plan, params, members, before, target, n_rows)
+        self._warm = now
+        if self.oob_score:
+            self._score_out_of_bag(X, target, weights, n_threads)
+        return self
+
+    def _chooses_columns(self) -> bool:
+        return bool(self.bootstrap_features or self.max_features != 1.0)
+
+    def _fit_members(self, plan: Plan, n_before: int, n_threads: int) -> list[Any]:
+        """New members, side by side."""
+        n_more = plan.n_members - n_before
+
+        def fit(task: int) -> Any:
+            fitted = plan.fit(n_before + task)
+            if task == 0:
+                refuse_too_many(fitted, n_more)
+            return fitted
+
+        return answers(fit, n_more, n_threads, "members")
+
+    def _keep_members(
+        self, plan: Plan, params: Any, members: list[Any], before: list[Any], target: Any, n_rows: int
+    ) -> None:
+        """Store the members and what scikit-learn expects beside them."""
+        n_before = len(before)
+        features = list(self.estimators_features_) if before else []
+        features += [plan.columns_of(member) for member in range(n_before, len(members))]
+        self.estimator_, self.estimators_, self.estimators_features_ = plan.base, members, features
+        of_one_fit = ("feature_names_in_", "n_features_in_", "model_", "oob_score_", "oob_decision_function_")
+        for name in (*of_one_fit, "oob_prediction_"):
+            self.__dict__.pop(name, None)
+        if plan.columns is not None:
+            self._keep_columns(plan.columns.schema, len(plan.columns))
+        self._keep_target(target)
+        facts = {
+            "algorithm": "bagging",
+            "n_samples": n_rows,
+            "parameters": params.facts(),
+            "version": __version__,
+        }
+        model = model_of_members(members, features, plan.columns, target.names, self._combine(), facts)
+        self._why_no_model = model if isinstance(model, str) else None
+        if isinstance(model, Model):
+            self.model_ = model
+
+    # After the fit.
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """The rows of each member, int64[n_draws], ascending; drawn anew at each call, not kept."""
+        check_is_fitted(self, "estimators_")
+        samples, rows = [], self._warm.rows
+        for member in range(len(self.estimators_)):
+            positions, times = rows.drawn(member)
+            repeats = np.ones(len(positions), np.int64) if rows.own_weights is not None else times.astype(np.int64)
+            samples.append(np.repeat(positions, repeats))
+        return samples
+
+    def _average(self, X: Any) -> Answer:
+        """The mean of what the members say of each row."""
+        check_is_fitted(self, "estimators_")
+        n_rows = count_rows(X)
+        if not n_rows:  # not every base takes a table without rows
+            self._arranged(X)
+            return [np.zeros(shape) for shape in self._shapes(0)]
+        average = Average(self._shapes(n_rows))
+        self._ask(X, lambda _, said: average.add(said))
+        return average.means()
+
+    def _arranged(self, X: Any) -> Any:
+        """A table as the members know it; ours find all of its columns themselves."""
+        columns = self._warm.columns
+        if columns is None:
+            return X
+        if is_of_treewright(self.estimator_) and all(columns.is_every(chosen) for chosen in self.estimators_features_):
+            return X
+        return columns.arranged(X, type(self).__name__)
+
+    def _ask(self, X: Any, take: Any, say: Any = None) -> None:
+        """Have every member say something of X."""
+        say = self._say if say is None else say
+        table, columns = self._arranged(X), self._warm.columns
+
+        def work(member: int) -> Any:
+            part = table if columns is None else columns.part_of(table, self.estimators_features_[member])
+            return say(self.estimators_[member], part)
+
+        in_order(work, len(self.estimators_), self._threads(), take)
+
+    # Out of bag.
+
+    def _check_out_of_bag(self, rows: BagRows) -> None:
+        """Refuse an out-of-bag score of members that leave nothing out."""
+        if self.oob_score and rows.leaves_none_out:
+            raise ParameterError(
+                "oob_score=True needs rows that members leave out, and each gets all of them: give bootstrap=True, "
+                "or a smaller max_samples"
+            )
+
+    def _score_out_of_bag(self, X: Any, target: Any, weights: np.ndarray | None, n_threads: int) -> None:
+        """Let every member predict the rows that it was not fitted on."""
+        average = Average(self._shapes(len(target[0])))
+
+        def work(member: int) -> Any:
+            rows = self._warm.rows.left_out(member)
+            if not len(rows):
+                return None
+            part, columns = take_rows(X, rows), self._warm.columns
+            if columns is not None:
+                part = columns.part_of(part, self.estimators_features_[member])
+            return rows, self._say(self.estimators_[member], part)
+
+        def take(_: int, said: Any) -> None:
+            if said is not None:
+                average.add(said[1], said[0])
+
+        in_order(work, len(self.estimators_), n_threads, take)
+        counts = np.ones(len(target[0]), bool) if weights is None else weights > 0
+        judged = np.flatnonzero(counts & (average.times > 0))
+        n_lacking = int(counts.sum()) - len(judged)
+        if n_lacking:
+            notices.warn(
+                f"{n_lacking} of {len(target[0])} row(s) are in the sample of every member and have no out-of-bag "
+                "prediction (nan): use more members"
+            )
+        self._keep_out_of_bag(average.means(), target, judged, None if weights is None else weights[judged])
+
+    # What classifier and regressor differ in.
+
+    @abstractmethod
+    def _plain_target(self, target: Any) -> np.ndarray:
+        """The target as members get it."""
+
+    @abstractmethod
+    def _keep_target(self, target: Any) -> None:
+        """Store what is known of the target."""
+
+    @abstractmethod
+    def _combine(self) -> Literal["mean", "vote"]:
+        """How the members' answers become one."""
+
+    @abstractmethod
+    def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
+        """Shape of each array of an answer."""
+
+    @abstractmethod
+    def _say(self, member: Any, X: Any) -> Answer:
+        """What a member says of each row."""
+
+    @abstractmethod
+    def _keep_out_of_bag(self, means: Answer, target: Any, judged: np.ndarray, weights: np.ndarray | None) -> None:
+        """Store the out-of-bag answers and their score."""
 
 
 def _members_decide(estimator: BaggingClassifier) -> bool:
@@ -112,11 +324,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     (25, True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **Bagging._parameter_constraints,
-        "voting": [Words({"soft", "hard"})],
-    }
-    _is_classification = True
+    _task = CLASSES
 
     def __init__(
         self,
@@ -134,18 +342,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         verbose: int = 0,
         voting: str = "soft",
     ) -> None:
-        self.estimator = estimator
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.bootstrap_features = bootstrap_features
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.voting = voting
+        keep(self, locals())
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -267,11 +464,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _default_base(self) -> DecisionTreeClassifier:
         return DecisionTreeClassifier(n_jobs=self.n_jobs)
 
-    def _encode_target(self, y: Any) -> Labels:
-        labels = encode_labels(y)
-        self._warn_column_vector(labels)
-        return labels
-
     def _plain_target(self, target: Labels) -> np.ndarray:
         columns = [labels.take(target.codes[:, output]) for output, labels in enumerate(target.classes)]
         if len(columns) == 1:
@@ -279,9 +471,6 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         if len({column.dtype.kind for column in columns}) > 1:
             columns = [column.astype(object) for column in columns]  # numpy would make text of numbers
         return np.stack(columns, axis=1)
-
-    def _n_outputs(self, target: Labels) -> int:
-        return len(target.classes)
 
     def _keep_target(self, target: Labels) -> None:
         several = len(target.classes) > 1
@@ -304,3 +493,129 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         said = np.stack([share[judged].argmax(axis=1) for share in means], axis=1)
         is_right = (said == target.codes[judged]).all(axis=1)
         self.oob_score_ = float(np.average(is_right, weights=weights)) if len(judged) else float("nan")
+
+
+_LEAST_FOR_R2 = 2  # rows
+
+
+class BaggingRegressor(RegressorMixin, Bagging):
+    """Copies of one regressor, each fitted on rows drawn at random, are averaged (bootstrap aggregating).
+
+    Parameters
+    ----------
+    estimator : regressor, optional
+        Treewright's or any other with ``fit``, ``predict`` and ``get_params``; ``DecisionTreeRegressor()`` by default.
+    n_estimators, max_samples, max_features, bootstrap, bootstrap_features
+        As in ``BaggingClassifier``.
+    oob_score, warm_start, n_jobs, random_state, verbose
+        As in ``BaggingClassifier``.
+
+    Attributes
+    ----------
+    estimator_, estimators_, estimators_features_, estimators_samples_, model_, feature_importances_
+        As in ``BaggingClassifier``.
+    n_outputs_, n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    oob_prediction_ : float64[n] or float64[n, n_outputs]
+        Out of bag, what ``predict`` is; nan for a row that every member drew.
+    oob_score_ : float
+        R squared of that, by weight, over the rows that some member did not draw; of several outputs the mean.
+
+    Notes
+    -----
+    As ``BaggingClassifier``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> X = [[float(x)] for x in range(20)]
+    >>> bag = tw.BaggingRegressor(n_estimators=50).fit(X, [2.0 * x for x in range(20)])
+    >>> bool(8.0 < bag.predict([[5.0]])[0] < 12.0)
+    True
+    """
+
+    _task = NUMBERS
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_estimators: int = 10,
+        *,
+        max_samples: float | None = 1.0,
+        max_features: float = 1.0,
+        bootstrap: bool = True,
+        bootstrap_features: bool = False,
+        oob_score: bool = False,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        keep(self, locals())
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the members; parameters, errors and warnings as ``BaggingClassifier.fit``.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+        y : n finite numbers, or n x n_outputs of them where the base takes several
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Mean of the members' predictions.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where fit knew names.
+
+        Returns
+        -------
+        float64[n] or float64[n, n_outputs]
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        """
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+        return self._flat(self._average(X)[0])
+
+    def _flat(self, numbers: np.ndarray) -> np.ndarray:
+        """One output without a dimension of its own."""
+        return numbers[:, 0] if self.n_outputs_ == 1 else numbers
+
+    def _default_base(self) -> DecisionTreeRegressor:
+        return DecisionTreeRegressor(n_jobs=self.n_jobs)
+
+    def _plain_target(self, target: Numbers) -> np.ndarray:
+        return target.values[:, 0] if target.values.shape[1] == 1 else target.values
+
+    def _keep_target(self, target: Numbers) -> None:
+        self.n_outputs_ = target.values.shape[1]
+
+    def _combine(self) -> Literal["mean", "vote"]:
+        return "mean"
+
+    def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
+        return [(n_rows, self.n_outputs_)]
+
+    def _say(self, member: Any, X: Any) -> Answer:
+        return numbers_of(member, X, self.n_outputs_)
+
+    def _keep_out_of_bag(self, means: Answer, target: Numbers, judged: np.ndarray, weights: np.ndarray | None) -> None:
+        self.oob_prediction_ = self._flat(means[0])
+        if len(judged) < _LEAST_FOR_R2:
+            self.oob_score_ = float("nan")
+            return
+        self.oob_score_ = float(r2_score(target.values[judged], means[0][judged], sample_weight=weights))

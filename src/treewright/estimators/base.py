@@ -1,150 +1,448 @@
-"""What all estimators of trees share: check, call, store. In: parameters, a table, a target. Out: ``model_``.
+"""What every estimator is: parameters in, a dataset made, `learn.train` asked, attributes out.
 
-Callers: estimators.single, estimators.forest_base, estimators.classifier, estimators.regressor.
-What they share with nearest neighbours stands in ``table_estimator``.
+An estimator only holds parameters. ``fit`` checks them, makes a dataset of the table and hands both to
+``learn.train``; what comes back is kept as ``model_``, and every other method hands on to that model. Nothing is learned
+here, and nothing of the estimator changes before the last step of a fit.
+
+`Estimator` is the base of all, `Classifier` and `Regressor` add what their targets ask for. A family adds a set of verbs
+(`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its page.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+import os
+import warnings
+from abc import ABC
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.core.notices import levels_to_the_caller
 from treewright.core.progress import compiling_told
 from treewright.core.threads import resolve_jobs
-from treewright.data.absent import refuse_missing_at_fit
-from treewright.data.encoder import encode_fit
-from treewright.data.target import check_lengths, check_weights
-from treewright.data.weights import Factors, weighed
-from treewright.estimators import resolve
-from treewright.estimators.constraints import Words
-from treewright.estimators.dependent import Dependent
-from treewright.estimators.table import FitInput, FitTable
-from treewright.estimators.table_estimator import TableEstimator
-from treewright.estimators.text_suspicions import warn_of_text
+from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.exceptions import ParameterError
+from treewright.learn.params import CLASSES, NUMBERS, Params, Task, parameters_of
+from treewright.learn.registry import algorithm_of
+from treewright.learn.train import make_dataset, train
 from treewright.model import Model
-from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from treewright.tree.model import Combine, Missing
+    from scipy.sparse import csr_matrix
+    from sklearn.utils import Tags
+
+    from treewright.data.dataset import Dataset
+    from treewright.data.schema import Schema
+    from treewright.explain.rule_table import LeafRules
+    from treewright.learn.train import Trained
+    from treewright.model.dependence import PartialDependence
+    from treewright.plot.svg import SvgPicture
+    from treewright.reporting.document import Report
+    from treewright.tree.nodes import Node
 
 
-class Estimator(TableEstimator, Dependent):
-    """A scikit-learn estimator around a model of trees."""
+class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
+    """A parameter is outside its range: both families' error, under the name that a user knows."""
 
-    # Every algorithm's; each adds its own.
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
-        "min_samples_split": [
-            Interval(Integral, 2, None, closed="left"),
-            Interval(RealNotInt, 0.0, 1.0, closed="right"),
-        ],
-        "min_samples_leaf": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0.0, 1.0, closed="neither"),
-        ],
-        "nominal": ["array-like", dict, str, None],
-        "ordinal": [dict, None],
-        "numeric": ["array-like", None],
-        "unseen": [Words({"missing", "error", "majority"})],
-        "n_jobs": [Integral, None],
-    }
-    _algorithm: ClassVar[str]
-    _draws_rows: ClassVar[bool] = False  # then classes are weighed after the draw
 
-    model_: Model
+_BothParameterErrors.__name__ = _BothParameterErrors.__qualname__ = "ParameterError"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Check, encode, learn, keep. Nothing of the estimator changes before the last step."""
-        self._check_parameters()
-        n_threads = resolve_jobs(self.n_jobs)
+
+def keep(estimator: Any, given: Mapping[str, Any]) -> None:
+    """Store the arguments of ``__init__`` as they are: ``keep(self, locals())`` is its whole body.
+
+    scikit-learn reads the parameters off the written signature and asks for attributes of the same names.
+    """
+    for name, value in given.items():
+        if name != "self":
+            setattr(estimator, name, value)
+
+
+def _has_target(estimator: Estimator) -> bool:
+    return estimator._has_target
+
+
+def _has_trees(estimator: Estimator) -> bool:
+    return estimator._has_trees
+
+
+class Estimator(BaseEstimator, ABC):
+    """A scikit-learn estimator around a model of whatever kind."""
+
+    _algorithm: ClassVar[str]  # as ``learn.registry`` names it
+    _task: ClassVar[Task]
+    _has_target: ClassVar[bool] = True
+    _has_trees: ClassVar[bool] = True
+    _one_target: ClassVar[bool] = False  # several are refused
+
+    model_: Any
+    n_jobs: int | None
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        tags.target_tags.multi_output = self._has_target and not self._one_target
+        return tags
+
+    @classmethod
+    def _params_class(cls) -> type[Params]:
+        algorithm = algorithm_of(cls._algorithm)
+        assert algorithm is not None  # noqa: S101 - a test fits them all
+        return algorithm.params_class()
+
+    def _parameters(self) -> dict[str, Any]:
+        """As ``get_params``, which takes 120 us to find the names in the signature of ``__init__``."""
+        return {name: getattr(self, name) for name in parameters_of(self._params_class(), self._task)}
+
+    def _check_parameters(self) -> Any:
+        """The parameters as ``learn`` takes them, or what is wrong with them."""
+        try:
+            return self._params_class()(task=self._task, owner=type(self).__name__, **self._parameters())
+        except ParameterError as error:
+            both = _BothParameterErrors(str(error))
+            both.__dict__.update(error.__dict__)
+            raise both from None
+
+    # Fitting.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+        y : n labels of any hashable type or n numbers, or n x n_outputs of them
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A column, cell, label, number or weight was refused; the message says which and what to do.
+        ParameterError
+            A parameter is outside its range.
+        TooLargeError
+            The work would not fit in memory.
+        """
+        params = self._check_parameters()
+        resolve_jobs(self.n_jobs)
         with compiling_told():
-            self._learn(self._checked(X, y, sample_weight, n_threads), n_threads)
+            dataset = self._dataset(X, y, params, sample_weight)
+            trained = train(dataset, params, start=self._warm_start())
+        self._keep(dataset, params, trained)
         return self
 
-    def _checked(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> FitInput:
+    def _dataset(self, X: Any, y: Any, params: Any, sample_weight: Any) -> Dataset:
         """The table as numbers, or what is wrong with it."""
-        resolve.refuse_too_large(X)
-        schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
-        warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
-        self._refuse_too_little_memory(len(schema), len(matrix), n_threads)
-        target = self._encode_target(y)
-        check_lengths(len(matrix), target)
-        own = check_weights(sample_weight, len(matrix))
-        factors = self._class_factors(target, own)
-        weights = weighed(own, factors, target[0])
-        if self._missing() == "error":
-            refuse_missing_at_fit(matrix, schema, weights)
-        kept = None
-        if weights is not None and not weights.all():
-            kept = weights > 0
-            matrix, target, weights = matrix[kept], self._rows_of(target, kept), weights[kept]
-            own = None if own is None else own[kept]
-        return FitInput(FitTable(schema, matrix, target, own if self._draws_rows else weights), kept, factors, own)
+        return make_dataset(X, y, params, sample_weight, encode_target=lambda given: self._encode_target(given, params))
 
-    def _store(self, given: FitInput, trees: Any, **more_facts: Any) -> None:
+    def _encode_target(self, y: Any, params: Any = None) -> Labels | Numbers:
+        """The target as codes or numbers; as in scikit-learn one of shape (n, 1) is taken as (n,), with a warning."""
+        target: Labels | Numbers = encode_labels(y) if self._task == CLASSES else encode_numbers(y)
+        if not target.flat and target[0].shape[1] == 1:
+            warnings.warn(
+                "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
+                "(n_samples,), for example using ravel().",
+                DataConversionWarning,
+                stacklevel=levels_to_the_caller(),
+            )
+        if params is not None:
+            params.check_target(target)
+        return target
+
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:  # noqa: ARG002 - of boosting
+        """Refuse what ``fit`` would refuse beside any table; a row in the message is one of ``y``.
+
+        The command line asks before it holds rows out.
+        """
+        self._encode_target(y, self._check_parameters())
+
+    def _warm_start(self) -> Trained | None:
+        """The fit that this one goes on from."""
+        return None
+
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:  # noqa: ARG002 - verb sets keep more
         """Keep the model and what scikit-learn expects beside it."""
-        schema = given.table.schema
-        facts: dict[str, Any] = {
-            "algorithm": self._algorithm,
-            "criterion": self._criterion_name(),
-            "n_samples": len(given.table.matrix),
-            "parameters": resolve.plain_parameters(self._parameters()),
-            "version": __version__,
-            **more_facts,
-        }
-        if given.factors is not None:
-            # By code, as they were: labels need not have a JSON form, and other rows would be balanced otherwise.
-            facts["class_factors"] = [by_code.tolist() for by_code in given.factors]
-        self.model_ = self._make_model(given.table, trees, facts)
-        self.n_features_in_ = len(schema)
-        self.n_outputs_ = self.model_.n_outputs
-        self._keep_names(schema)
+        self.model_ = trained.model
+        self._keep_columns(dataset.schema, dataset.matrix.shape[1])
+        if self._has_target:
+            self.n_outputs_ = self.model_.n_outputs
+
+    def _keep_columns(self, schema: Schema | None, n_columns: int) -> None:
+        """``n_features_in_``, and ``feature_names_in_`` where the table had names that are all strings."""
+        self.n_features_in_ = n_columns
+        if schema is not None and schema.named and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+
+    # After the fit.
+
+    def _fitted(self) -> Any:
+        """The model, or scikit-learn's error."""
+        model = self.__dict__.get("model_")
+        if model is None:
+            check_is_fitted(self, "model_")
+        return model
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict each row.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where fit knew names.
+
+        Returns
+        -------
+        ndarray[n] or ndarray[n, n_outputs]
+            Labels in the dtype of the target, or float64.
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        UnseenLevelError
+            A level that fit never saw, under ``unseen="error"``.
+        """
+        found: np.ndarray = self._fitted().predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
+        self._fitted().save(path)
+
+    @available_if(_has_target)
+    def report(self, X: Any, y: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Report:
+        """Make a page about this model: its tree, how far to cut it back, how good it is, what its columns do.
+
+        Parameters
+        ----------
+        X, y : table of n rows and its target
+            The rows that judge; best those that the fit did not see.
+        path : path ending in ``.html`` or ``.json``, optional
+            Write the page, or its summary, there.
+        **options
+            As ``treewright.report``.
+
+        Returns
+        -------
+        Report
+            ``save`` writes it, a notebook shows it.
+
+        Raises
+        ------
+        ParameterError, DataError, InputFileError
+            As ``treewright.report``.
+        """
+        # The one place that looks up the rows of the design: the report stands above the estimators, and is imported
+        # when it is asked for (docs/decisions/0008-seeing.md).
+        from treewright.reporting.document import report
+
+        return report(self, X, y, path, **options)
+
+    # What trees can be asked, one or many.
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """float64[p]: share of the decrease of impurity that each column brought (see ``explain.importance``)."""
-        check_is_fitted(self, "model_")
-        return self.model_.feature_importances
+        """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean."""
+        if not (self._has_target and self._has_trees):
+            raise AttributeError(f"{type(self).__name__} has no feature_importances_: nothing was split for a target")
+        return self._fitted().feature_importances
 
-    if TYPE_CHECKING:
+    @available_if(_has_trees)
+    def apply(self, X: Any) -> np.ndarray:
+        """Position of the leaf that each row ends in; of many trees in every one.
 
-        def _fitted(self) -> Model: ...
+        Returns
+        -------
+        int64[n] or int64[n, n_trees]
+        """
+        return self._fitted().apply(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
-    # What estimators differ in.
+    @available_if(_has_trees)
+    def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
+        """Indicator of the nodes that each row passes.
 
-    @abstractmethod
-    def _learn(self, given: FitInput, n_threads: int) -> None:
-        """Grow the trees and keep the model."""
+        Returns
+        -------
+        csr_matrix of int64[n, n_nodes]
+            Of many trees their nodes side by side, and int64[n_trees + 1], where each tree begins.
+        """
+        return self._fitted().decision_path(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
-    def _refuse_too_little_memory(self, p: int, n: int, n_threads: int) -> None:
-        """Refuse a table that could not be learned from in the memory there is."""
+    def show(self, **options: Any) -> str:
+        """Return the tree as text, or what many are like as a whole (``tree=i``: one of them); as ``Model.show``."""
+        return self._fitted().show(**options)
 
-    def _combine(self) -> Combine:
-        """How the model makes one prediction of its trees' ones."""
-        return "single"
+    @available_if(_has_trees)
+    def plot(self, **options: Any) -> SvgPicture:
+        """Draw the tree as SVG (of many, the one that ``tree=i`` names); options as ``treewright.plot.svg.plot``."""
+        return self._fitted().plot(**options)
 
-    def _criterion_name(self) -> str:
-        """What the model's facts call the criterion."""
-        return str(self.criterion)
+    @available_if(_has_trees)
+    def rules(self, **options: Any) -> LeafRules:
+        """One if-then rule per leaf (of many trees, of the one that ``tree=i`` names), with rows, classes and intervals.
 
-    def _missing(self) -> Missing:
-        """How the model treats missing values."""
-        return cast("Missing", self.missing)
+        Parameters
+        ----------
+        **options
+            ``order`` ("tree", "support", "confidence"), ``level`` (0.95), ``exact`` (False), ``max_levels`` (12),
+            ``keep_empty`` (True), ``tree``: as ``treewright.explain.rules.leaf_rules``.
+        """
+        return self._fitted().rules(**options)
 
-    @abstractmethod
-    def _rows_of(self, target: Any, kept: np.ndarray) -> Any:
-        """Some rows of the encoded target."""
+    @available_if(_has_trees)
+    def node(self, i: int, *, tree: int | None = None) -> Node:
+        """Return one node (of many trees, of the one that ``tree`` names) as an object that can be read and printed."""
+        return self._fitted().node(i, tree=tree)
 
-    def _class_factors(self, target: Any, weights: np.ndarray | None) -> Factors | None:  # noqa: ARG002 - of classes
-        """Weight of each class; None where no class weighs more than another."""
-        return None
+    @available_if(_has_trees)
+    def partial_dependence(
+        self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
+    ) -> PartialDependence:
+        """Tell what the model says on average when a column has this or that value (Friedman 2001).
 
-    @abstractmethod
-    def _make_model(self, table: FitTable, trees: Any, facts: Mapping[str, Any]) -> Model:
-        """The model of grown trees."""
+        Parameters
+        ----------
+        X : table of n rows
+            All other columns are as they are here.
+        column : hashable
+            Its name or position.
+        second : hashable, optional
+            Another column: then the answers are of every pair of values.
+        **options
+            ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``: as
+            ``treewright.explain.partial_dependence.partial_dependence``.
+
+        Returns
+        -------
+        PartialDependence
+            Print it, or take ``values``, ``individual``, ``to_dict()`` or ``plot()``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such column, class or output; a parameter is out of range.
+        DataError
+            The table was refused, holds no rows, or no value of the column.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
+        >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 4.0, 1.0, 1.0])
+        >>> est.partial_dependence(table, "rain", grid=[0, 8]).values
+        array([[4., 1.]])
+        """
+        model, owner = self._fitted(), type(self).__name__
+        return model.partial_dependence(X, column, second, n_jobs=self.n_jobs, owner=owner, **options)
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """An estimator that predicts classes."""
+
+    _task = CLASSES
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = not self._one_target
+        return tags
+
+    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Share of each class where the row ends.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes_``; rows sum to one.
+        """
+        return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
+        shares = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
+
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
+        super()._keep(dataset, params, trained)
+        self._keep_classes(dataset.classes)
+
+    def _keep_classes(self, classes: tuple[np.ndarray, ...]) -> None:
+        """Keep ``classes_`` and ``n_classes_`` as scikit-learn has them."""
+        several, counts = len(classes) > 1, [len(labels) for labels in classes]
+        self.classes_ = list(classes) if several else classes[0]
+        self.n_classes_ = counts if several else counts[0]
+
+
+class Regressor(RegressorMixin, Estimator):
+    """An estimator that predicts numbers."""
+
+    _task = NUMBERS
+
+
+class TreesOf(Sequence[Model]):
+    """The trees of a model, each a model of its own that is made when it is asked for."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def __len__(self) -> int:
+        return self._model.n_trees
+
+    @overload
+    def __getitem__(self, item: int) -> Model: ...
+
+    @overload
+    def __getitem__(self, item: slice) -> list[Model]: ...
+
+    def __getitem__(self, item: int | slice) -> Model | list[Model]:
+        places = range(len(self))[item]
+        return [self._model.tree(at) for at in places] if isinstance(places, range) else self._model.tree(places)
+
+    def __repr__(self) -> str:
+        return f"<the {len(self)} trees of {self._model!r}>"
+
+
+Class = TypeVar("Class", bound=type)
+
+
+def sequence_of_estimators(kind: Class) -> Class:
+    """Give a class ``len``, ``[]`` and ``for`` over its ``estimators_``: a decorator, as three families want it.
+
+    An estimator is true, fitted or not: not by its length, as one that was not fitted has none and is there all the same.
+    """
+
+    def fitted(self: Any) -> Any:
+        check_is_fitted(self)
+        return self.estimators_
+
+    def length(self: Any) -> int:
+        """How many trees or members there are."""
+        return len(fitted(self))
+
+    def item(self: Any, index: Any) -> Any:
+        """A tree or member."""
+        return fitted(self)[index]
+
+    def items(self: Any) -> Iterator[Any]:
+        """The trees or members in order."""
+        return iter(fitted(self))
+
+    for name, method in (("__len__", length), ("__getitem__", item), ("__iter__", items), ("__bool__", lambda _: True)):
+        setattr(kind, name, method)
+    return kind

@@ -1,45 +1,31 @@
-"""Isolation forests for scikit-learn. In: parameters, a table. Out: ``IsolationForest``. Callers: users."""
+"""Isolation forests for scikit-learn."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
-from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils._param_validation import RealNotInt
 
 from treewright.core.progress import compiling_told
-from treewright.core.progress_bar import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
-from treewright.data.encoder import encode, encode_fit
-from treewright.data.target import check_weights
-from treewright.estimators import resolve
-from treewright.estimators.bagging_rows import columns_of_each
-from treewright.estimators.constraints import Number, Words
-from treewright.estimators.isolation_plan import EncodedTable, IsolationPlan
-from treewright.estimators.isolation_verbs import IsolationVerbs
-from treewright.estimators.table_estimator import CheckedEstimator
-from treewright.estimators.text_suspicions import warn_of_text
-from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
-from treewright.forest.isolation_scores import (
-    ALGORITHM,
-    AUTO_OFFSET,
-    lowest_share,
-    scores_of_rows,
-    warn_of_many_outliers,
-)
+from treewright.data.dataset import Dataset
+from treewright.data.encoder import encode
+from treewright.estimators.base import Estimator, TreesOf, keep, sequence_of_estimators
+from treewright.estimators.forest import SamplesOf
+from treewright.forest.draws import candidate_columns
+from treewright.forest.isolation_scores import scores_of_rows
+from treewright.learn.isolation import isolation_dataset
+from treewright.learn.params import NUMBERS
+from treewright.learn.settings import columns_of_each
+from treewright.learn.train import Trained, train
 from treewright.model import Model
-from treewright.version import __version__
-
-if TYPE_CHECKING:
-    from treewright.tree.arrays import Tree
-    from treewright.tree.model import Unseen
 
 
-class IsolationForest(IsolationVerbs, OutlierMixin, CheckedEstimator):
+@sequence_of_estimators
+class IsolationForest(OutlierMixin, Estimator):
     """Rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
 
     Parameters
@@ -114,25 +100,12 @@ class IsolationForest(IsolationVerbs, OutlierMixin, CheckedEstimator):
     array([ 1,  1, -1])
     """
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_estimators": [Number(Integral, 1, None, closed="left")],
-        "max_samples": [
-            Words({"auto"}),
-            Number(Integral, 1, None, closed="left"),
-            Number(RealNotInt, 0.0, 1.0, closed="right"),
-        ],
-        "contamination": [Words({"auto"}), Number(Real, 0.0, 0.5, closed="right")],
-        "max_features": [Number(Integral, 1, None, closed="left"), Number(RealNotInt, 0.0, 1.0, closed="right")],
-        "bootstrap": ["boolean"],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
-        "nominal": ["array-like", dict, str, None],
-        "ordinal": [dict, None],
-        "numeric": ["array-like", None],
-        "unseen": [Words({"missing", "error", "majority"})],
-    }
+    _algorithm = "isolation_forest"
+    _task = NUMBERS
+    _has_target = False
+
+    model_: Model
+    _trained: Trained
 
     def __init__(
         self,
@@ -151,19 +124,7 @@ class IsolationForest(IsolationVerbs, OutlierMixin, CheckedEstimator):
         numeric: Sequence[Hashable] | None = None,
         unseen: str = "missing",
     ) -> None:
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.contamination = contamination
-        self.max_features = max_features
-        self.bootstrap = bootstrap
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.warm_start = warm_start
-        self.nominal = nominal
-        self.ordinal = ordinal
-        self.numeric = numeric
-        self.unseen = unseen
+        keep(self, locals())
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002 - there is no target
         """Grow the trees.
@@ -196,65 +157,58 @@ class IsolationForest(IsolationVerbs, OutlierMixin, CheckedEstimator):
             ``contamination="auto"`` calls more than half of the training rows outliers; ``max_samples`` is more than
             there are rows; or under ``warm_start`` there are no more trees to grow.
         """
-        self._check_parameters()
-        n_threads, n_trees = resolve_jobs(self.n_jobs), int(self.n_estimators)
-        refuse_too_many_trees(n_trees)
-        resolve.refuse_too_large(X)
-        schema, matrix = encode_fit(X, nominal=self.nominal, ordinal=self.ordinal, numeric=self.numeric)
-        warn_of_text(schema, matrix, self.nominal, self.ordinal, self.numeric)
-        table = EncodedTable.of(schema, matrix, check_weights(sample_weight, len(matrix)))
-        plan, before = self._plan_of(table, n_trees)
-        numbers = range(len(before), n_trees)
-        with bar_where_nobody_listens(bool(self.verbose)), compiling_told():
-            new = grow_isolation_forest(table.matrix, schema, plan.draws, plan.n_columns, numbers, n_threads)
-        self._store(plan, self._model_of(table, plan, before + new))
+        params = self._check_parameters()
+        resolve_jobs(self.n_jobs)
+        dataset = isolation_dataset(X, params, sample_weight)
+        with compiling_told():
+            before = self.__dict__.get("_trained") if self.warm_start else None
+            trained = train(dataset, params, start=before)
+        self._keep(dataset, params, trained)
         return self
 
-    def _plan_of(self, table: EncodedTable, n_trees: int) -> tuple[IsolationPlan, tuple[Tree, ...]]:
-        """What the trees draw, and the trees that there are; under a warm start both are those of the fit before."""
-        n_columns = columns_of_each(self.max_features, len(table.schema))
-        parameters = resolve.plain_parameters(self._parameters())
-        if self.warm_start and "_past" in self.__dict__:
-            before = cast("tuple[Tree, ...]", self.model_.trees)
-            past: IsolationPlan = self._past
-            return past.grown_on(table, parameters, len(before), n_trees), before
-        plan = IsolationPlan.of(
-            table, parameters, max_samples=self.max_samples, n_columns=n_columns,
-            seed=resolve.seed_of(self.random_state), replace=bool(self.bootstrap),
-        )  # fmt: skip
-        return plan, ()
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
+        super()._keep(dataset, params, trained)
+        self._trained = trained
+        self.offset_ = float(self.model_.facts["offset"])
+        self.max_samples_ = int(self.model_.facts["max_samples"])
+        self._n_columns = columns_of_each(params.max_features, self.n_features_in_)
 
     def _encoded(self, X: Any) -> np.ndarray:
-        model = self.model_
+        model = self._fitted()
         return encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=type(self).__name__)
 
-    def _model_of(self, table: EncodedTable, plan: IsolationPlan, trees: tuple[Tree, ...]) -> Model:
-        """The model, with the score below which a row is an outlier."""
-        facts: dict[str, Any] = {
-            "algorithm": ALGORITHM,
-            "criterion": "squared_error",  # the impurity of a node is the variance of its rows' path lengths
-            "max_samples": plan.draws.n_draws,
-            "n_samples": len(table.matrix),
-            "offset": AUTO_OFFSET,
-            "parameters": resolve.plain_parameters(self._parameters()),
-            "version": __version__,
-        }
-        unseen = cast("Unseen", self.unseen)
-        model = Model("regression", table.schema, trees, combine="mean", unseen=unseen, facts=facts)
-        if isinstance(self.contamination, str):
-            warn_of_many_outliers(model, table.matrix, table.weights, self.n_jobs)
-            return model
-        scores = -scores_of_rows(model, table.matrix, self.n_jobs)
-        offset = lowest_share(scores, table.weights, float(self.contamination))
-        return replace(model, facts={**facts, "offset": offset})
+    @property
+    def estimators_(self) -> TreesOf:
+        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        return TreesOf(self._fitted())
 
-    def _store(self, plan: IsolationPlan, model: Model) -> None:
-        """Keep the model and what scikit-learn expects beside it."""
-        self.model_, self._past = model, plan
-        self.offset_ = float(model.facts["offset"])
-        self.max_samples_ = int(model.facts["max_samples"])
-        self.n_features_in_ = len(model.schema)
-        self._keep_names(model.schema)
+    def tree(self, i: int) -> Model:
+        """One tree as a model of its own; as ``Model.tree``."""
+        return self._fitted().tree(i)
+
+    @property
+    def estimators_samples_(self) -> SamplesOf:
+        """The rows that each tree was grown on: int64, ascending, a row that was drawn twice is there twice."""
+        return SamplesOf.of(self._fitted(), self._trained)
+
+    @property
+    def estimators_features_(self) -> list[np.ndarray]:
+        """Columns that each tree drew, ascending."""
+        model = self._fitted()
+        draws = self._trained.draws
+        assert draws is not None  # noqa: S101 - every fit leaves them
+        seed, p, n_columns = draws.seed, len(model.schema), self._n_columns
+        return [candidate_columns(seed, tree, p, n_columns).astype(np.int64) for tree in range(model.n_trees)]
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; ``treewright.load`` reads it, and ``anomaly_scores`` scores rows with what it read.
+
+        Raises
+        ------
+        InputFileError
+            The file cannot be written there.
+        """
+        self._fitted().save(path)
 
     def score_samples(self, X: Any) -> np.ndarray:
         """The score of the paper with a minus: the lower, the odder.

@@ -1,47 +1,53 @@
-"""What estimators of members share. In: a base estimator, fitted members. Out: checks, members, their model.
+"""Copies of one estimator, fitted on rows of their own: what bagging and AdaBoost share.
 
-Callers: estimators.bagging_base, estimators.adaboost_base.
+How one member is fitted: a bootstrap sample is a multiset of rows. Our own estimators get the whole table and the numbers
+of times as weights: weight k is k rows to them, and levels and classes stay known that a sample happens to miss. Any other
+estimator gets the rows themselves, repeated: then nothing depends on what it makes of weights, or whether it takes any.
+
+How members answer together: side by side; their answers are added in the order of the members, so that no bit depends on
+the threads.
 """
 
 from __future__ import annotations
 
+import copy
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+import pickle
+import sys
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-from sklearn.base import BaseEstimator, is_classifier, is_regressor
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import check_not_empty
+from treewright.data.memory import check_fits
 from treewright.data.table import Table
-from treewright.estimators.bagging_columns import BagColumns
-from treewright.estimators.bagging_plan import is_of_treewright
-from treewright.estimators.base import Estimator
-from treewright.estimators.many_trees import ManyTrees
-from treewright.estimators.reported import Reported
+from treewright.data.take import take_rows
+from treewright.data.target import encode_labels, recode
+from treewright.estimators.base import Estimator, sequence_of_estimators
+from treewright.estimators.side_by_side import answers
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.learn.members import BagColumns, member_columns, seeded
+from treewright.learn.params import CLASSES
 from treewright.model import Model
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
+MEMBER_BYTES = 4096  # the least that a fitted member takes
+_MANY = 100  # members whose size is looked at before memory is gone
+Answer = list[np.ndarray]  # one array per output
 
-class Members(Reported, ManyTrees, BaseEstimator, ABC):
+
+@sequence_of_estimators
+class Members(Estimator):
     """An ensemble of fitted copies of one estimator."""
-
-    # Set by __init__ of the estimators.
-    estimator: Any
-    n_estimators: int
-    warm_start: bool
-    n_jobs: int | None
-
-    estimators_: list[Any]
-    model_: Model
-    _why_no_model: str | None
-    _is_classification: ClassVar[bool]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -53,16 +59,8 @@ class Members(Reported, ManyTrees, BaseEstimator, ABC):
         tags.input_tags.allow_nan = of_base.input_tags.allow_nan
         tags.input_tags.string = of_base.input_tags.string
         tags.input_tags.categorical = of_base.input_tags.categorical
-        tags.target_tags.multi_output = of_base.target_tags.multi_output
+        tags.target_tags.multi_output = of_base.target_tags.multi_output and not self._one_target
         return tags
-
-    def _parameters(self) -> dict[str, Any]:
-        """As ``get_params``; ``Estimator._check_parameters`` reads it."""
-        return Estimator._parameters(cast("Any", self))
-
-    def _warn_column_vector(self, target: Any) -> None:
-        """As scikit-learn: a target of shape (n, 1) is taken as (n,)."""
-        Estimator._warn_column_vector(cast("Any", self), target)
 
     def _base(self) -> Any:
         """The estimator that members are copies of."""
@@ -74,8 +72,8 @@ class Members(Reported, ManyTrees, BaseEstimator, ABC):
         if isinstance(base, type):
             raise ParameterError(f"estimator={base.__name__} is a class: give an estimator, {base.__name__}()")
         # What is neither (a class without tags of the user's) may be either.
-        if (is_regressor if self._is_classification else is_classifier)(base):
-            wanted = "classifier" if self._is_classification else "regressor"
+        if (is_regressor if self._task == CLASSES else is_classifier)(base):
+            wanted = "classifier" if self._task == CLASSES else "regressor"
             raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
         return base
 
@@ -108,24 +106,9 @@ class Members(Reported, ManyTrees, BaseEstimator, ABC):
             )
         return before
 
-    def __len__(self) -> int:
-        """How many members there are."""
-        check_is_fitted(self, "estimators_")
-        return len(self.estimators_)
-
-    def __bool__(self) -> bool:
-        """An estimator is there, fitted or not."""
-        return True
-
-    def __getitem__(self, index: int) -> Any:
-        """A member."""
-        check_is_fitted(self, "estimators_")
-        return self.estimators_[index]
-
-    def __iter__(self) -> Iterator[Any]:
-        """The members in order."""
-        check_is_fitted(self, "estimators_")
-        return iter(self.estimators_)
+    def tree(self, i: int) -> Model:
+        """One tree as a model of its own; as ``Model.tree``."""
+        return self._fitted().tree(i)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (``treewright.load`` reads it).
@@ -170,3 +153,254 @@ class Members(Reported, ManyTrees, BaseEstimator, ABC):
     @abstractmethod
     def _default_base(self) -> Any:
         """The base where none is given."""
+
+
+# Fitting one member.
+
+
+def is_of_treewright(estimator: Any) -> bool:
+    """Whether an estimator is one of ours, or made from one by inheritance."""
+    return any(kind.__module__.partition(".")[0] == "treewright" for kind in type(estimator).__mro__)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What all members of a fit have in common.
+
+    Attributes
+    ----------
+    base : estimator
+        Cloned for each member, never fitted itself.
+    X : table of n rows
+    y : ndarray[n] or ndarray[n, n_outputs]
+    rows : BagRows
+    columns : BagColumns or None
+        None: X is no table with columns, but something that the base understands.
+    n_chosen : int
+        Columns of each member.
+    replace_columns : bool
+    seed : int
+    n_members : int
+        Of the finished ensemble.
+    verbose : int
+    """
+
+    base: Any
+    X: Any
+    y: np.ndarray
+    rows: BagRows
+    columns: BagColumns | None
+    n_chosen: int
+    replace_columns: bool
+    seed: int
+    n_members: int
+    verbose: int
+
+    def fit(self, member: int) -> Any:
+        """A fitted member.
+
+        Parameters
+        ----------
+        member : int
+            Its number.
+
+        Raises
+        ------
+        Exception
+            Whatever the base raises, with a note that names the member.
+        """
+        try:
+            fitted = self._fitted(member)
+        except Exception as error:
+            name = type(self.base).__name__
+            error.add_note(f"while fitting member {member} of {self.n_members} ({name})")
+            raise
+        if self.verbose > 0:
+            sys.stderr.write(f"member {member + 1} of {self.n_members} fitted\n")
+        return fitted
+
+    def columns_of(self, member: int) -> np.ndarray | None:
+        """int64[n_chosen], the columns of a member; None where there are none to choose from."""
+        if self.columns is None:
+            return None
+        return member_columns(len(self.columns), self.n_chosen, self.seed, member, replace=self.replace_columns)
+
+    def _fitted(self, member: int) -> Any:
+        estimator = seeded(clone(self.base), self.seed, member)
+        X, chosen, is_ours = self.X, self.columns_of(member), is_of_treewright(self.base)
+        if chosen is not None and self.columns is not None:
+            X = self.columns.part_of(X, chosen)
+            if is_ours:
+                estimator.set_params(**self.columns.told_again(estimator.get_params(deep=True), chosen))
+        takes_weights = has_fit_parameter(self.base, "sample_weight")
+        if is_ours and takes_weights:
+            estimator.fit(X, self.y, sample_weight=self.rows.as_weights(member))
+            # The rows that it may keep for audits would be kept once for each member; copies leave them behind.
+            return copy.copy(estimator)
+        if self.rows.own_weights is not None:
+            if not takes_weights:
+                raise ParameterError(
+                    f"fit of {type(self.base).__name__} takes no sample_weight, and these weights are no numbers of "
+                    "rows: leave them out, or draw with replacement (bootstrap=True), where they are the rows' chances"
+                )
+            rows, weights = self.rows.drawn(member)
+            return estimator.fit(take_rows(X, rows), self.y[rows], sample_weight=weights)
+        rows = self.rows.in_order(member)
+        return estimator.fit(take_rows(X, rows), self.y[rows])
+
+
+def refuse_too_many(fitted: Any, n_more: int) -> None:
+    """Refuse members that would not fit in memory, going by the first.
+
+    Raises
+    ------
+    TooLargeError
+    """
+    if n_more < _MANY:
+        return
+    try:
+        size = len(pickle.dumps(fitted, protocol=5))
+    except Exception:  # what cannot be pickled cannot be measured
+        return
+    check_fits(size * n_more, f"{n_more} members as large as the first, {size} bytes,", "use fewer or smaller ones")
+
+
+# Asking all members.
+
+
+def in_order(work: Callable[[int], Any], n_members: int, n_threads: int, take: Callable[[int, Any], None]) -> None:
+    """``take(member, work(member))`` for each member in order; only ``n_threads`` answers are held at a time.
+
+    Parameters
+    ----------
+    work : callable
+        May be called by several threads at the same time.
+    n_members, n_threads : int
+    take : callable
+    """
+    for first in range(0, n_members, n_threads):
+        n_now = min(n_threads, n_members - first)
+        said = answers(lambda at, first=first: work(first + at), n_now, n_threads, "members")  # type: ignore[misc]
+        for at, answer in enumerate(said):
+            take(first + at, answer)
+
+
+def classes_of(member: Any, n_outputs: int) -> list[np.ndarray]:
+    """The labels that a member knows, an array per output."""
+    return [np.asarray(member.classes_)] if n_outputs == 1 else [np.asarray(one) for one in member.classes_]
+
+
+def codes_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Where a member's labels stand among all classes.
+
+    Parameters
+    ----------
+    known : ndarray[k]
+    classes : ndarray[n_classes]
+
+    Returns
+    -------
+    int64[k]
+
+    Raises
+    ------
+    ParameterError
+        A label is none of the classes: the member was fitted on another target.
+    """
+    places = {label: code for code, label in enumerate(classes.tolist())}
+    try:
+        return np.array([places[label] for label in known.tolist()], np.int64)
+    except KeyError as lost:
+        raise ParameterError(f"a member knows the class {lost}, which is not among the classes of y") from None
+
+
+def shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: bool) -> Answer:
+    """What a member says of the classes of each row.
+
+    Parameters
+    ----------
+    member : fitted classifier
+    X : table of n rows
+    classes : tuple of ndarray
+        Per output.
+    is_soft : bool
+        Take its ``predict_proba``, if it has one; else its vote.
+
+    Returns
+    -------
+    list of float64[n, n_classes]
+        Per output; a class that the member has never seen has 0.
+    """
+    if not is_soft or not hasattr(member, "predict_proba"):
+        return votes_of(member.predict(X), classes)
+    said = member.predict_proba(X)
+    aligned = []
+    known = classes_of(member, len(classes))
+    for labels, shares, own in zip(classes, [said] if len(classes) == 1 else said, known, strict=True):
+        given = np.asarray(shares, np.float64)
+        if len(own) == len(labels) and np.array_equal(own, labels):
+            aligned.append(given)
+            continue
+        wide = np.zeros((len(given), len(labels)))
+        wide[:, codes_of(own, labels)] = given
+        aligned.append(wide)
+    return aligned
+
+
+def votes_of(predicted: Any, classes: tuple[np.ndarray, ...]) -> Answer:
+    """Predicted labels as a 1 in the column of the class."""
+    predicted = np.asarray(predicted)
+    votes = [np.zeros((len(predicted), len(labels))) for labels in classes]
+    if len(predicted):
+        codes = recode(encode_labels(predicted), classes)
+        for output, ballot in enumerate(votes):
+            ballot[np.arange(len(ballot)), codes[:, output]] = 1.0
+    return votes
+
+
+def numbers_of(member: Any, X: Any, n_outputs: int) -> Answer:
+    """What a regressor says of each row: a list of one float64[n, n_outputs]."""
+    return [np.asarray(member.predict(X), np.float64).reshape(-1, n_outputs)]
+
+
+def decisions_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+    """The decision values of a member.
+
+    Raises
+    ------
+    ParameterError
+        It has not seen every class: its values belong to other questions.
+    """
+    own = np.asarray(member.classes_)
+    if not np.array_equal(own, classes):
+        raise ParameterError(
+            f"decision_function: a member has seen {len(own)} of {len(classes)} classes, so that its values cannot be "
+            "averaged with the others': use predict_proba"
+        )
+    return np.asarray(member.decision_function(X), np.float64)
+
+
+class Average:
+    """A mean that is summed up in the order in which answers come.
+
+    Parameters
+    ----------
+    shapes : sequence of (int, int)
+        Of each array of an answer.
+    """
+
+    def __init__(self, shapes: Sequence[tuple[int, int]]) -> None:
+        self._sums = [np.zeros(shape) for shape in shapes]
+        self.times = np.zeros(shapes[0][0], np.int64)
+
+    def add(self, answer: Answer, rows: np.ndarray | None = None) -> None:
+        """Add an answer for all rows, or for some."""
+        places: Any = slice(None) if rows is None else rows
+        for total, part in zip(self._sums, answer, strict=True):
+            total[places] += part
+        self.times[places] += 1
+
+    def means(self) -> Answer:
+        """The means so far; nan for a row that no answer was about."""
+        with np.errstate(invalid="ignore"):
+            return [total / self.times[:, None] for total in self._sums]

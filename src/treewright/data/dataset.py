@@ -1,0 +1,227 @@
+"""The rows that learning starts from: encoded once, shared by as many fits as like.
+
+A `Dataset` is a table as numbers with its schema, its target as codes or numbers, and what the rows weigh. It knows no
+algorithm. What algorithms derive from it and what is dear to make, sorted columns and bins, it can keep (``shared``):
+then AdaBoost's rounds, folds and grids make it once.
+
+Two kinds of weight meet here. ``sample_weight`` is what the caller gave a row. ``weights`` is that times the weight of
+the row's classes. Growers of single trees take ``weights``; forests draw rows by ``sample_weight`` and weigh classes
+after the draw. Rows of weight 0 are left out, and ``kept`` says which of the given rows remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any, TypeVar
+
+import numpy as np
+
+from treewright.core import notices
+from treewright.data.absent import refuse_missing_at_fit
+from treewright.data.bin_rows import bin_rows
+from treewright.data.bins import Bins, bins_of
+from treewright.data.schema import Schema
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights
+from treewright.data.weights import Factors, factors_by_code, is_weight, warn_of_small_weights, weighed
+from treewright.exceptions import ParameterError
+
+KEPT_BYTES = 32 * 2**20  # an estimator keeps the rows of its last fit up to this size, so that it can audit a split
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Encoded rows with their target and weights.
+
+    Attributes
+    ----------
+    schema : Schema
+    matrix : float[n, p]
+    target : Labels or Numbers of n rows
+    weights : float64[n], > 0, or None
+        What a row weighs, its classes included; None: all alike.
+    sample_weight : float64[n] or None
+        What the caller said that a row weighs.
+    class_factors : list of float64[n_classes] or None
+        What each class weighs, per output.
+    kept : bool[n_given] or None
+        Which of the given rows these are; None for all.
+    cache : dict or None
+        Sorted columns and bins, where they are kept for the next fit.
+    """
+
+    schema: Schema
+    matrix: np.ndarray
+    target: Labels | Numbers
+    weights: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    class_factors: Factors | None = None
+    kept: np.ndarray | None = None
+    cache: dict[Hashable, Any] | None = None
+
+    @property
+    def target_array(self) -> np.ndarray:
+        """int32[n, n_outputs] codes or float64[n, n_outputs] numbers."""
+        return self.target[0]
+
+    @property
+    def classes(self) -> tuple[np.ndarray, ...]:
+        """The labels of each output; empty for numbers."""
+        return self.target.classes if isinstance(self.target, Labels) else ()
+
+    @property
+    def n_classes(self) -> tuple[int, ...]:
+        """Classes per output; empty for numbers."""
+        return tuple(len(labels) for labels in self.classes)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many targets there are."""
+        return int(self.target_array.shape[1])
+
+    def __len__(self) -> int:
+        return int(self.matrix.shape[0])
+
+    def take(self, chosen: np.ndarray) -> Dataset:
+        """Some of the rows; bool[n] or positions."""
+        return replace(
+            self,
+            matrix=self.matrix[chosen],
+            target=target_rows(self.target, chosen),
+            weights=None if self.weights is None else self.weights[chosen],
+            sample_weight=None if self.sample_weight is None else self.sample_weight[chosen],
+            cache=None,
+        )
+
+    def weighed(self, sample_weight: np.ndarray) -> Dataset:
+        """The same rows with other weights, without those of weight 0; what is kept stays where no row is left out."""
+        weights = weighed(sample_weight, self.class_factors, self.target_array)
+        given = replace(self, weights=weights, sample_weight=sample_weight)
+        if weights is None or weights.all():
+            return given
+        kept = weights > 0
+        return replace(given.take(kept), kept=kept)
+
+    def shared(self) -> Dataset:
+        """The same rows, with a place to keep what is made of them for the next fit."""
+        return replace(self, cache={})
+
+    def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
+        """What was made of these rows before, or is made now."""
+        if self.cache is None:
+            return make()
+        if what not in self.cache:
+            self.cache[what] = make()
+        made: Made = self.cache[what]
+        return made
+
+    def binned(self, max_bins: int, n_threads: int) -> tuple[Bins, np.ndarray]:
+        """Bins that hold about equal weight, or one value each; and uint8[n, stride], the bin of each cell."""
+
+        def make() -> tuple[Bins, np.ndarray]:
+            bins = bins_of(self.matrix, self.schema, self.weights, max_bins=max_bins, n_threads=n_threads)
+            return bins, bin_rows(bins, self.matrix, n_threads)
+
+        return self.once("bins", make)
+
+    def digest(self, bins: Bins, codes: np.ndarray) -> str:
+        """The same for the same binned rows, targets and weights in the same order."""
+        made = blake2b(digest_size=16)
+        weights = np.empty(0) if self.weights is None else self.weights
+        for array in (codes, self.target_array, weights, bins.lowest, bins.highest):
+            made.update(repr((array.shape, array.dtype.str)).encode())
+            made.update(np.ascontiguousarray(array).data)
+        return made.hexdigest()
+
+    def copied_if_small(self) -> Dataset | None:
+        """The rows where they are few enough to be kept beside a model, and not those of many trees; else None."""
+        if self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
+            return None
+        # A copy: the matrix may be the user's own array, which may be changed after the fit.
+        return replace(self, matrix=self.matrix.copy(order="K"))
+
+    def warn_of_small_weights(self, what: str) -> None:
+        """Warn where the weights can be no numbers of rows, as which ``what`` takes them."""
+        if self.weights is not None:
+            warn_of_small_weights(float(self.weights.sum()), len(self.weights), what)
+
+
+def target_rows(target: Any, chosen: np.ndarray) -> Any:
+    """Some rows of an encoded target."""
+    return target._replace(**{target._fields[0]: target[0][chosen]})
+
+
+def dataset_of(
+    schema: Schema,
+    matrix: np.ndarray,
+    target: Labels | Numbers,
+    sample_weight: Any = None,
+    *,
+    class_weight: Any = None,
+    missing: str = "direction",
+) -> Dataset:
+    """The rows of a fit, checked.
+
+    Parameters
+    ----------
+    schema : Schema
+    matrix : float[n, p]
+    target : Labels or Numbers of n rows
+    sample_weight : n numbers >= 0, optional
+    class_weight : dict from label to weight, "balanced", a list of them for several outputs, or None
+    missing : str
+        Under ``"error"`` a missing cell is refused.
+    """
+    check_lengths(len(matrix), target)
+    own = check_weights(sample_weight, len(matrix))
+    factors = None
+    if class_weight is not None and isinstance(target, Labels):
+        factors = class_factors(class_weight, target, own)
+    weights = weighed(own, factors, target[0])
+    if missing == "error":
+        refuse_missing_at_fit(matrix, schema, weights)
+    rows = Dataset(schema, matrix, target, weights, own, factors)
+    if weights is None or weights.all():
+        return rows
+    kept = weights > 0
+    return replace(rows.take(kept), kept=kept)
+
+
+def class_factors(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
+    """What each class weighs, per output.
+
+    Raises
+    ------
+    ParameterError
+        A list of another length than outputs, a dict for several outputs, a weight that is no finite number >= 0.
+    """
+    n_outputs = target.codes.shape[1]
+    if isinstance(class_weight, list) and len(class_weight) != n_outputs:
+        raise ParameterError(f"class_weight lists {len(class_weight)} outputs, y has {n_outputs}")
+    given: Sequence[Any] = class_weight if isinstance(class_weight, list) else [class_weight] * n_outputs
+    if isinstance(class_weight, dict) and n_outputs > 1:
+        raise ParameterError("class_weight: give a list with one dict per output, or 'balanced'")
+    by_output: list[Any] = []
+    for labels, weight in zip(target.classes, given, strict=True):
+        if isinstance(weight, dict):
+            _refuse_no_factors(weight)
+            known = set(labels.tolist())
+            unknown = [label for label in weight if label not in known]
+            if unknown:
+                # No error: a fold of a cross-validation may lack a rare class.
+                notices.warn(f"class_weight names labels that y does not hold: {unknown}; y holds {labels.tolist()}")
+            by_output.append(weight.items())
+        elif weight == "balanced":
+            by_output.append(weight)
+        else:
+            raise ParameterError(f"class_weight lists {weight!r}; each output takes a dict or 'balanced'")
+    return factors_by_code(by_output, target.codes, target.classes, weights)
+
+
+def _refuse_no_factors(weight: Mapping[Hashable, Any]) -> None:
+    for label, factor in weight.items():
+        if not is_weight(factor):
+            raise ParameterError(f"class_weight must be finite and >= 0 for every class, not {factor!r} for {label!r}")

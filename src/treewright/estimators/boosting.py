@@ -1,0 +1,716 @@
+"""Gradient boosting for scikit-learn: what can be asked of boosted trees, and the two estimators."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.metrics import d2_pinball_score
+from sklearn.utils.metaestimators import available_if
+
+from treewright.core.progress import compiling_told
+from treewright.core.threads import resolve_jobs
+from treewright.core.whole import whole_number
+from treewright.data.dataset import Dataset, target_rows
+from treewright.data.target import check_weights
+from treewright.data.weights import class_factors
+from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.estimators.forest_score import explained, share_right, true_codes, true_numbers
+from treewright.exceptions import ParameterError
+from treewright.forest.importance_table import Importances
+from treewright.learn.boosting import encode_other_rows, n_rounds_of
+from treewright.learn.importance import permutation_importances
+from treewright.learn.params import CLASSES
+from treewright.learn.train import Trained, train
+from treewright.model import Model
+from treewright.predict.ensemble import combined
+from treewright.predict.shares import first_largest
+from treewright.predict.staged import staged_answers
+from treewright.prune.decision import Rows
+from treewright.prune.methods import ROUNDS
+
+KINDS = ("gain", "cover", "frequency", "permutation")
+
+
+def _has_one_output(estimator: Boosting) -> bool:
+    """Whether scores are those of one output of classes, as scikit-learn has them; also where nothing was fitted yet."""
+    if estimator._task != CLASSES:
+        return False
+    n_outputs: int = estimator.__dict__.get("n_outputs_", 1)
+    if n_outputs > 1:
+        raise AttributeError(
+            f"scores of {n_outputs} outputs stand side by side: ask model_.predict_scores or model_.staged_scores"
+        )
+    return True
+
+
+def _predicts_classes(estimator: Boosting) -> bool:
+    return estimator._task == CLASSES
+
+
+@sequence_of_estimators
+class Boosting(Estimator):
+    """What can be asked of boosted trees. As a sequence they are the trees, round by round, in each round one per score."""
+
+    _algorithm = "gradient_boosting"
+
+    model_: Model
+    _trained: Trained
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+        y : n labels of any hashable type, or n x n_outputs of them
+        sample_weight : n numbers >= 0, optional
+        X_val, y_val : table of m rows and m labels, optional
+            Rows that judge each round, and early stopping; no tree is grown on them. Columns are matched by name; a
+            level that X does not have is what ``unseen`` says. A class weighs what it weighs in the fit.
+        sample_weight_val : m numbers >= 0, optional
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A column, cell, label or weight was refused; the message says which and what to do.
+        ParameterError
+            A parameter is outside its range, or two contradict each other.
+        TooLargeError
+            The work would not fit in memory.
+        """
+        params = self._check_parameters()
+        resolve_jobs(self.n_jobs)
+        judging = (X_val, y_val, sample_weight_val)
+        is_judged = any(each is not None for each in judging)
+        if is_judged and (X_val is None or y_val is None):
+            raise ParameterError("fit takes X_val and y_val together, sample_weight_val only with them")
+        with compiling_told():
+            dataset, validation = self._dataset(X, y, params, sample_weight), None
+            if is_judged:
+                validation = encode_other_rows(
+                    *judging, dataset.schema, dataset.classes, dataset.n_outputs, dataset.class_factors,
+                    unseen=self.unseen, owner=type(self).__name__,
+                )  # fmt: skip
+            trained = train(dataset, params, start=self._warm_start(), validation=validation)
+        self._keep(dataset, params, trained)
+        return self
+
+    def _warm_start(self) -> Trained | None:
+        before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None
+        return None if before is None else replace(before, model=self.model_)  # rounds may have been dropped since
+
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
+        history = trained.history
+        if history is None:
+            return  # a warm start that added no round
+        super()._keep(dataset, params, trained)
+        # Of the history the model's facts keep what lasts; times are of one run.
+        self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
+        self.n_iter_ = max((len(values) - 1 for values in self.history_.values()), default=self.n_estimators_)
+
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:
+        params = self._check_parameters()
+        target = self._encode_target(y, params)
+        weights = check_weights(sample_weight, len(target[0]))
+        kept = None if weights is None else weights > 0
+        params.check_domain(target if kept is None else target_rows(target, kept), kept)
+
+    def _fitted(self) -> Model:
+        model: Model = super()._fitted()
+        if self.n_jobs is not None:
+            resolve_jobs(self.n_jobs)  # it may have been set after the fit
+        return model
+
+    @property
+    def estimators_(self) -> TreesOf:
+        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        return TreesOf(self._fitted())
+
+    def tree(self, i: int) -> Model:
+        """One tree as a model of its own; as ``Model.tree``."""
+        return self._fitted().tree(i)
+
+    @property
+    def n_estimators_(self) -> int:
+        """Rounds that the model has: those up to the best one, where early stopping chose it."""
+        return n_rounds_of(self._fitted())
+
+    @property
+    def best_iteration_(self) -> int:
+        """The round, counted from 1, with the lowest value on the rows that judge; the last where none judge."""
+        return int(self._fitted().facts["best_iteration"])
+
+    @property
+    def history_(self) -> dict[str, list[float | None]]:
+        """The loss (or minus the score) after each round, from round 0 on: ``"train"``, ``"validation"``.
+
+        Only what was evaluated; None for a value beyond float64.
+        """
+        history: dict[str, list[float | None]] = self._fitted().facts["history"]
+        return history
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions after each round, as ``predict`` gives them; the last are the same.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Read at once; each answer is worked out when it is asked for.
+        """
+        return self._fitted().staged_predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+        """``score`` after each round; the last is that of ``score``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``score``.
+        """
+        model = self._fitted()
+        matrix = model._encoded(X, type(self).__name__)
+        judge = self._judge(y, sample_weight, len(matrix))
+        return (judge(predicted) for predicted in staged_answers(model, matrix, self.n_jobs))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """How good the predictions are.
+
+        Classification: the share of the rows that are predicted right, of several outputs with every one of them right;
+        a label that fit never saw is never predicted right. Regression: the coefficient of determination, of several
+        outputs the mean. Of ``loss="quantile"``: 1 - a / b, where a is the pinball loss of the predictions and b that
+        of the rows' own quantile as a constant; of several levels the mean.
+
+        Parameters
+        ----------
+        X : table of n >= 1 rows
+        y : target of n rows
+        sample_weight : n numbers >= 0, optional
+
+        Returns
+        -------
+        float, up to 1
+
+        Raises
+        ------
+        ColumnError, DataError
+            The table, its target or weights were refused.
+        """
+        model = self._fitted()
+        matrix = model._encoded(X, type(self).__name__)
+        return self._judge(y, sample_weight, len(matrix))(combined(model, matrix, self.n_jobs))
+
+    def importances(
+        self,
+        kind: str = "gain",
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        n_repeats: int = 5,
+        random_state: int = 0,
+    ) -> Importances:
+        """How much each column matters.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "frequency", "permutation"}, default "gain"
+            ``"gain"``: the share of what all splits gained: the values of ``feature_importances_``. ``"cover"``: the
+            share of the hessians that passed the column's tests (for squared error: of rows). ``"frequency"``: the
+            share of the tests. All three tell what happened on the training rows. ``"permutation"``: how much the loss
+            of the rows X rises when the column is shuffled among them (Breiman 2001).
+        X, y : optional
+            Rows for ``"permutation"``: best such that the trees were not grown on.
+        sample_weight : float[n], optional
+        n_repeats : int >= 1, default 5
+            Shuffles of each column.
+        random_state : int >= 0, default 0
+            Seed of the shuffles.
+
+        Returns
+        -------
+        treewright.forest.importance_table.Importances
+            Print it, or take ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such kind; rows are lacking or not wanted.
+        DataError
+            The table was refused.
+        """
+        model = self._fitted()
+        if kind not in KINDS:
+            raise ParameterError(f"kind={kind!r}: there are {', '.join(map(repr, KINDS))}")
+        if kind != "permutation":
+            if X is not None or y is not None or sample_weight is not None:
+                raise ParameterError(f"kind={kind!r} is of the trees as they were grown: leave X and y out")
+            values = model.importances(kind)
+            nothing = np.full(len(values), np.nan)
+            return Importances(kind, model.task, model.schema.names, values, nothing, model.n_trees, sample="")
+        if X is None or y is None:
+            raise ParameterError("kind='permutation' needs rows: importances('permutation', X, y), such as a hold-out")
+        repeats, seed = whole_number("n_repeats", n_repeats, 1), whole_number("random_state", random_state, 0)
+        rows = self._rows_of_others(X, y, sample_weight)
+        return permutation_importances(model, self._trained.losses, rows, repeats, seed, resolve_jobs(self.n_jobs))
+
+    def prune(
+        self, method: str = "rounds", X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any
+    ) -> Self:
+        """Drop the last rounds; this estimator stays as it is.
+
+        Parameters
+        ----------
+        method : {"rounds"}
+        X, y, sample_weight : optional
+            Rows that the trees were not grown on: rounds are kept up to the one with the lowest loss on them.
+        **options
+            ``n_rounds=k`` keeps the first k rounds; no rows then.
+
+        Returns
+        -------
+        estimator
+            A fitted copy with fewer rounds; its ``history_``, ``best_iteration_`` and ``n_iter_`` are of these.
+
+        Raises
+        ------
+        ParameterError
+            There is no such method or option; rows are lacking or not wanted.
+        DataError
+            The rows were refused.
+        """
+        model = self._fitted()
+        if (X is None) != (y is None) or (X is None and sample_weight is not None):
+            raise ParameterError("prune takes X and y together, sample_weight only with them")
+        if method != ROUNDS:
+            raise ParameterError(f"method={method!r}: of boosted trees rounds can be dropped, method={ROUNDS!r}")
+        rows = None
+        if X is not None:
+            rows = self._rows_of_others(X, y, sample_weight)
+        pruned = copy.copy(self)
+        pruned.model_ = model.pruned(method, rows, **options)
+        if pruned.n_estimators_ < self.n_estimators_:
+            pruned.n_iter_ = max((len(curve) - 1 for curve in pruned.history_.values()), default=pruned.n_estimators_)
+        return pruned
+
+    def plot_history(self, ax: Any = None) -> Any:
+        """Draw the loss after each round, or what ``scoring`` said, as ``treewright.plot.boosting_history``.
+
+        Raises
+        ------
+        ParameterError
+            Nothing was evaluated.
+        """
+        from treewright.boosting.losses_by_name import loss_words
+        from treewright.plot.figures.boosting import boosting_history
+
+        history = self.history_
+        if not history:
+            raise ParameterError(
+                "no round was evaluated, so there is no history: fit with X_val and y_val, early_stopping=True or "
+                "verbose=1"
+            )
+        facts = self._fitted().facts
+        is_scored = bool(facts["scored"])
+        drawn = {
+            name: [None if value is None else -value if is_scored else value for value in values]
+            for name, values in history.items()
+        }
+        return boosting_history(
+            train=drawn.get("train"), validation=drawn.get("validation"), best=self.best_iteration_,
+            ylabel="score" if is_scored else f"loss ({loss_words(facts['loss']['name'])})", ax=ax,
+        )  # fmt: skip
+
+    @available_if(_has_one_output)
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of each row: the sums of the trees.
+
+        Returns
+        -------
+        float64[n]
+            Two classes: the log odds of the second.
+        float64[n, n_scores]
+            More classes: one score each; their softmax is ``predict_proba``. For several outputs ask
+            ``model_.predict_scores``.
+        """
+        return self._fitted().predict_scores(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    @available_if(_has_one_output)
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """``decision_function`` after each round; the last is the same."""
+        return self._fitted().staged_scores(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    @available_if(_predicts_classes)
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray | list[np.ndarray]]:
+        """``predict_proba`` after each round; the last is the same."""
+        return self._fitted().staged_predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def _judge(self, y: Any, sample_weight: Any, n_rows: int) -> Callable[[np.ndarray], float]:
+        """A function from predictions of so many rows, as ``predict.ensemble.combined`` gives them, to their score."""
+        model = self._fitted()
+        weights = check_weights(sample_weight, n_rows)
+        if self._task == CLASSES:
+            codes = true_codes(model, y, n_rows, "the model")
+            return lambda predicted: share_right(codes, first_largest(model, predicted), weights)
+        true = true_numbers(y, n_rows, model.n_targets, "the model")
+        quantile = model.facts["loss"].get("quantile", [])
+        levels = quantile if isinstance(quantile, list) else [quantile]
+        if not levels and model.n_outputs > model.n_targets:
+            raise ParameterError(
+                "a loss of your own with several scores for one target has no score: compare staged_predict"
+            )
+        if not levels:
+            return lambda predicted: explained(true, predicted, weights)
+
+        def of_levels(predicted: np.ndarray) -> float:
+            if n_rows < 2:
+                return np.nan  # as of R2: one row does not vary
+            if len(levels) == 1:
+                return float(d2_pinball_score(true, predicted, alpha=levels[0], sample_weight=weights))
+            each = [
+                d2_pinball_score(true[:, 0], predicted[:, at], alpha=level, sample_weight=weights)
+                for at, level in enumerate(levels)
+            ]
+            return float(np.mean(each))
+
+        return of_levels
+
+    def _rows_of_others(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Rows with their target, as the model encodes them."""
+        model = self._fitted()
+        n_targets = model.n_targets
+        codes = np.zeros((1, n_targets), np.int32)
+        factors = class_factors(model.facts, codes, model.classes) if model.classes else None
+        others = encode_other_rows(
+            X, y, sample_weight, model.schema, model.classes, n_targets, factors, unseen=self.unseen,
+            owner=type(self).__name__, named="",
+        )  # fmt: skip
+        return Rows(others.matrix, others.target_array, others.weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Times are of one run: equal fits have equal bytes.
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("fit_seconds_", None)
+        return state
+
+
+class GradientBoostingClassifier(Boosting, Classifier):
+    """Trees for labels, each grown on what those before it got wrong.
+
+    Parameters
+    ----------
+    n_estimators : int >= 1, default 300
+        Rounds: a tree for two classes, one per class for more.
+    learning_rate : float, above 0 up to 1, default 0.05
+        Share of each tree's answer that is added. With a smaller one more rounds are needed, and often less is lost.
+    loss : "log_loss", callable or object, default "log_loss"
+        What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
+        an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.
+        ``y`` are codes, int32[n], in the order of ``classes_``; ``raw`` and both arrays of gradients float64[n] for two
+        classes, [n, n_classes] for more. Other shapes, and what is not finite, are refused; your own exceptions come
+        through with a note of the shapes.
+    max_leaf_nodes : int >= 2 or None, default 31
+        Leaves of a tree; of symmetric trees ``max_depth`` says how many.
+    max_depth : int >= 1, optional
+        6 for symmetric trees.
+    growth : {"leaf", "level", "symmetric"}, default "leaf"
+        Which node is split next: the one that gains most; the highest one; or all of a level by one test.
+    min_samples_leaf : int >= 1, default 20
+        Rows a branch needs; a whole weight counts as so many rows.
+    min_child_weight : float >= 0, default 0.001
+        Sum of hessians a branch needs, in the unit of the weights.
+    l1, l2 : float >= 0, default 0 and 3
+        What is taken from a leaf's gradient towards 0; what is added to its hessian. Both make leaves smaller.
+    min_gain : float >= 0, default 0
+        What a split must gain at least.
+    subsample : float, above 0 up to 1, default 1.0
+        Share of the rows that each round draws, without replacement.
+    sampling : {"uniform", "gradient"}, default "uniform"
+        ``"gradient"``: each round takes the rows of the largest gradients (``top_rate`` of all) and draws
+        ``other_rate`` of all from the others, which count for more (Ke et al. 2017).
+    top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
+    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and 0.7
+        Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
+    max_bins : int from 2 to 255, default 255
+        Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
+        loses nothing.
+    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
+        How nominal columns are asked. ``"subsets"``: is the level one of these? ``"ordered"``: levels are put in the
+        order of a statistic of the target that a row's own target has no part in (Prokhorenkova et al. 2018).
+        ``"auto"``: subsets for columns of few levels, ordered for many (see Notes). Ordered only for two classes.
+    level_smoothing : float >= 0, default 10
+        Of ``"subsets"``: added to the hessian of each level where levels are brought in an order.
+    level_l2 : float >= 0, default 1
+        Added to ``l2`` where a subset of levels is asked for.
+    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
+        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
+        Columns that may be asked on one way from the root to a leaf: those of one group, of at most 64. Columns in no
+        group are one group more.
+    class_weight : dict, list of dict, "balanced", optional
+        Weight of each class. ``"balanced"`` counts all rows that are given. It makes gradients larger; for
+        ``min_samples_leaf`` a row counts as one whatever its class weighs.
+    init : None, "zero", float or sequence of floats, default None
+        Where scores begin: at the best constant, at 0, or at these numbers, one per score.
+    early_stopping : bool, default False
+        Whether to stop when the rounds no longer get better, and to keep those up to the best one.
+    validation_fraction : float, above 0 and below 1, or None, default 0.1
+        Share of the rows that is kept aside to judge that, of every class alike; None judges on the rows of the fit.
+        Rows of your own (``X_val``, ``y_val``) take its place.
+    n_iter_no_change : int >= 1, default 10
+        Rounds without a better value before the growth ends.
+    tol : float >= 0, default 0
+        A value must be better by more than this to count.
+    scoring : callable, optional
+        Judges the rounds instead of the loss: a function of the true labels and the predicted shares, higher is better.
+        Of two classes it gets the second's share float64[n], as ``sklearn.metrics.roc_auc_score`` takes it, of more
+        float64[n, n_classes].
+    callbacks : callable or sequence of them, optional
+        Each is called after each round with a ``treewright.boosting.history.Round``; one that returns True ends the
+        growth.
+    warm_start : bool, default False
+        Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. They
+        are the same as if all had been grown at once.
+    verbose : int, default 0
+        Anything above 0 shows a progress bar with the loss and the time left on standard error.
+    random_state : int, RandomState instance or None
+        Seed. None means 0: a fit repeats.
+    n_jobs : int, optional
+        Threads; all processors by default. The model does not depend on it.
+    nominal, numeric : sequence of column names or positions, optional
+        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        its levels, or ``"all"``.
+    ordinal : dict from column name or position to its levels, lowest first, optional
+    unseen : {"missing", "error", "majority"}, default "missing"
+        What a level that fit never saw is taken for at predict.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model: it stands alone and is what ``save`` writes.
+    classes_ : ndarray[n_classes], or a list of them for several outputs
+    n_classes_ : int, or a list
+    n_outputs_, n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    n_estimators_ : int
+        Rounds that the model has.
+    n_iter_ : int
+        Rounds that were grown; with early stopping those after the best are not kept.
+    best_iteration_ : int
+        The best round, counted from 1; the last where nothing was evaluated.
+    history_ : dict of list
+        ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
+        evaluated. The loss: on the rows of the fit where ``verbose``, ``callbacks``, ``early_stopping`` or rows for
+        evaluation ask for it, and on the latter. A score: on the rows for evaluation alone, or without any on those of
+        the fit.
+    estimators_ : sequence of Model
+        The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
+    feature_importances_ : float64[n_features_in_]
+        Share of what all splits gained; sums to one.
+    fit_seconds_ : dict
+        Seconds spent on bins, gradients, histograms, search, partition, update and evaluation; not in pickles.
+
+    Notes
+    -----
+    Friedman 2001, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29; second order
+    as in Chen and Guestrin 2016, "XGBoost". The columns are put into bins once. Gradients and hessians are whole
+    numbers, so the model is the same for any number of threads, and a row of weight k (a whole number) is k rows. A
+    missing value goes to the side that gains more. ``level_encoding="auto"`` orders columns of more than 254 levels,
+    and those of 32 levels and more with fewer than 16 rows to a level. The defaults were chosen on data, by
+    ``benchmarks/defaults``: decision 0006 has the table.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> boosted = tw.GradientBoostingClassifier(n_estimators=20).fit(X, y)
+    >>> boosted.predict(X[[0, 60, 120]]), boosted.n_estimators_, len(boosted)
+    (array([0, 1, 2]), 20, 60)
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        learning_rate: float = 0.05,
+        loss: Any = "log_loss",
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        growth: str = "leaf",
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l1: float = 0.0,
+        l2: float = 3.0,
+        min_gain: float = 0.0,
+        subsample: float = 1.0,
+        sampling: str = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        features_per_tree: float = 1.0,
+        features_per_level: float = 1.0,
+        features_per_node: float = 0.7,
+        max_bins: int = 255,
+        level_encoding: str = "auto",
+        level_smoothing: float = 10.0,
+        level_l2: float = 1.0,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        init: float | Sequence[float] | str | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        scoring: Callable[[Any, Any], float] | None = None,
+        callbacks: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+    ) -> None:
+        keep(self, locals())
+
+
+class GradientBoostingRegressor(Boosting, Regressor):
+    """Trees for numbers, each grown on what those before it left.
+
+    Parameters
+    ----------
+    n_estimators : int >= 1, default 300
+        Rounds: a tree per output, or per level of several quantiles.
+    learning_rate
+        As in ``GradientBoostingClassifier``.
+    loss : str, callable or object, default "squared_error"
+        What is lowered, and so what the predictions are: ``"squared_error"`` means; ``"absolute_error"`` medians;
+        ``"huber"`` between the two; ``"quantile"`` quantiles; ``"expectile"`` expectiles; ``"poisson"`` means of
+        counts; ``"gamma"`` and ``"tweedie"`` means of numbers above 0, and from 0 on, that vary more the larger they
+        are. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or an object
+        with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row; it may have a
+        ``link``. ``y`` is one output as float64[n], ``raw`` and both arrays of gradients float64[n] too, or
+        [n, n_scores] where the object has ``n_scores``; else as in ``GradientBoostingClassifier``.
+    quantile : float or ascending sequence of floats, above 0 and below 1, default 0.5
+        Of ``"quantile"``. Several levels are one model with an answer for each, ascending in every row; one target.
+    huber_delta : float > 0, optional
+        Of ``"huber"``: residuals beyond it count as in absolute error. None: nine tenths of the distances to the
+        median are smaller.
+    tweedie_power : float, above 1 and below 2, default 1.5
+        Of ``"tweedie"``.
+    expectile : float, above 0 and below 1, default 0.5
+        Of ``"expectile"``.
+    max_leaf_nodes, max_depth, growth, min_samples_leaf, min_child_weight, l1, l2, min_gain
+        As in ``GradientBoostingClassifier``. Hessians of poisson and tweedie are in the unit of the target. Leaves of
+        absolute_error and quantile are quantiles of their rows, which ``l1`` and ``l2`` do not shrink.
+    subsample, sampling, top_rate, other_rate, features_per_tree, features_per_level, features_per_node, max_bins
+        As in ``GradientBoostingClassifier``.
+    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
+        As in ``GradientBoostingClassifier``; ordered only for one output.
+    level_smoothing, level_l2, interaction_cst
+        As in ``GradientBoostingClassifier``.
+    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
+        The prediction may only fall (-1) or rise (1) with the column. One output.
+    init : None, "zero", float or sequence of floats, default None
+        Where scores begin: at the best constant of the loss, at 0, or at these numbers, one per score. Scores are
+        logarithms of predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
+    early_stopping, validation_fraction, n_iter_no_change, tol
+        As in ``GradientBoostingClassifier``.
+    scoring : callable, optional
+        Judges the rounds instead of the loss: a function of the true numbers and the predicted ones, higher is better.
+    callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, unseen
+        As in ``GradientBoostingClassifier``.
+
+    Attributes
+    ----------
+    model_ : Model
+    n_outputs_, n_features_in_ : int
+        Several quantiles are several outputs.
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    n_estimators_, n_iter_, best_iteration_, history_, estimators_, feature_importances_, fit_seconds_
+        As in ``GradientBoostingClassifier``.
+
+    Notes
+    -----
+    As ``GradientBoostingClassifier``. Leaf values of ``"absolute_error"`` and ``"quantile"`` are medians and quantiles
+    of the residuals (Friedman 2001, section 4.3).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treewright as tw
+    >>> X = np.arange(100.0).reshape(-1, 1)
+    >>> boosted = tw.GradientBoostingRegressor(n_estimators=200).fit(X, 10.0 * (X[:, 0] >= 50))
+    >>> boosted.predict([[3.0], [80.0]]).round(3)
+    array([ 0., 10.])
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        learning_rate: float = 0.05,
+        loss: Any = "squared_error",
+        quantile: float | Sequence[float] = 0.5,
+        huber_delta: float | None = None,
+        tweedie_power: float = 1.5,
+        expectile: float = 0.5,
+        max_leaf_nodes: int | None = 31,
+        max_depth: int | None = None,
+        growth: str = "leaf",
+        min_samples_leaf: int = 20,
+        min_child_weight: float = 1e-3,
+        l1: float = 0.0,
+        l2: float = 3.0,
+        min_gain: float = 0.0,
+        subsample: float = 1.0,
+        sampling: str = "uniform",
+        top_rate: float = 0.2,
+        other_rate: float = 0.1,
+        features_per_tree: float = 1.0,
+        features_per_level: float = 1.0,
+        features_per_node: float = 0.7,
+        max_bins: int = 255,
+        level_encoding: str = "auto",
+        level_smoothing: float = 10.0,
+        level_l2: float = 1.0,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        init: float | Sequence[float] | str | None = None,
+        early_stopping: bool = False,
+        validation_fraction: float | None = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 0.0,
+        scoring: Callable[[Any, Any], float] | None = None,
+        callbacks: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+    ) -> None:
+        keep(self, locals())

@@ -1,0 +1,983 @@
+"""Forests for scikit-learn: what can be asked of one, and the four estimators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, overload
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+
+from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.core.threads import resolve_jobs
+from treewright.core.whole import whole_number
+from treewright.data.bin_rows import bin_rows
+from treewright.data.dataset import KEPT_BYTES, Dataset
+from treewright.data.target import check_weights
+from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
+from treewright.estimators.forest_score import asked, explained, share_right, true_codes, true_numbers
+from treewright.exceptions import ParameterError
+from treewright.forest.draws import Draws
+from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
+from treewright.forest.jackknife import standard_errors
+from treewright.forest.out_of_bag import Votes, expected_draws, mean_votes, output_columns
+from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show, votes_after
+from treewright.forest.proximity import proximities
+from treewright.learn.forest import what_differs
+from treewright.learn.params import CLASSES, NUMBERS
+from treewright.learn.train import Trained
+from treewright.predict.values import predict_codes, predict_numbers
+from treewright.tree.packed import PackedTrees
+
+if TYPE_CHECKING:
+    from treewright.forest.importance_table import Importances
+    from treewright.model import Model
+
+KINDS = ("impurity", "debiased", "permutation")
+ROWS = ("out_of_bag", "all")
+
+
+def _predicts_numbers(forest: Forest) -> bool:
+    return forest._task == NUMBERS
+
+
+@dataclass(frozen=True, eq=False)
+class KeptRows:
+    """The rows of a fit, as trees are judged on them: cells, target, weights (see ``JudgingRows``).
+
+    ``own`` float64[n] or None: what rows weigh without their classes.
+    """
+
+    cells: np.ndarray
+    target: np.ndarray
+    weights: np.ndarray | None
+    own: np.ndarray | None = None
+
+    own: np.ndarray | None = None
+
+
+@sequence_of_estimators
+class Forest(Estimator):
+    """What can be asked of every forest on bins."""
+
+    _kept_rows: KeptRows | None
+    _trained: Trained
+
+    def _warm_start(self) -> Trained | None:
+        return self.__dict__.get("_trained") if self.warm_start else None
+
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
+        if trained is self.__dict__.get("_trained"):
+            return  # a warm start that added no tree
+        super()._keep(dataset, params, trained)
+        self._trained = replace(trained, cells=None)
+        cells = trained.cells
+        self._kept_rows = None
+        if cells is not None and cells.nbytes <= KEPT_BYTES:
+            # The matrix and the target may be the user's own arrays, which may be changed after the fit.
+            cells = cells.copy() if cells is dataset.matrix else cells
+            own = None if dataset.sample_weight is None else dataset.sample_weight.copy()
+            self._kept_rows = KeptRows(cells, dataset.target_array.copy(), dataset.weights, own)
+        self._keep_out_of_bag(dataset, trained)
+
+    def _keep_out_of_bag(self, dataset: Dataset, trained: Trained) -> None:
+        """Keep the out-of-bag estimates under scikit-learn's names, or forget those of an earlier fit."""
+        name = "oob_decision_function_" if self._task == CLASSES else "oob_prediction_"
+        self.__dict__.pop("oob_score_", None)
+        self.__dict__.pop(name, None)
+        votes, draws = trained.votes, trained.draws
+        if votes is None or draws is None:
+            return
+        means = mean_votes(votes, expected_draws(len(dataset), draws.n_draws, dataset.sample_weight))
+        left_out = votes.n_votes > 0
+        self.oob_score_ = np.nan
+        if left_out.any():
+            true, predicted = dataset.target_array[left_out], self._predicted(means[left_out])
+            if callable(self.oob_score):
+                self.oob_score_ = asked(self.oob_score, self._as_given(true), self._as_given(predicted))
+            else:
+                weights = None if dataset.sample_weight is None else dataset.sample_weight[left_out]
+                self.oob_score_ = self._score_of(true, predicted, weights)
+        if dataset.kept is not None:
+            of_given = np.full((len(dataset.kept), means.shape[1]), np.nan)
+            of_given[dataset.kept] = means
+            means = of_given
+        self.__dict__[name] = self._shaped(means)
+
+    def _predicted(self, means: np.ndarray) -> np.ndarray:
+        """Means of the trees as predictions, codes or numbers: [n, n_outputs]."""
+        if self._task == NUMBERS:
+            return means
+        return np.stack([means[:, columns].argmax(axis=1) for columns in output_columns(self.model_.n_classes)], axis=1)
+
+    def _as_given(self, rows: np.ndarray) -> np.ndarray:
+        """Codes or numbers [n, n_outputs] as the user gives them: [n], or [n, n_outputs]."""
+        if self._task == CLASSES:
+            rows = np.stack([labels.take(rows[:, at]) for at, labels in enumerate(self.model_.classes)], axis=1)
+        return rows[:, 0] if rows.shape[1] == 1 else rows
+
+    def _score_of(self, true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
+        """How good predictions are, codes or numbers [n, n_outputs], as ``score`` says."""
+        return (share_right if self._task == CLASSES else explained)(true, predicted, weights)
+
+    def _shaped(self, means: np.ndarray) -> Any:
+        """Means of the trees in the shape of the attribute."""
+        if self._task == NUMBERS:
+            return means[:, 0] if means.shape[1] == 1 else means
+        parts = [np.ascontiguousarray(means[:, columns]) for columns in output_columns(self.model_.n_classes)]
+        return parts[0] if len(parts) == 1 else parts
+
+    def _fitted(self) -> Model:
+        model: Model = super()._fitted()
+        if self.n_jobs is not None:
+            resolve_jobs(self.n_jobs)  # it may have been set after the fit, and few rows ask for no threads
+        return model
+
+    @property
+    def estimators_(self) -> TreesOf:
+        """The trees, each a ``Model`` of its own that is made when it is asked for."""
+        return TreesOf(self._fitted())
+
+    @property
+    def estimators_samples_(self) -> SamplesOf:
+        """The rows that each tree was grown on: int64, ascending, a row that was drawn twice is there twice."""
+        return SamplesOf.of(self._fitted(), self._trained)
+
+    def tree(self, i: int) -> Model:
+        """One tree as a model of its own.
+
+        Parameters
+        ----------
+        i : int, 0 to n_estimators - 1
+
+        Raises
+        ------
+        ParameterError
+            There is no such tree.
+        """
+        return self._fitted().tree(i)
+
+    def importances(
+        self,
+        kind: str = "impurity",
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        rows: str = "out_of_bag",
+        random_state: int = 0,
+    ) -> Importances:
+        """How much each column matters to the forest, with a standard error over the trees.
+
+        Parameters
+        ----------
+        kind : {"impurity", "debiased", "permutation"}, default "impurity"
+            ``"impurity"``: the share of the impurity that splits removed, on the training rows: the values of
+            ``feature_importances_``. It likes columns with many distinct values, also those that say nothing.
+            ``"debiased"``: the same sums on rows that the tree never saw (Li et al. 2019).
+            ``"permutation"``: how much worse a tree predicts such rows when the column is shuffled among them
+            (Breiman 2001).
+        X, y : optional
+            Rows with their target. ``rows="out_of_bag"``: the table of the fit again, row by row, where the estimator
+            did not keep it: it keeps up to 32 MB of bins, and none in a pickle. ``rows="all"``: other rows, such as a
+            hold-out.
+        sample_weight : float[n], optional
+            What rows of X weigh; as at the fit, where they are its rows.
+        rows : {"out_of_bag", "all"}, default "out_of_bag"
+            Which rows judge a tree: those that it did not draw, or all of X.
+        random_state : int >= 0, default 0
+            Seed of the shuffles.
+
+        Returns
+        -------
+        treewright.forest.importance_table.Importances
+            Print it, or take ``names``, ``values``, ``standard_errors``, ``to_dict()`` or ``plot()``. It does not
+            depend on ``n_jobs``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such kind; ``rows="out_of_bag"`` of trees that saw every row, or with another table than that of
+            the fit; rows are lacking or not wanted; ``"debiased"`` of trees whose leaves hold medians.
+        DataError
+            The table was refused, or every tree drew all rows.
+        """
+        model = self._fitted()
+        for name, value, known in (("kind", kind, KINDS), ("rows", rows, ROWS)):
+            if not isinstance(value, str):
+                raise ParameterError(
+                    f"{name} is one of {', '.join(map(repr, known))}, not of type {type(value).__name__}: as in "
+                    "importances('permutation', X, y)"
+                )
+            if value not in known:
+                raise ParameterError(f"{name}={value!r}: there are {', '.join(map(repr, known))}")
+        if (X is None) != (y is None) or (X is None and sample_weight is not None):
+            raise ParameterError("importances takes X and y together, sample_weight only with them")
+        if kind == "impurity":
+            if X is not None:
+                raise ParameterError("kind='impurity' is of the training rows as the trees hold them: leave X, y out")
+            return impurity_decrease(model)
+        seed, n_threads = whole_number("random_state", random_state, 0), resolve_jobs(self.n_jobs)
+        judging = self._judging_rows(X, y, sample_weight, rows, n_threads)
+        with bar_where_nobody_listens(bool(self.verbose)):
+            if kind == "debiased":
+                return debiased_importances(model, judging, n_threads=n_threads)
+            return permutation_importances(model, judging, seed=seed, n_threads=n_threads)
+
+    def _judging_rows(self, X: Any, y: Any, sample_weight: Any, rows: str, n_threads: int) -> JudgingRows:
+        """The rows that judge the trees."""
+        owner = type(self).__name__
+        if rows == "all":
+            if X is None:
+                raise ParameterError("rows='all' needs rows: give X and y, such as a hold-out")
+            matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
+            trees = self.model_.trees
+            cells = bin_rows(trees.bins, matrix, n_threads) if isinstance(trees, PackedTrees) else matrix
+            return JudgingRows(cells, target, weights)
+        draws = self._trained.draws
+        if draws is None:
+            raise ParameterError(
+                f"every tree of {owner}(bootstrap=False) was grown on all rows, so none is left out to judge it on: "
+                "give other rows, as in importances(kind, X, y, rows='all'), or fit with bootstrap=True"
+            )
+        kept = self.__dict__.get("_kept_rows")
+        if X is not None:
+            kept = self._rows_again(X, y, sample_weight, n_threads)
+        if kept is None:
+            raise ParameterError(
+                "the rows of the fit were not kept (more than 32 MB, or the estimator comes out of a pickle): give the "
+                "same table again, as in importances(kind, X, y), or other rows with rows='all'"
+            )
+        return JudgingRows(kept.cells, kept.target, kept.weights, draws.left_out)
+
+    def _rows_again(
+        self, X: Any, y: Any, sample_weight: Any, n_threads: int, *, who: str = "rows='out_of_bag'",
+        otherwise: str = "give that one, or rows='all' to judge every tree on all rows of this table",
+    ) -> KeptRows:  # fmt: skip
+        """The rows of the fit, given once more; ``who`` needs them, ``otherwise`` says what to do.
+
+        Raises
+        ------
+        ParameterError
+            They are others: which rows a tree drew is known by their places alone.
+        """
+        params = self._check_parameters()
+        dataset = self._dataset(X, y, params, sample_weight)
+        rows = replace(dataset, weights=dataset.sample_weight)
+        bins, codes = rows.binned(int(self.max_bins), n_threads)
+        warm = self._trained.warm_start
+        assert warm is not None  # noqa: S101 - every fit leaves one
+        other = what_differs(warm, self.model_, dataset, rows.digest(bins, codes))
+        if other:
+            raise ParameterError(
+                f"{who} needs the table of the fit, row by row, with its target, weights and parameters; "
+                f"this is another ({other}): {otherwise}"
+            )
+        cells = codes if isinstance(self.model_.trees, PackedTrees) else rows.matrix
+        return KeptRows(cells, dataset.target_array, dataset.weights, dataset.sample_weight)
+
+    def oob_curve(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, points: int = 60) -> OobCurve:
+        """How good the first trees predict the rows that they left out, over the number of trees.
+
+        The last point is what ``oob_score_`` says (where ``oob_score`` is no function of the user's). The first points
+        judge few rows: those that at least one tree left out (``n_judged``).
+
+        Parameters
+        ----------
+        X, y : optional
+            The table of the fit again, row by row, where the estimator did not keep it: it keeps up to 32 MB of bins,
+            and none in a pickle.
+        sample_weight : float[n], optional
+            As at the fit.
+        points : int >= 2, default 60
+            At most about so many numbers of trees: the first ones, then at like ratios, and all.
+
+        Returns
+        -------
+        treewright.forest.out_of_bag_curve.OobCurve
+            Print it, or take ``n_trees``, ``error``, ``score``, ``to_dict()`` or ``plot()``. It does not depend on
+            ``n_jobs``, nor on whether the fit had ``oob_score=True``.
+
+        Raises
+        ------
+        ParameterError
+            The trees saw every row; the rows of the fit are not at hand, or others are given.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> from sklearn.datasets import load_iris
+        >>> forest = tw.RandomForestClassifier(n_estimators=50, oob_score=True).fit(*load_iris(return_X_y=True))
+        >>> curve = forest.oob_curve()
+        >>> int(curve.n_trees[-1]), float(curve.score[-1]) == forest.oob_score_
+        (50, True)
+        """
+        model, n_threads = self._fitted(), resolve_jobs(self.n_jobs)
+        kept = self._rows_left_out(X, y, sample_weight, n_threads)
+        counts = counts_to_show(model.n_trees, whole_number("points", points, 2))
+        draws = self._trained.draws
+        assert draws is not None  # noqa: S101 - see _rows_left_out
+        found = [
+            self._judged_votes(votes, kept)
+            for votes in votes_after(
+                model.trees, kept.cells, kept.target, draws.left_out, counts, model.n_classes,
+                one_each=model.combine == "vote", n_threads=n_threads,
+            )
+        ]  # fmt: skip
+        error, score, n_judged = (np.array(each) for each in zip(*found, strict=True))
+        return OobCurve(model.task, np.array(counts), error, score, n_judged, len(kept.target))
+
+    def _judged_votes(self, votes: Votes, kept: KeptRows) -> tuple[float, float, int]:
+        """Error, score and number of the rows that have votes."""
+        left = votes.n_votes > 0
+        if not left.any():
+            return np.nan, np.nan, 0
+        means = mean_votes(Votes(votes.sums[left], votes.n_votes[left], votes.n_classes, votes.scale))
+        true, predicted = kept.target[left], self._predicted(means)
+        own = None if kept.own is None else kept.own[left]
+        score = self._score_of(true, predicted, own)
+        if votes.n_classes:
+            return 1.0 - score, score, len(true)
+        with np.errstate(over="ignore"):
+            return float(np.average(np.square(predicted - true).mean(axis=1), weights=own)), score, len(true)
+
+    def _rows_left_out(self, X: Any, y: Any, sample_weight: Any, n_threads: int) -> KeptRows:
+        """The rows of the fit, of which each tree left some out."""
+        if (X is None) != (y is None) or (X is None and sample_weight is not None):
+            raise ParameterError("oob_curve takes X and y together, sample_weight only with them")
+        if self._trained.draws is None:
+            raise ParameterError(
+                f"every tree of {type(self).__name__}(bootstrap=False) was grown on all rows, so none is left out: fit "
+                "with bootstrap=True"
+            )
+        kept: KeptRows | None = self.__dict__.get("_kept_rows")
+        if X is not None:
+            kept = self._rows_again(
+                X, y, sample_weight, n_threads, who="oob_curve", otherwise="give that one, or fit again"
+            )
+        if kept is None:
+            raise ParameterError(
+                "the rows of the fit were not kept (more than 32 MB, or the estimator comes out of a pickle): give the "
+                "same table again, oob_curve(X, y)"
+            )
+        return kept
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The rows of the fit stay here: a pickle is for using the model, and may leave the house.
+        state: dict[str, Any] = dict(super().__getstate__())
+        state.pop("_kept_rows", None)
+        return state
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        # A copy stays here too; copy would make it by way of __getstate__. Nobody changes the rows: they are shared.
+        kept = self.__dict__.get("_kept_rows")
+        memo[id(kept)] = kept
+        return self._copied(deepcopy(self.__dict__, memo))
+
+    def __copy__(self) -> Self:
+        return self._copied(self.__dict__)
+
+    def _copied(self, state: dict[str, Any]) -> Self:
+        """An estimator with this state."""
+        made = type(self).__new__(type(self))
+        made.__dict__.update(state)
+        return made
+
+    def predict_std(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Standard error of each prediction: how far a forest on other rows of the same kind would be.
+
+        It measures how sure the forest's mean is, not how far a new target may lie from it (that is
+        ``predict_interval``). The infinitesimal jackknife, corrected for finitely many trees (Wager, Hastie and Efron
+        2014, equations 5 and 7; see ``treewright.forest.jackknife``). It needs many trees, about as many as rows.
+
+        Parameters
+        ----------
+        X : table of n rows
+
+        Returns
+        -------
+        float64[n] or float64[n, n_outputs]
+            Regression.
+        float64[n, n_classes], or a list of them for several outputs
+            Classification: of the share of each class, as in ``predict_proba``.
+            nan where there are too few trees to tell: everywhere with fewer than leave every row out at least once
+            (20 to 40), and where the correction is more than there is to correct.
+
+        Raises
+        ------
+        ParameterError
+            The trees did not draw their rows (``bootstrap=False``).
+        TooLargeError
+            A table of trees by trees would not fit in memory.
+
+        Warns
+        -----
+        DataWarning
+            There are too few trees for some rows.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import treewright as tw
+        >>> X = np.arange(40.0).reshape(-1, 1)
+        >>> forest = tw.RandomForestRegressor(n_estimators=500).fit(X, np.sin(X[:, 0]) + X[:, 0])
+        >>> forest.predict_std([[3.0], [20.0]]).shape
+        (2,)
+        """
+        model = self._fitted()
+        draws = self._trained.draws
+        if draws is None:
+            raise ParameterError(
+                "predict_std counts how often each tree drew each row, and these trees saw all rows: fit with "
+                "bootstrap=True"
+            )
+        matrix = model._encoded(X, type(self).__name__)
+        errors = standard_errors(model, draws, matrix, self.n_jobs)
+        if model.task == "regression":
+            return errors[:, 0] if model.n_outputs == 1 else errors
+        parts = [np.ascontiguousarray(errors[:, columns]) for columns in output_columns(model)]
+        return parts[0] if len(parts) == 1 else parts
+
+    def proximity(self, X: Any, Y: Any = None) -> np.ndarray:
+        """In which share of the trees two rows share a leaf.
+
+        Parameters
+        ----------
+        X : table of n rows
+        Y : table of m rows, optional
+            The rows to compare with; without them ``X`` with itself.
+
+        Returns
+        -------
+        float64[n, m], 0 to 1
+            Without ``Y`` symmetric, with ones on the diagonal.
+
+        Raises
+        ------
+        TooLargeError
+            n x m numbers would not fit in memory.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> forest = tw.RandomForestClassifier(n_estimators=50).fit([[1.0], [2.0], [8.0], [9.0]], [0, 0, 1, 1])
+        >>> near = forest.proximity([[1.0], [2.0], [9.0]])
+        >>> bool(near[0, 1] > near[0, 2])
+        True
+        """
+        model, owner = self._fitted(), type(self).__name__
+        other = None if Y is None else model._encoded(Y, owner)
+        return proximities(model, model._encoded(X, owner), other, self.n_jobs)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """How good the predictions are.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``; a label that the forest does not know is predicted wrong.
+
+        Returns
+        -------
+        float
+            Of labels the share of the rows that are predicted right, of several outputs with every one of them right; of
+            numbers the coefficient of determination, of several outputs the mean.
+        """
+        model = self._fitted()
+        matrix = model._encoded(X, type(self).__name__)
+        weights = check_weights(sample_weight, len(matrix))
+        if self._task == CLASSES:
+            predicted = predict_codes(model, matrix, self.n_jobs)
+            return share_right(true_codes(model, y, len(predicted)), predicted, weights)
+        predicted = predict_numbers(model, matrix, self.n_jobs)
+        return explained(true_numbers(y, len(predicted), model.n_outputs), predicted, weights)
+
+    @available_if(_predicts_numbers)
+    def predict_quantile(self, X: Any, quantiles: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
+        """Quantiles of the targets that are to be expected of each row (Meinshausen 2006).
+
+        In each tree the training rows in the row's leaf share a weight of one, in proportion to how often the tree drew
+        them; over the trees the weights are averaged. The answer to ``q`` is the lowest target of the fit up to which
+        the weights add up to ``q`` (those within 2**-30 below it count as reached).
+
+        Parameters
+        ----------
+        X : table of n rows
+        quantiles : float or sequence of q floats, 0 to 1
+
+        Returns
+        -------
+        float64[n, q], or float64[n, q, n_outputs] for several outputs
+            Targets of the fit; those of several outputs are looked at one by one.
+
+        Raises
+        ------
+        ParameterError
+            A quantile is out of range, or the forest was not fitted with ``quantiles=True``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import treewright as tw
+        >>> X = np.repeat([[0.0], [1.0]], 50, axis=0)
+        >>> forest = tw.RandomForestRegressor(n_estimators=50, quantiles=True).fit(X, np.arange(100.0))
+        >>> forest.predict_quantile([[0.0]], [0, 0.5, 1]).tolist()
+        [[0.0, 24.0, 49.0]]
+        """
+        return self._fitted().predict_quantile(X, quantiles, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    @available_if(_predicts_numbers)
+    def predict_interval(self, X: Any, level: float = 0.9) -> np.ndarray:
+        """Interval that holds the share ``level`` of the targets to be expected: two quantiles, as much below as above.
+
+        Parameters
+        ----------
+        X : table of n rows
+        level : float, above 0 and below 1
+
+        Returns
+        -------
+        float64[n, 2], or float64[n, 2, n_outputs] for several outputs
+            The quantiles ``(1 - level) / 2`` and ``(1 + level) / 2``.
+
+        Raises
+        ------
+        ParameterError
+            ``level`` is out of range, or the forest was not fitted with ``quantiles=True``.
+        """
+        return self._fitted().predict_interval(X, level, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+
+class SamplesOf(Sequence[np.ndarray]):
+    """The rows that each tree was grown on.
+
+    Parameters
+    ----------
+    draws : Draws or None
+        None: every tree was grown on all rows.
+    rows : int64[n]
+        What the rows that could be drawn are called: their positions in the table of the fit, less those of weight 0.
+    n_trees : int
+    """
+
+    @classmethod
+    def of(cls, model: Model, trained: Trained) -> SamplesOf:
+        """Of the trees that a fit made."""
+        warm = trained.warm_start
+        assert warm is not None  # noqa: S101 - every fit of a forest leaves one
+        return cls(trained.draws, warm.rows, model.n_trees)
+
+    def __init__(self, draws: Draws | None, rows: np.ndarray, n_trees: int) -> None:
+        self._draws, self._rows, self._n_trees = draws, rows, n_trees
+
+    def __len__(self) -> int:
+        return self._n_trees
+
+    @overload
+    def __getitem__(self, item: int) -> np.ndarray: ...
+
+    @overload
+    def __getitem__(self, item: slice) -> list[np.ndarray]: ...
+
+    def __getitem__(self, item: int | slice) -> np.ndarray | list[np.ndarray]:
+        places = range(self._n_trees)[item]
+        return [self._of_tree(at) for at in places] if isinstance(places, range) else self._of_tree(places)
+
+    def _of_tree(self, tree: int) -> np.ndarray:
+        """int64[m], ascending; a row that was drawn twice is there twice."""
+        if self._draws is None:
+            return self._rows.copy()
+        rows, counts = self._draws.counts(tree)
+        return np.repeat(self._rows[rows], counts)
+
+
+class RandomForestClassifier(Forest, Classifier):
+    """Many classification trees, each grown on rows drawn at random, each node on columns drawn at random.
+
+    Parameters
+    ----------
+    n_estimators : int >= 1, default 100
+        Trees.
+    criterion : {"gini", "entropy", "log_loss", "misclassification"}, default "gini"
+        What a split minimises. ``log_loss`` is ``entropy``.
+    max_depth : int >= 1, optional
+    min_samples_split : int >= 2, or float in (0, 1], default 2
+        Rows a node needs to be split; a float is a share of the rows of the tree, rounded up. A row that was drawn
+        twice counts twice.
+    min_samples_leaf : int >= 1, or float in (0, 1), default 1
+        Rows a branch needs.
+    min_weight_fraction_leaf : float in [0, 0.5], default 0.0
+        Share of the whole weight a branch needs.
+    max_features : int, float, {"sqrt", "log2"} or None, default "sqrt"
+        Columns drawn at random for each node; None takes all.
+    max_features_per_tree : int, float, {"sqrt", "log2"} or None, default None
+        Columns drawn at random once for each tree, from which its nodes then draw theirs. With ``max_features=None`` a
+        tree sees the same columns in all its nodes.
+    max_leaf_nodes : int >= 2, optional
+        Grow best-first: the leaf whose split gains most is split next.
+    min_impurity_decrease : float >= 0, default 0.0
+        A split must lower the impurity by this much (weighted by the node's share of all weight).
+    bootstrap : bool, default True
+        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+    oob_score : bool or callable, default False
+        Whether each row is predicted by the trees that did not draw it, which is nearly as good as fresh rows. A
+        function of the true labels and the predicted ones, for a score other than that of ``score``.
+    n_jobs : int, optional
+        Threads; all processors by default. The forest does not depend on it.
+    random_state : int, RandomState instance or None
+        Seed. None means 0: a fit repeats.
+    verbose : int, default 0
+        Anything above 0 shows a progress bar on standard error.
+    warm_start : bool, default False
+        Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
+        forest is the same as if it had been grown at once.
+    class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
+        Weight of each class, after rows are drawn: which rows a tree sees does not depend on it, nor what limits in
+        rows mean, and a common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.
+    max_samples : int >= 1, or float in (0, 1], optional
+        Rows that each tree draws; as many as there are by default. A float is a share of all rows.
+    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
+        The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
+    interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
+        Columns that may be asked on one way from the root to a leaf: those of one group. Columns in no group are one
+        group more.
+    voting : {"soft", "hard"}, default "soft"
+        Whether the trees' class shares are averaged, or each tree has one vote.
+    max_bins : int from 2 to 255, default 255
+        Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
+        loses nothing.
+    nominal, numeric : sequence of column names or positions, optional
+        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        its levels, or ``"all"``.
+    ordinal : dict from column name or position to its levels, lowest first, optional
+    unseen : {"missing", "error", "majority"}, default "missing"
+        What a level that fit never saw is taken for at predict.
+    missing : {"direction", "error"}, default "direction"
+        Missing values go to the side that gains more, or are an error.
+
+    Attributes
+    ----------
+    model_ : Model
+        The fitted model: it stands alone and is what ``save`` writes.
+    classes_ : ndarray[n_classes], or a list of them for several outputs
+    n_classes_ : int, or a list
+    n_outputs_, n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    estimators_ : sequence of Model
+        The trees; the forest itself is this sequence too, by ``len``, ``[]`` and ``for``.
+    estimators_samples_ : sequence of int64[n_draws]
+        The rows of each tree.
+    feature_importances_ : float64[n_features_in_]
+        Mean decrease of impurity over the trees; sums to one.
+    oob_score_ : float
+        Share of the rows that the trees which did not draw them predict right; of several outputs, with every one of
+        them right. What the function says, where ``oob_score`` is one.
+    oob_decision_function_ : float64[n, n_classes], or a list of them for several outputs
+        Only after ``oob_score``: the mean class shares of the trees that did not draw the row; nan where every tree
+        did, and for rows of weight 0.
+
+    Notes
+    -----
+    Breiman 2001, "Random forests", Machine Learning 45. The columns are put into bins once, and each tree is grown on
+    the bins. Which rows a tree draws depends on the rows, not on their order: a table with its rows shuffled gives the
+    same forest, and a row of weight k (a whole number) is k rows. Weights that are no whole numbers, or add up to
+    more than 16 for each row, are the chances of the rows. Ties between gains: the lower column, then the lower cut.
+    Where no column that was drawn splits the node, others are drawn one by one until one does. Trees are not pruned.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = tw.RandomForestClassifier(n_estimators=50, oob_score=True).fit(X, y)
+    >>> forest.predict(X[[0, 60, 120]])
+    array([0, 1, 2])
+    >>> round(forest.oob_score_, 2) > 0.9
+    True
+    """
+
+    _algorithm = "random_forest"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = "sqrt",
+        max_features_per_tree: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        max_samples: float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        voting: str = "soft",
+        max_bins: int = 255,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+        missing: str = "direction",
+    ) -> None:
+        keep(self, locals())
+
+
+class ExtraTreesClassifier(Forest, Classifier):
+    """Many classification trees on all rows, each node on one random cut for each of some columns.
+
+    Parameters
+    ----------
+    bootstrap : bool, default False
+        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+    n_estimators, criterion, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
+        As in ``RandomForestClassifier``.
+    max_features, max_features_per_tree, max_leaf_nodes, min_impurity_decrease
+        As in ``RandomForestClassifier``.
+    oob_score, max_samples
+        As in ``RandomForestClassifier``; they need ``bootstrap=True``.
+    n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins
+        As in ``RandomForestClassifier``.
+    nominal, ordinal, numeric, unseen, missing
+        As in ``RandomForestClassifier``.
+
+    Attributes
+    ----------
+    model_, classes_, n_classes_, n_outputs_, n_features_in_, feature_names_in_
+        As in ``RandomForestClassifier``.
+    estimators_, estimators_samples_, feature_importances_, oob_score_, oob_decision_function_
+        As in ``RandomForestClassifier``.
+
+    Notes
+    -----
+    Geurts, Ernst and Wehenkel 2006, "Extremely randomized trees", Machine Learning 63. For each column that a node
+    draws, one cut is drawn evenly between the smallest and the largest value of its rows (on the bins), or a random set
+    of levels; the best of these cuts is the split. Without ``bootstrap`` a row of weight k is k rows in its nodes.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = tw.ExtraTreesClassifier(n_estimators=20).fit(X, y)
+    >>> forest.predict(X[[0, 60, 120]]), len(forest.estimators_)
+    (array([0, 1, 2]), 20)
+    """
+
+    _algorithm = "extra_trees"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = "sqrt",
+        max_features_per_tree: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
+        max_samples: float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        voting: str = "soft",
+        max_bins: int = 255,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+        missing: str = "direction",
+    ) -> None:
+        keep(self, locals())
+
+
+class RandomForestRegressor(Forest, Regressor):
+    """Many regression trees, each grown on rows drawn at random, each node on columns drawn at random.
+
+    Parameters
+    ----------
+    n_estimators : int >= 1, default 100
+        Trees.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default "squared_error"
+        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
+        ``absolute_error`` are grown on the values themselves, not on bins, which is much slower and takes more memory.
+    max_features : int, float, {"sqrt", "log2"} or None, default 1.0
+        Columns drawn at random for each node; 1.0 and None take all, as scikit-learn does. Breiman 2001 draws a third.
+    oob_score : bool or callable, default False
+        Whether each row is predicted by the trees that did not draw it. A function of the true numbers and the
+        predicted ones, for a score other than the coefficient of determination.
+    max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
+        As in ``RandomForestClassifier``.
+    max_features_per_tree, max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
+        As in ``RandomForestClassifier``.
+    n_jobs, random_state, verbose, warm_start, max_bins
+        As in ``RandomForestClassifier``.
+    monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
+        The prediction may only fall (-1) or rise (1) with the column. One output.
+    quantiles : bool, default False
+        Whether the model keeps which targets lie in its leaves, for ``predict_quantile`` and ``predict_interval``: at
+        most 8 bytes for each row of each tree.
+    interaction_cst, nominal, ordinal, numeric, unseen, missing
+        As in ``RandomForestClassifier``.
+
+    Attributes
+    ----------
+    model_ : Model
+    n_outputs_, n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    estimators_, estimators_samples_, feature_importances_
+        As in ``RandomForestClassifier``.
+    oob_score_ : float
+        Coefficient of determination of ``oob_prediction_``, of several outputs the mean; what the function says, where
+        ``oob_score`` is one.
+    oob_prediction_ : float64[n], or float64[n, n_outputs]
+        Only after ``oob_score``: the mean prediction of the trees that did not draw the row; nan where every tree did,
+        and for rows of weight 0.
+
+    Notes
+    -----
+    As ``RandomForestClassifier``. The prediction is the mean over the trees.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treewright as tw
+    >>> X = np.arange(40.0).reshape(-1, 1)
+    >>> forest = tw.RandomForestRegressor(n_estimators=30).fit(X, 10.0 * (X[:, 0] > 20))
+    >>> forest.predict([[3.0], [33.0]])
+    array([ 0., 10.])
+    """
+
+    _algorithm = "random_forest"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = 1.0,
+        max_features_per_tree: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = True,
+        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        max_samples: float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        quantiles: bool = False,
+        max_bins: int = 255,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+        missing: str = "direction",
+    ) -> None:
+        keep(self, locals())
+
+
+class ExtraTreesRegressor(Forest, Regressor):
+    """Many regression trees on all rows, each node on one random cut for each of some columns.
+
+    Parameters
+    ----------
+    criterion : {"squared_error", "poisson"}, default "squared_error"
+        What a split minimises: the variance, or half the Poisson deviance.
+    bootstrap : bool, default False
+        Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
+    n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf
+        As in ``RandomForestClassifier``.
+    max_features : int, float, {"sqrt", "log2"} or None, default 1.0
+        Columns drawn at random for each node.
+    max_features_per_tree, max_leaf_nodes, min_impurity_decrease
+        As in ``RandomForestClassifier``.
+    oob_score, max_samples
+        As in ``RandomForestRegressor``; they need ``bootstrap=True``.
+    n_jobs, random_state, verbose, warm_start, monotonic_cst, interaction_cst, quantiles, max_bins
+        As in ``RandomForestRegressor``.
+    nominal, ordinal, numeric, unseen, missing
+        As in ``RandomForestClassifier``.
+
+    Attributes
+    ----------
+    model_, n_outputs_, n_features_in_, feature_names_in_
+        As in ``RandomForestRegressor``.
+    estimators_, estimators_samples_, feature_importances_, oob_score_, oob_prediction_
+        As in ``RandomForestRegressor``.
+
+    Notes
+    -----
+    As ``ExtraTreesClassifier``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import treewright as tw
+    >>> X = np.arange(40.0).reshape(-1, 1)
+    >>> forest = tw.ExtraTreesRegressor(n_estimators=30).fit(X, 10.0 * (X[:, 0] > 20))
+    >>> forest.predict([[3.0], [33.0]])
+    array([ 0., 10.])
+    """
+
+    _algorithm = "extra_trees"
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: float = 2,
+        min_samples_leaf: float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_features: float | str | None = 1.0,
+        max_features_per_tree: float | str | None = None,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool = False,
+        oob_score: bool | Callable[[np.ndarray, np.ndarray], float] = False,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        max_samples: float | None = None,
+        monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
+        interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
+        quantiles: bool = False,
+        max_bins: int = 255,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "missing",
+        missing: str = "direction",
+    ) -> None:
+        keep(self, locals())

@@ -1,0 +1,292 @@
+"""Nearest neighbours for scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from treewright.core.threads import resolve_jobs
+from treewright.data.cells import shown
+from treewright.data.dataset import Dataset
+from treewright.estimators.base import Classifier, Estimator, Regressor, keep
+from treewright.exceptions import ParameterError
+from treewright.learn.neighbors import knows_missing, neighbors_dataset
+from treewright.learn.train import Trained, train
+from treewright.model.neighbors import NeighborsModel
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+    from sklearn.utils import Tags
+
+
+class Neighbors(Estimator):
+    """What can be asked of an estimator that stores its rows."""
+
+    _algorithm = "nearest_neighbors"
+    _has_trees = False
+
+    model_: NeighborsModel
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: str | Callable[[np.ndarray], Any] = "uniform",
+        metric: str | Callable[[np.ndarray, np.ndarray], float] = "auto",
+        p: float = 2.0,
+        metric_params: Mapping[str, Any] | None = None,
+        scale: Any = None,
+        algorithm: str = "auto",
+        n_jobs: int | None = None,
+        nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
+        ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
+        numeric: Sequence[Hashable] | None = None,
+        unseen: str = "other",
+    ) -> None:
+        keep(self, locals())
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = knows_missing(self.metric)
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Store the rows.
+
+        Parameters
+        ----------
+        X : table of n rows and p columns
+            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+        y : n labels or finite numbers, or n x n_outputs of them
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        DataError
+            A column, cell, label or number was refused; the message says which and what to do.
+        MissingValueError
+            A missing cell, where the metric takes none.
+        ParameterError
+            A parameter is outside its range, there are fewer rows than neighbours, or metric, columns and algorithm do
+            not go together.
+        TooLargeError
+            The work would not fit in memory.
+        """
+        params = self._check_parameters()
+        resolve_jobs(self.n_jobs)
+        dataset = neighbors_dataset(X, y, params, self._encode_target)
+        self._keep(dataset, params, train(dataset, params))
+        return self
+
+    def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
+        super()._keep(dataset, params, trained)
+        self.n_samples_fit_ = len(dataset)
+        self.effective_metric_ = self.model_.stored.metric.name
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """The nearest rows of the fit.
+
+        Parameters
+        ----------
+        X : table of n rows, optional
+            None: the rows of the fit, each without itself (by its number: a duplicate may be among its neighbours).
+        n_neighbors : int, optional
+            By default that of the estimator.
+        return_distance : bool, default True
+
+        Returns
+        -------
+        distances : float64[n, n_neighbors]
+            Ascending; only where they are asked for.
+        rows : int64[n, n_neighbors]
+            Positions in the table of the fit; of equal distances the lower one first.
+
+        Raises
+        ------
+        ParameterError
+            There are fewer rows than neighbours asked for.
+        DataError
+            The table was refused.
+        """
+        distances, rows = self._fitted().kneighbors(X, n_neighbors, n_jobs=self.n_jobs, owner=type(self).__name__)
+        return (distances, rows) if return_distance else rows
+
+    def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> csr_matrix:
+        """The nearest rows of the fit as a sparse matrix.
+
+        Parameters
+        ----------
+        X, n_neighbors
+            As in ``kneighbors``.
+        mode : {"connectivity", "distance"}
+            Whether cells are 1 or distances. A neighbour at distance 0 is a stored 0.
+
+        Returns
+        -------
+        csr_matrix of float64[n, n_samples_fit_]
+            The cells of a row stand from the nearest on.
+
+        Raises
+        ------
+        ParameterError
+            There is no such mode; else as ``kneighbors``.
+        """
+        from scipy.sparse import csr_matrix
+
+        if mode not in ("connectivity", "distance"):
+            raise ParameterError(f"mode={shown(mode)}: give 'connectivity' or 'distance'")
+        distances, rows = self.kneighbors(X, n_neighbors)
+        cells = distances.ravel() if mode == "distance" else np.ones(rows.size)
+        ends = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
+        return csr_matrix((cells, rows.ravel(), ends), shape=(len(rows), self.n_samples_fit_))
+
+    def radius_neighbors(
+        self,
+        X: Any = None,
+        radius: float | None = None,
+        return_distance: bool = True,
+        sort_results: bool = True,  # noqa: ARG002 - scikit-learn has it
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """The rows of the fit that are at most so far away.
+
+        Parameters
+        ----------
+        X : table of n rows, optional
+            As in ``kneighbors``.
+        radius : float >= 0
+            A row at exactly this distance counts.
+        return_distance : bool, default True
+        sort_results : bool, default True
+            Results are sorted either way.
+
+        Returns
+        -------
+        distances : object[n], of float64
+            Ascending; only where they are asked for.
+        rows : object[n], of int64
+            Of equal distances the lower row first.
+
+        Raises
+        ------
+        ParameterError
+            The radius is no number >= 0.
+        DataError
+            The table was refused.
+        """
+        offsets, distances, rows = self._fitted().radius_neighbors(
+            X, radius, n_jobs=self.n_jobs, owner=type(self).__name__
+        )
+        found = _in_lists(rows, offsets)
+        return (_in_lists(distances, offsets), found) if return_distance else found
+
+    def show(self) -> str:
+        """What is stored, what near means and what a prediction costs, as text."""
+        return self._fitted().show()
+
+
+def _in_lists(items: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """object[n]: what stands between two offsets, each an array of its own."""
+    lists = np.empty(len(offsets) - 1, object)
+    for at, (first, last) in enumerate(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)):
+        lists[at] = items[first:last].copy()
+    return lists
+
+
+class KNeighborsClassifier(Neighbors, Classifier):
+    """The classes of the nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors : int >= 1, default 5
+        Neighbours that vote. Of rows at equal distances the lower one is the nearer.
+    weights : str or callable, default "uniform"
+        What a neighbour's vote counts: "uniform", 1; "distance", 1 / distance, and where rows stand at distance 0 they
+        alone count. The kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour
+        after the last: "triangular", "epanechnikov", "biweight", "tricube", "gaussian". Or a function that takes
+        distances float64[n, n_neighbors] and returns weights of that shape. Where all weights are 0, all count alike.
+    metric : str or callable, default "auto"
+        "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
+        "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm". "auto" is
+        euclidean where every column is a number and no cell is missing, else HEOM. Or a function of two float64[p] that
+        returns a distance.
+    p : float >= 1, default 2.0
+        Of "minkowski".
+    metric_params : dict, optional
+        Further numbers of a metric (see ``treewright.neighbors.metrics_by_name.metric_of``).
+    scale : {"standard", "range", "robust"}, p numbers, or None
+        What columns are multiplied by before distances are taken: one over the standard deviation, the range, the
+        interquartile range, or the given numbers. By name, their mean, least cell or median is subtracted first:
+        that matters to "cosine", "angle", "correlation" and "canberra" alone.
+    algorithm : {"auto", "brute", "kd_tree"}, default "auto"
+        How to search; it changes nothing but the time.
+    n_jobs : int, optional
+        Threads; all processors by default. The result does not depend on it.
+    nominal, numeric : sequence of column names or positions, optional
+        Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
+        its levels, or ``"all"``.
+    ordinal : dict from column name or position to its levels, lowest first, optional
+    unseen : {"other", "missing", "error"}, default "other"
+        What a level that fit never saw is taken for at predict: a level that differs from every other one, a missing
+        cell, an error. An ordinal column has no place for such a level: there ``other`` is ``missing``.
+
+    Attributes
+    ----------
+    model_ : NeighborsModel
+        The fitted model: it stands alone and is what ``save`` writes. It holds the rows of the fit.
+    classes_ : ndarray, or list of ndarray for several outputs
+    n_classes_ : int, or list of int
+    n_features_in_, n_outputs_, n_samples_fit_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    effective_metric_ : str
+        What "auto" was.
+
+    Notes
+    -----
+    Of classes with equal shares ``predict`` takes the first. Sparse rows are searched as they are under "cosine",
+    "angle" and "euclidean" ("auto"); under other metrics they are made dense.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> table = {"sky": ["sun", "rain", "sun", None], "wind": [3, 5, 9, 8]}
+    >>> est = tw.KNeighborsClassifier(n_neighbors=2).fit(table, ["out", "in", "in", "in"])
+    >>> est.predict({"wind": [4], "sky": ["sun"]}), est.effective_metric_
+    (array(['in'], dtype='<U3'), 'heom')
+    """
+
+
+class KNeighborsRegressor(Neighbors, Regressor):
+    """The mean of the nearest rows.
+
+    Parameters
+    ----------
+    n_neighbors, weights, metric, p, metric_params, scale, algorithm, n_jobs, nominal, numeric, ordinal, unseen
+        As for ``KNeighborsClassifier``.
+
+    Attributes
+    ----------
+    model_ : NeighborsModel
+        The fitted model: it stands alone and is what ``save`` writes. It holds the rows of the fit.
+    n_features_in_, n_outputs_, n_samples_fit_ : int
+    feature_names_in_ : ndarray of str
+        Only where the table had names that are all strings.
+    effective_metric_ : str
+        What "auto" was.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.KNeighborsRegressor(n_neighbors=2).fit([[1.0], [2.0], [9.0]], [10.0, 20.0, 90.0])
+    >>> est.predict([[1.2]])
+    array([15.])
+    >>> est.kneighbors([[1.2]])
+    (array([[0.2, 0.8]]), array([[0, 1]]))
+    """

@@ -1,0 +1,784 @@
+"""Gradient boosting: parameters to settings, rows that judge the rounds, more rounds under a warm start.
+
+Rows become bins (nominal columns of many levels in the order of a target statistic); ``boosting.rounds`` grows a tree per
+score and round on the gradients of the loss. What was evaluated stays in the model's facts as ``history``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+
+import numpy as np
+
+from treewright.boosting.history import History
+from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, build_loss
+from treewright.boosting.rounds import Boosted, boost
+from treewright.boosting.row_weights import RowWeights
+from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation, Sampling
+from treewright.boosting.statistics import with_ordered_statistics
+from treewright.core import notices, progress
+from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.data.bin_edges import MAX_LEVEL_BINS
+from treewright.data.bin_rows import bin_rows
+from treewright.data.cells import shown
+from treewright.data.dataset import Dataset
+from treewright.data.encoder import encode
+from treewright.data.memory import check_fits
+from treewright.data.schema import Schema
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.data.weights import Factors, weighed
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.grow.gradient.settings import GradientSettings, Order
+from treewright.learn.forest import refuse_other_table
+from treewright.learn.params import (
+    CLASS_WEIGHT,
+    FLAG,
+    FUNCTION,
+    INTERACTIONS,
+    LISTED,
+    LOUDNESS,
+    MAX_BINS,
+    MONOTONE,
+    NOTHING,
+    NUMBERS,
+    RANDOM_STATE,
+    WARM_START,
+    ColumnParams,
+    by_task,
+    finite,
+    methods,
+    name_of,
+    param,
+    real,
+    refuse_other_function,
+    share,
+    stated,
+    whole,
+    words,
+)
+from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
+from treewright.learn.suspicions import is_constant, warn_of_suspicions
+from treewright.learn.train import Trained, WarmStart, model_of
+from treewright.model import Model
+from treewright.predict.links import answers_of
+from treewright.predict.shares import output_columns
+from treewright.tree.boosting import Boosting
+from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+from treewright.tree.records import LEAF_RECORD, child_of, kind_of
+
+if TYPE_CHECKING:
+    from treewright.boosting.losses import Loss
+
+# A level of few rows can be told from others only in a set with them, and the set is chosen on the very rows that it
+# then explains: a statistic that leaves a row's own target out is safer. Where levels have rows enough, sets lose less
+# than the statistic's noise. A column of more levels than bins has no sets of single levels.
+ORDERED_FROM = 32
+FEW_ROWS_OF_LEVEL = 16
+SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
+MOST_GROUPS = 64
+_MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
+_LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
+
+# Parameters that one loss alone reads: that loss, and their default.
+_OF_ONE_LOSS: dict[str, tuple[str, float | None]] = {
+    "quantile": ("quantile", 0.5),
+    "huber_delta": ("huber", None),
+    "tweedie_power": ("tweedie", 1.5),
+    "expectile": ("expectile", 0.5),
+}
+# What decides how many rounds there are, or tells of them, but not which trees a round grows.
+_OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
+_SHARE = real(0.0, 1.0, "right")
+_FROM_0 = real(0.0, None, "left")
+_INSIDE = real(0.0, 1.0, "neither")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoostingParams(ColumnParams):
+    """Gradient boosting (Friedman 2001; Chen and Guestrin 2016; Ke et al. 2017)."""
+
+    algorithm_name: ClassVar[str] = "gradient_boosting"
+    criterion_name: ClassVar[str] = "gradient"
+
+    n_estimators: int = param(
+        300, whole(1), unit="rounds", help="rounds: a tree each, for several scores one per score"
+    )
+    learning_rate: float = param(0.05, _SHARE, unit="share of a tree", help="share of each tree that is added")
+    loss: Any = param(
+        by_task("log_loss", "squared_error"), by_task(words(*CLASS_LOSSES), words(*NUMBER_LOSSES)), FUNCTION,
+        methods("gradients"), help="what is lowered: by name, or a function or object of your own",
+    )  # fmt: skip
+    quantile: Any = param(
+        0.5, _INSIDE, LISTED, only=NUMBERS, unit="level", help="of loss='quantile'; also several, ascending"
+    )
+    huber_delta: float | None = param(
+        None, real(0.0, None, "neither"), NOTHING, only=NUMBERS, help="of loss='huber': where squares become distances"
+    )
+    tweedie_power: float = param(1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="of loss='tweedie'")
+    expectile: float = param(0.5, _INSIDE, only=NUMBERS, unit="level", help="of loss='expectile'")
+    max_leaf_nodes: int | None = param(
+        31, whole(2), NOTHING, unit="leaves", help="leaves of a tree; not of symmetric trees"
+    )
+    max_depth: int | None = param(
+        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+    )
+    growth: str = param(
+        "leaf", words("leaf", "level", "symmetric"),
+        help="which node is split next: the one that gains most, the highest, or a whole level by one test",
+    )  # fmt: skip
+    min_samples_leaf: int = param(20, whole(1), unit="rows", help="rows a branch needs")
+    min_child_weight: float = param(1e-3, _FROM_0, unit="hessian", help="sum of hessians a branch needs")
+    l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
+    l2: float = param(3.0, _FROM_0, unit="hessian", help="added to a leaf's hessian")
+    min_gain: float = param(0.0, _FROM_0, unit="loss", help="what a split must gain")
+    subsample: float = param(1.0, _SHARE, unit="share of the rows", help="rows drawn for each round")
+    sampling: str = param(
+        "uniform", words("uniform", "gradient"), help="'gradient': the rows of the largest gradients and some others"
+    )
+    top_rate: float = param(0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept")
+    other_rate: float = param(0.1, _SHARE, unit="share of the rows", help="other rows that are drawn")
+    features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each tree")
+    features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each depth")
+    features_per_node: float = param(0.7, _SHARE, unit="share of the columns", help="columns drawn for each node")
+    max_bins: int = stated(MAX_BINS)
+    level_encoding: str = param(
+        "auto", words("auto", "subsets", "ordered"),
+        help="nominal columns: subsets of levels, or levels ordered by a statistic of the target",
+    )  # fmt: skip
+    level_smoothing: float = param(
+        10.0, _FROM_0, unit="hessian", help="holds levels of few rows back when levels are ordered"
+    )
+    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits")
+    monotonic_cst: Any = stated(MONOTONE)
+    interaction_cst: Any = stated(INTERACTIONS)
+    class_weight: Any = stated(CLASS_WEIGHT)
+    init: Any = param(
+        None, LISTED, real(None, None, "neither"), words("zero"), NOTHING, unit="score",
+        help="where scores begin: the best constant, 'zero', or numbers, one per score",
+    )  # fmt: skip
+    early_stopping: bool = param(False, FLAG, help="stop when rounds get no better, and keep those up to the best")
+    validation_fraction: float | None = param(
+        0.1, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
+        help="rows kept aside to judge rounds; None: the rows of the fit judge",
+    )  # fmt: skip
+    n_iter_no_change: int = param(10, whole(1), unit="rounds", help="rounds to wait for a better one")
+    tol: float = param(0.0, _FROM_0, unit="loss", help="what counts as better")
+    scoring: Any = param(
+        None, FUNCTION, NOTHING, help="judges the rounds instead of the loss: a function, higher is better"
+    )
+    callbacks: Any = param(
+        None, LISTED, FUNCTION, NOTHING, shapes_model=False,
+        help="functions that are told of each round; one that returns True ends the growth",
+    )  # fmt: skip
+    warm_start: bool = stated(WARM_START)
+    verbose: int = stated(LOUDNESS)
+    random_state: Any = stated(RANDOM_STATE)
+
+    def check_together(self) -> None:
+        if self.sampling == "gradient":
+            if self.subsample != 1:
+                raise ParameterError(
+                    f"subsample={self.subsample} draws all rows alike, sampling='gradient' by top_rate and "
+                    "other_rate: leave one of them out"
+                )
+            if float(self.top_rate) + float(self.other_rate) > 1:
+                raise ParameterError(
+                    f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all rows: "
+                    "together they are at most 1"
+                )
+        for each in self.functions_to_call:
+            if not callable(each):
+                raise ParameterError(f"callbacks holds {each!r}: each is a function that takes a Round")
+        if self.scoring is not None:
+            refuse_other_function(self.scoring, "scoring", "two arguments, the true answers and the predicted ones", 2)
+        for each in self.functions_to_call:
+            refuse_other_function(each, "callbacks", "one argument, a Round", 1)
+        if self.task == NUMBERS:
+            self._loss_of_numbers()
+            self._warn_of_unused_numbers()
+
+    def _warn_of_unused_numbers(self) -> None:
+        for name, (loss, default) in _OF_ONE_LOSS.items():
+            value = getattr(self, name)
+            if self.loss != loss and not (np.ndim(value) == 0 and value == default):
+                chosen = repr(self.loss) if isinstance(self.loss, str) else "a function of your own"
+                notices.warn(
+                    f"{name}={value!r} is not used: it is for loss={loss!r}, and the loss is {chosen}; set one or leave "
+                    "the other out"
+                )
+
+    @property
+    def functions_to_call(self) -> list[Callable[..., Any]]:
+        """The callbacks: one function, several or none, as a list."""
+        if self.callbacks is None:
+            return []
+        return [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+
+    def _loss_of_numbers(self) -> Loss:
+        return build_loss(
+            self.loss,
+            quantile=self.quantile,
+            huber_delta=self.huber_delta,
+            tweedie_power=self.tweedie_power,
+            expectile=self.expectile,
+        )
+
+    def losses(self, n_outputs: int, n_classes: Sequence[int]) -> tuple[Loss, ...]:
+        """A loss per output."""
+        if n_classes:
+            return tuple(build_loss(self.loss, n_classes=count) for count in n_classes)
+        loss = self._loss_of_numbers()
+        if n_outputs > 1 and loss.link == "sorted":
+            raise ParameterError(
+                f"quantile={self.quantile!r} with {n_outputs} targets: several levels are answers for one target; fit "
+                "a model for each target"
+            )
+        return (loss,) * n_outputs
+
+    def check_domain(self, target: Labels | Numbers, kept: np.ndarray | None) -> None:
+        """Refuse targets outside the domain of their loss; ``kept`` bool[n_given] says which rows these are."""
+        rows = None if kept is None else np.flatnonzero(kept)
+        n_classes = [len(labels) for labels in target.classes] if isinstance(target, Labels) else ()
+        for output, loss in enumerate(self.losses(target[0].shape[1], n_classes)):
+            loss.check(np.ascontiguousarray(target[0][:, output]), "y", rows)
+
+    def shared_by_rounds(self) -> dict[str, Any]:
+        """What all rounds must have in common, as plain JSON."""
+        return {name: value for name, value in self.facts().items() if name not in _OF_NO_ROUND}
+
+
+def train_boosting(
+    dataset: Dataset, params: BoostingParams, n_threads: int, start: Trained | None = None,
+    validation: Dataset | None = None,
+) -> Trained:  # fmt: skip
+    """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
+    n, p = dataset.matrix.shape
+    # A byte a cell; rows in the order of their leaves, and scores, gradients and hessians.
+    check_fits(n * (p + 8 + 32), f"boosting on {n} rows x {p} columns")
+    began = perf_counter()
+    warm = None if start is None else cast("WarmStart", start.warm_start)
+    seed = seed_of(params.random_state) if warm is None else warm.seed
+    params.check_domain(dataset.target, dataset.kept)  # rows are known by their numbers while they are together
+    if validation is None:
+        dataset, validation = _parts_of(dataset, params, seed)
+    of_classes = _weights_of_classes(dataset)
+    RowWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
+    losses = _bound_losses(dataset, params, validation)
+    tree = tree_settings(params, dataset.schema, dataset.n_outputs, dataset.n_classes)
+    base = base_scores(params.init, sum(loss.n_scores for loss in losses))
+    with bar_where_nobody_listens(bool(params.verbose)):
+        bins, codes, of_all = _binned_with_statistics(dataset, params, seed, n_threads)
+        now = WarmStart(dataset.digest(bins, codes), params.shared_by_rounds(), seed, np.empty(0, np.int64))
+        if start is not None and _nothing_to_add(start, dataset, now, int(params.n_estimators)):
+            return start
+        settings = BoostSettings(
+            losses=losses,
+            tree=tree,
+            n_rounds=int(params.n_estimators),
+            learning_rate=float(params.learning_rate),
+            subsample=float(params.subsample),
+            sampling=cast("Sampling", params.sampling),
+            top_rate=float(params.top_rate),
+            other_rate=float(params.other_rate),
+            seed=seed,
+            n_threads=n_threads,
+            evaluation=_evaluation(dataset, params, losses, validation, of_all, n_threads),
+            callbacks=params.functions_to_call,
+        )
+        before = None
+        if start is not None:
+            before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
+        seconds_on_bins = perf_counter() - began
+        rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, of_classes)
+        boosted = boost(of_all, rows, settings, before, base)
+        progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
+    model = _model_of_rounds(dataset, params, boosted, losses, start)
+    importances = model.feature_importances
+    column = int(importances.argmax()) if importances.any() else -1
+    warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
+    warn_of_silent_trees(boosted.trees, losses, dataset, params)
+    if params.early_stopping and start is None:
+        warn_of_no_better_round(boosted.history)
+    boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
+    return Trained(model, warm_start=now, losses=losses, history=boosted.history)
+
+
+def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
+    """The rows that trees are grown on, and those that are kept aside to judge them."""
+    if not params.early_stopping or params.validation_fraction is None:
+        return dataset, None
+    aside = held_out(dataset.target_array, float(params.validation_fraction), seed, by_class=bool(dataset.classes))
+    return dataset.take(~aside), dataset.take(aside)
+
+
+def _weights_of_classes(dataset: Dataset) -> np.ndarray | None:
+    """float64[n]: what each row's classes weigh, to float32: so times a number of rows it is exact."""
+    of_classes = weighed(None, dataset.class_factors, dataset.target_array)
+    if of_classes is None:
+        return None
+    with np.errstate(over="ignore", under="ignore"):  # the rounds refuse what float32 cannot hold
+        return of_classes.astype(np.float32).astype(np.float64)
+
+
+def _bound_losses(dataset: Dataset, params: BoostingParams, validation: Dataset | None) -> tuple[Loss, ...]:
+    """A loss per output, with what it takes from the rows; evaluation rows are in its domain."""
+    bound = []
+    for output, loss in enumerate(params.losses(dataset.n_outputs, dataset.n_classes)):
+        own = np.ascontiguousarray(dataset.target_array[:, output])
+        if validation is not None:
+            loss.check(np.ascontiguousarray(validation.target_array[:, output]), "y_val")
+        bound.append(loss.bound(own, dataset.weights))
+    return tuple(bound)
+
+
+def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: int) -> bool:
+    """Whether a warm start has all the rounds it asks for; refuses fewer, and other rows or parameters."""
+    warm, n_before = cast("WarmStart", start.warm_start), n_rounds_of(start.model)
+    if n_rounds < n_before:
+        raise ParameterError(
+            f"n_estimators={n_rounds} must be larger or equal to the {n_before} rounds that there are, with "
+            "warm_start=True"
+        )
+    refuse_changed(warm.parameters, now.parameters, "trees")
+    refuse_other_table(warm, start.model, dataset, now.digest)
+    if n_before < n_rounds:
+        return False
+    notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+    return True
+
+
+def n_rounds_of(model: ModelData) -> int:
+    """Rounds that a boosted model has."""
+    return len(model.trees) // (1 if model.boosting is None else model.boosting.n_scores)
+
+
+# From parameters to numbers.
+
+
+def tree_settings(params: BoostingParams, schema: Schema, n_outputs: int, n_classes: Sequence[int]) -> GradientSettings:
+    """Parameters of each tree as numbers."""
+    monotone = monotone_signs(params.monotonic_cst, schema)
+    if monotone is not None and any(monotone):
+        refuse_no_order(n_outputs, n_classes)
+    interactions = interaction_groups(params.interaction_cst, schema)
+    if interactions is not None and len(interactions) > MOST_GROUPS:
+        raise ParameterError(
+            f"interaction_cst makes {len(interactions)} groups of columns, boosting takes at most {MOST_GROUPS}: "
+            "name the groups that matter, as in interaction_cst=[['age', 'price']]"
+        )
+    max_depth, max_leaf_nodes = params.max_depth, params.max_leaf_nodes
+    if params.growth == "symmetric":
+        if max_leaf_nodes not in (None, _LEAVES):
+            raise ParameterError(
+                f"max_leaf_nodes={max_leaf_nodes} with growth='symmetric': such a tree has up to 2**max_depth leaves; "
+                "set max_depth, and leave max_leaf_nodes out"
+            )
+        max_depth, max_leaf_nodes = max_depth or SYMMETRIC_DEPTH, None
+    return GradientSettings(
+        order=cast("Order", params.growth),
+        max_leaf_nodes=None if max_leaf_nodes is None else int(max_leaf_nodes),
+        max_depth=None if max_depth is None else min(int(max_depth), 2**31 - 1),
+        min_samples_leaf=min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS),
+        min_child_weight=finite(params.min_child_weight),
+        l1=finite(params.l1),
+        l2=finite(params.l2),
+        min_gain=finite(params.min_gain),
+        level_smoothing=finite(params.level_smoothing),
+        level_l2=finite(params.level_l2),
+        features_per_tree=float(params.features_per_tree),
+        features_per_level=float(params.features_per_level),
+        features_per_node=float(params.features_per_node),
+        monotone=monotone,
+        interactions=interactions,
+    )
+
+
+def base_scores(init: Any, n_scores: int) -> list[float] | None:
+    """Where scores begin; None for the best constant of the loss."""
+    if init is None:
+        return None
+    if isinstance(init, str):
+        return [0.0] * n_scores
+    try:
+        scores = np.asarray(init, np.float64).ravel()
+    except (TypeError, ValueError, OverflowError):
+        scores = np.array([np.nan])
+    if len(scores) == 1:
+        scores = np.repeat(scores, n_scores)
+    if len(scores) != n_scores or not np.isfinite(scores).all():
+        raise ParameterError(
+            f"init={init!r}: give None, 'zero', a finite number, or one for each of the {n_scores} score(s) of a row"
+        )
+    numbers: list[float] = scores.tolist()
+    return numbers
+
+
+def _binned_with_statistics(
+    dataset: Dataset, params: BoostingParams, seed: int, n_threads: int
+) -> tuple[Any, np.ndarray, BoostTable]:
+    """The rows as bins; nominal columns of many levels in the order of a target statistic."""
+    one_number = dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes)
+    bins, codes = dataset.binned(int(params.max_bins), n_threads)
+    columns = ordered_columns(dataset.schema, params.level_encoding, len(dataset), one_number=one_number)
+    table = BoostTable(bins, dataset.schema, np.zeros(len(dataset.schema), bool))
+    if len(columns):
+        target = np.ascontiguousarray(dataset.target_array[:, 0], np.float64)
+        table, codes = with_ordered_statistics(
+            table, codes, dataset.matrix, columns, target, dataset.weights, max_bins=int(params.max_bins), seed=seed,
+            n_threads=n_threads,
+        )  # fmt: skip
+    return table.bins, codes, table
+
+
+def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:
+    """int64[k]: nominal columns whose levels are put in the order of a target statistic.
+
+    ``one_number``: whether the target is one number, or one of two classes, which levels can be in the order of.
+    """
+    if encoding == "ordered" and not one_number:
+        raise ParameterError(
+            "level_encoding='ordered' puts levels in the order of one number, and this target has several outputs or "
+            "more than two classes: use 'auto' or 'subsets'"
+        )
+    if encoding == "subsets" or not one_number:
+        return np.empty(0, np.int64)
+    return np.array(
+        [
+            at
+            for at, column in enumerate(schema.columns)
+            if column.kind == "nominal" and (encoding == "ordered" or _has_many_levels(len(column.levels), n_rows))
+        ],
+        np.int64,
+    )
+
+
+def _has_many_levels(n_levels: int, n_rows: int) -> bool:
+    """Whether a statistic of the target serves better than sets of levels."""
+    return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < FEW_ROWS_OF_LEVEL * n_levels)
+
+
+# Rows that no tree is grown on.
+
+
+def encode_other_rows(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    schema: Schema,
+    classes: tuple[np.ndarray, ...],
+    n_outputs: int,
+    factors: Factors | None,
+    *,
+    unseen: str,
+    owner: str,
+    named: str = "evaluation rows (X_val, y_val, sample_weight_val): ",
+) -> Dataset:
+    """Rows as the model that is being fitted will encode them; those of weight 0 are left out.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As ``fit`` takes them.
+    schema, classes, n_outputs, factors
+        Of the rows of the fit.
+    named : str
+        What errors call these rows.
+
+    Raises
+    ------
+    DataError
+        What ``fit`` refuses, and labels that the rows of the fit do not have.
+    """
+    with _named_in_errors(named):
+        matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner)
+        target: Labels | Numbers
+        if classes:
+            labels = encode_labels(y)
+            check_lengths(len(matrix), labels)
+            _refuse_unknown_labels(labels, classes)
+            target = Labels(recode(labels, classes), classes, labels.names, labels.flat)
+        else:
+            target = encode_numbers(y)
+            check_lengths(len(matrix), target)
+            if target.values.shape[1] != n_outputs:
+                raise DataError(f"y has {target.values.shape[1]} outputs, that of the fit has {n_outputs}")
+        own = check_weights(sample_weight, len(matrix))
+        weights = weighed(own, factors, target[0])
+        rows = Dataset(schema, matrix, target, weights, own, factors)
+        return rows if weights is None or weights.all() else rows.take(weights > 0)
+
+
+@contextmanager
+def _named_in_errors(named: str) -> Iterator[None]:
+    """What is wrong is told of these rows, not of those of the fit."""
+    try:
+        yield
+    except TreewrightError as error:
+        raise type(error)(f"{named}{error}") from None
+
+
+def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> None:
+    """Refuse labels that the fit does not know."""
+    for output, (own, known) in enumerate(zip(labels.classes, classes[: len(labels.classes)], strict=False)):
+        places = set(known.tolist())
+        is_unknown = np.array([label not in places for label in own.tolist()])
+        rows = np.flatnonzero(is_unknown[labels.codes[:, output]])
+        if len(rows):
+            label = own.tolist()[labels.codes[rows[0], output]]
+            more = ", ..." if len(known) > 10 else ""
+            raise DataError(
+                f"y has {len(rows)} row(s) with a label that the rows of the fit do not have (first row {rows[0]}: "
+                f"{shown(label)}); they have {', '.join(shown(each) for each in known.tolist()[:10])}{more}: leave "
+                "these rows out, or give the fit rows of that class"
+            )
+
+
+def held_out(target: np.ndarray, share: float, seed: int, *, by_class: bool) -> np.ndarray:
+    """Which rows are kept aside, bool[n]: a share drawn at random, of classes the same share of each.
+
+    Raises
+    ------
+    DataError
+        Nothing would be kept aside, or nothing left.
+    """
+    n = len(target)
+    order = np.argsort(np.random.RandomState(seed).random_sample(n), kind="stable")
+    if by_class:
+        _, group = np.unique(target, axis=0, return_inverse=True)
+        order = order[np.argsort(group.ravel()[order], kind="stable")]
+    # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
+    # the middle of a step takes as many of a class as its share, rounded.
+    reached = np.floor(np.arange(n + 1) * share + 0.5)
+    aside = np.zeros(n, bool)
+    aside[order[reached[1:] > reached[:-1]]] = True
+    if by_class:
+        for codes in target.T:
+            _, first = np.unique(codes[order], return_index=True)
+            aside[order[first]] = False
+    if not aside.any() or aside.all():
+        raise DataError(
+            f"{n} rows are too few to keep the share {share:g} of them aside for early stopping: give more rows, "
+            "another validation_fraction, rows of your own (X_val, y_val), or set early_stopping=False"
+        )
+    return aside
+
+
+def _evaluation(
+    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], validation: Dataset | None,
+    of_all: BoostTable, n_threads: int,
+) -> Evaluation | None:  # fmt: skip
+    """What judges the rounds; None where nobody would hear of it."""
+    if validation is None and not (
+        params.early_stopping or params.verbose or params.scoring or params.functions_to_call
+    ):
+        return None
+    rows, target = None, dataset.target_array
+    if validation is not None:
+        codes = bin_rows(of_all.bins, validation.matrix, n_threads)
+        rows, target = BoostRows(codes, validation.target_array, validation.weights), validation.target_array
+    score = None
+    if params.scoring is not None:
+        zeros = (0.0,) * sum(loss.n_scores for loss in losses)
+        score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
+    patience = int(params.n_iter_no_change) if params.early_stopping else None
+    return Evaluation(rows, score, patience, finite(params.tol))
+
+
+@dataclass(frozen=True, eq=False)
+class UserScore:
+    """A user's own score of the rounds, as a number to be lowered.
+
+    Attributes
+    ----------
+    score : callable
+        From true and predicted targets to a number, higher is better.
+    model : ModelData
+        Without trees: what scores of rows mean.
+    true : ndarray
+        Labels or numbers, as the user gave them.
+    """
+
+    score: Callable[[Any, Any], Any]
+    model: ModelData
+    true: np.ndarray
+
+    @classmethod
+    def of(
+        cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
+    ) -> UserScore:
+        """For codes or numbers [n, n_targets]."""
+        classes = dataset.classes
+        task: Literal["classification", "regression"] = "classification" if classes else "regression"
+        n_outputs = len(classes) or boosting.n_scores
+        model = ModelData(task, dataset.schema, (), classes, n_outputs, combine="sum", boosting=boosting)
+        columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
+        return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
+
+    def __call__(self, scores: np.ndarray) -> float:
+        """Minus the score of the rows' scores, float64[n_scores, n]."""
+        value = self.score(self.true, self.predicted(scores))
+        if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
+            raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
+        return -float(value)
+
+    def predicted(self, scores: np.ndarray) -> Any:
+        """What scores mean: numbers as ``predict`` gives them; shares of classes, of two the second's alone."""
+        answers = answers_of(self.model, np.array(scores.T, order="C"))
+        if self.model.task == "regression":
+            return answers[:, 0] if answers.shape[1] == 1 else answers
+        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model)]
+        parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
+        return parts[0] if len(parts) == 1 else parts
+
+
+# What a fit leaves in the model.
+
+
+def _model_of_rounds(
+    dataset: Dataset, params: BoostingParams, boosted: Boosted, losses: tuple[Loss, ...], start: Trained | None
+) -> Model:
+    """The model, with what was evaluated among its facts."""
+    history, best = _history_with_best(boosted.history, start)
+    loss = facts_of(losses)
+    model = model_of(
+        dataset, boosted.trees, params, combine="sum", criterion="gradient", missing="direction",
+        loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
+    )  # fmt: skip
+    model = replace(model, boosting=boosted.boosting)
+    n_scores = boosted.boosting.n_scores
+    if model.classes or n_scores == model.n_outputs:
+        return model
+    # Several levels of one target.
+    levels = loss.get("quantile", range(n_scores))
+    names = tuple(f"{name} {level}" for name in model.target_names for level in levels)
+    return replace(model, n_outputs=n_scores, target_names=names)
+
+
+# The number of a loss, by the loss's name, and the parameter that is called otherwise.
+_NUMBER_OF_LOSS = {
+    "quantile": ("levels", "quantile"),
+    "huber": ("delta", "huber_delta"),
+    "tweedie": ("power", "tweedie_power"),
+    "expectile": ("level", "expectile"),
+}
+
+
+def facts_of(losses: Sequence[Loss]) -> dict[str, Any]:
+    """The loss as plain JSON: its name and its numbers, under the names of the parameters; of several outputs a list."""
+    name = losses[0].name
+    if name not in _NUMBER_OF_LOSS:
+        return {"name": name}
+    attribute, parameter = _NUMBER_OF_LOSS[name]
+    own = [getattr(loss, attribute) for loss in losses]
+    if isinstance(own[0], tuple):
+        return {"name": name, parameter: list(own[0]) if len(own[0]) > 1 else own[0][0]}
+    return {"name": name, parameter: own[0] if all(value == own[0] for value in own) else own}
+
+
+def _history_with_best(history: History, start: Trained | None) -> tuple[dict[str, list[float | None]], int]:
+    """What was evaluated, as plain JSON, behind that of the rounds that there were; and the best round of all."""
+    new = {
+        name: [value if math.isfinite(value) else None for value in map(float, values)]
+        for name, values in (("train", history.train), ("validation", history.validation))
+        if values
+    }
+    if start is None:
+        return new, history.best
+    before, kept = start.model.facts["history"], n_rounds_of(start.model)
+    joined = {name: [*before[name][:kept], *values] for name, values in new.items() if len(before.get(name, ())) > kept}
+    curve, best = joined.get("validation") or joined.get("train"), history.best
+    if curve is not None:
+        # A round of before may be better than all new ones.
+        known = [math.inf if value is None else value for value in curve]
+        first = min(range(1, kept + 1), key=known.__getitem__)
+        best = first if known[first] <= known[best] else best
+    return joined, best
+
+
+# Warnings after growth.
+
+_MOST_SHRUNK = 20  # a leaf of all rows would say less than the twentieth part
+_SCALE_UP = "scale up the weights (of poisson and tweedie the target)"
+_FINEST = 2**32  # of the sum of all gradients, what the whole numbers of growth can tell apart
+
+
+def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Dataset, params: BoostingParams) -> None:
+    """Warn where no tree asks anything, or answers next to nothing, because of a parameter.
+
+    Parameters
+    ----------
+    trees : PackedTrees
+    losses : sequence of Loss
+    given : FitInput
+        The rows they were grown on.
+    parameters : estimator
+
+    Warns
+    -----
+    DataWarning
+        The target is not constant, and neither are the columns; it names the parameter and what stands against it.
+    """
+    target, matrix, weights = dataset.target_array, dataset.matrix, dataset.weights
+    if not (target != target[0]).any() or is_constant(matrix):
+        return
+    hessian = _first_hessian(trees)
+    if trees.n_nodes > trees.n_trees:
+        if _MOST_SHRUNK * hessian < params.l2 and not any(loss.renews for loss in losses):
+            notices.warn(
+                f"l2={params.l2:g} is added to the hessians of each leaf, and those of all rows add up to "
+                f"{hessian:g}: every answer is next to nothing; lower it, or {_SCALE_UP}"
+            )
+        return
+    repeats = RowWeights.of(dataset.sample_weight).repeats
+    n_rows = len(matrix) if repeats is None else int(repeats.sum())
+    n_rows = n_rows * int(leaf_samples_of(trees).max()) // len(matrix)  # of a round that draws some of them
+    reason = ""
+    if n_rows < 2 * params.min_samples_leaf:
+        reason = f"{n_rows} row(s) are fewer than twice min_samples_leaf={params.min_samples_leaf}: lower it"
+    elif hessian < 2 * params.min_child_weight:
+        reason = (
+            f"the hessians of all rows add up to {hessian:g}, less than twice min_child_weight="
+            f"{params.min_child_weight:g}: lower it, or {_SCALE_UP}"
+        )
+    elif weights is not None and float(np.median(weights)) * _FINEST < float(weights.sum()):
+        reason = (
+            f"half of the rows weigh less than 1/{_FINEST} of all together, too little for their gradients to count: "
+            "bring the weights closer together"
+        )
+    elif params.min_gain > 0:
+        reason = f"no split gains more than min_gain={params.min_gain:g}: lower it"
+    if reason:
+        notices.warn(f"no tree has a test, every row gets the same answer; {reason}")
+
+
+def _first_hessian(trees: PackedTrees) -> float:
+    """What the hessians of the rows of the first tree add up to."""
+    records = trees.records[: trees.roots[1]]
+    return float(leaf_weights_of(trees)[child_of(records[kind_of(records) == LEAF_RECORD])].sum())
+
+
+def warn_of_no_better_round(history: History) -> None:
+    """Warn where growth that may end early found no round better than none.
+
+    Parameters
+    ----------
+    history : History
+        From before the first tree on.
+
+    Warns
+    -----
+    DataWarning
+    """
+    before, *after = history.validation or history.train
+    if after and before <= min(after):
+        notices.warn(
+            f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
+            f"best); round {history.best} is kept, but the columns seem to tell nothing that holds for other rows"
+        )

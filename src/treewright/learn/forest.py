@@ -1,0 +1,316 @@
+"""Forests: parameters to settings, more trees under a warm start, what the trees predict of rows they left out.
+
+Rows become bins once; `forest.grower` grows a tree per task on them, each on rows that it draws. The votes of a fit and
+its draws stay beside the model, so that a warm start can go on from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from treewright.core import notices
+from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.data.dataset import Dataset
+from treewright.data.target import Labels, Numbers
+from treewright.data.weights import Factors, factors_by_code
+from treewright.exceptions import DataError, ParameterError
+from treewright.forest.draws import number_of_draws
+from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
+from treewright.forest.quantiles import leaf_targets_of
+from treewright.forest.settings import EXACT_CRITERIA, ClassWeights, ForestSettings
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+from treewright.learn.params import (
+    CLASSES,
+    FLAG,
+    FUNCTION,
+    INTERACTIONS,
+    LIST,
+    LOUDNESS,
+    MAPPING,
+    MAX_BINS,
+    MONOTONE,
+    NOTHING,
+    NUMBERS,
+    RANDOM_STATE,
+    WARM_START,
+    ColumnParams,
+    by_task,
+    param,
+    real,
+    refuse_other_function,
+    share,
+    stated,
+    whole,
+    words,
+)
+from treewright.learn.settings import (
+    binned_settings,
+    columns_per_node,
+    grow_settings,
+    refuse_beyond_memory,
+    refuse_changed,
+    seed_of,
+)
+from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts
+from treewright.tree.model import ModelData
+from treewright.tree.packed import PackedTrees
+from treewright.tree.packing import join
+from treewright.tree.words import written_name
+
+_PER_TREE = "balanced_subsample"
+_LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order
+
+
+@dataclass(frozen=True, kw_only=True)
+class ForestParams(ColumnParams):
+    """Random forests (Breiman 2001)."""
+
+    algorithm_name: ClassVar[str] = "random_forest"
+    random_cuts: ClassVar[bool] = False
+
+    n_estimators: int = param(100, whole(1), unit="trees", help="trees")
+    criterion: str = param(
+        by_task("gini", "squared_error"), by_task(words(*CLASSIFICATION_CRITERIA), words(*REGRESSION_CRITERIA)),
+        help="what a split minimises",
+    )  # fmt: skip
+    max_depth: int | None = param(
+        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+    )
+    min_samples_split: float = param(
+        2, whole(2), share(0.0, 1.0, "right"), unit="rows or share of the rows", help="rows a node needs to be split"
+    )
+    min_samples_leaf: float = param(
+        1, whole(1), share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a branch needs"
+    )
+    min_weight_fraction_leaf: float = param(
+        0.0, real(0.0, 0.5, "both"), unit="share of the weight", help="share of the whole weight a branch needs"
+    )
+    max_features: float | str | None = param(
+        by_task("sqrt", 1.0), whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
+        unit="columns or share of the columns", help="columns drawn at random for each node",
+    )  # fmt: skip
+    max_features_per_tree: float | str | None = param(
+        None, whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING, unit="columns or share of the columns",
+        help="columns drawn once for each tree, from which its nodes draw theirs; None is all",
+    )  # fmt: skip
+    max_leaf_nodes: int | None = param(
+        None, whole(2), NOTHING, unit="leaves", help="grow best-first: the leaf whose split gains most is split next"
+    )
+    min_impurity_decrease: float = param(
+        0.0,
+        real(0.0, None, "left"),
+        unit="impurity",
+        help="a split must lower the impurity of the tree's rows by this much",
+    )
+    bootstrap: bool = param(True, FLAG, help="whether each tree draws its rows, with replacement")
+    oob_score: Any = param(
+        False, FLAG, FUNCTION, shapes_model=False,
+        help="judge each row by the trees that did not draw it; or a function of true and predicted targets",
+    )  # fmt: skip
+    random_state: Any = stated(RANDOM_STATE)
+    verbose: int = stated(LOUDNESS)
+    warm_start: bool = stated(WARM_START)
+    class_weight: Any = param(
+        None, MAPPING, LIST, words("balanced", _PER_TREE), NOTHING, only=CLASSES,
+        help="what the rows of each class weigh, after they are drawn; 'balanced_subsample': balanced in each tree",
+    )  # fmt: skip
+    max_samples: float | None = param(
+        None, share(0.0, 1.0, "right"), whole(1), NOTHING, unit="rows or share of the rows",
+        help="rows that each tree draws; None is as many as there are",
+    )  # fmt: skip
+    monotonic_cst: Any = stated(MONOTONE)
+    interaction_cst: Any = stated(INTERACTIONS)
+    voting: str = param(
+        "soft", words("soft", "hard"), only=CLASSES, help="average the class shares, or one vote for each tree"
+    )
+    quantiles: bool = param(
+        False, FLAG, only=NUMBERS, help="keep the targets in the model, for predict_quantile and predict_interval"
+    )
+    max_bins: int = stated(MAX_BINS)
+    missing: str = param(
+        "direction", words("direction", "error"), help="which way missing values go, or that they are refused"
+    )
+
+    @property
+    def criterion_name(self) -> str:
+        """What the model's facts call the criterion."""
+        return self.criterion
+
+    @property
+    def class_weight_of_fit(self) -> Any:
+        """What classes weigh on average over the trees: for the facts."""
+        return "balanced" if self.class_weight == _PER_TREE else self.class_weight
+
+    def check_together(self) -> None:
+        for name, is_set in (("oob_score", self.oob_score), ("max_samples", self.max_samples is not None)):
+            if is_set and not self.bootstrap:
+                raise ParameterError(f"{name} needs trees that draw rows: set bootstrap=True, or leave {name} out")
+        if callable(self.oob_score):
+            refuse_other_function(
+                self.oob_score, "oob_score", "two arguments, the true answers and the predicted ones", 2
+            )
+
+    def check_target(self, target: Labels | Numbers) -> None:
+        """Refuse numbers that the criterion has no meaning for."""
+        if self.criterion == "poisson":
+            refuse_not_counts(target[0])
+
+    def shared_by_trees(self) -> dict[str, Any]:
+        """What all trees of a forest must have in common, as plain JSON."""
+        facts = self.facts()
+        del facts["n_estimators"]
+        return {**facts, "oob_score": bool(self.oob_score)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtraTreesParams(ForestParams):
+    """Extremely randomised trees (Geurts, Ernst and Wehenkel 2006)."""
+
+    algorithm_name: ClassVar[str] = "extra_trees"
+    random_cuts: ClassVar[bool] = True
+
+    # A random cut needs bins, and medians have none.
+    criterion: str = param(
+        by_task("gini", "squared_error"),
+        by_task(words(*CLASSIFICATION_CRITERIA), words(*(set(REGRESSION_CRITERIA) - set(EXACT_CRITERIA)))),
+        help="what a split minimises",
+    )
+    bootstrap: bool = param(False, FLAG, help="whether each tree draws its rows, with replacement")
+
+
+def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
+    """Grow the trees, or those that are new."""
+    refuse_too_many(int(params.n_estimators), len(dataset.schema))
+    refuse_beyond_memory(dataset, n_threads, on_bins=True)
+    # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
+    rows = replace(dataset, weights=dataset.sample_weight)
+    with bar_where_nobody_listens(bool(params.verbose)):
+        if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
+            raise DataError(f"the weights add up to more than {_LARGEST_WEIGHT:g}: scale them down")
+        bins, codes = rows.binned(int(params.max_bins), n_threads)
+        digest, shared = rows.digest(bins, codes), params.shared_by_trees()
+        if start is None:
+            seed, n_before = seed_of(params.random_state), 0
+        else:
+            refuse_other_start(start, rows, digest, shared, int(params.n_estimators))
+            seed, n_before = cast("WarmStart", start.warm_start).seed, start.model.n_trees
+            if n_before == params.n_estimators:
+                notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+                return start
+        settings = forest_settings(rows, params, seed, n_before, n_threads)
+        grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
+    trees, votes = grown.trees, grown.votes
+    if start is not None:
+        trees = _joined(start.model.trees, grown)
+        votes = start.votes.plus(votes) if start.votes is not None and votes is not None else None
+    model = model_of(
+        dataset, trees, params, combine="vote" if params.voting == "hard" else "mean", criterion=params.criterion_name,
+        missing=params.missing,
+    )  # fmt: skip
+    if params.quantiles:
+        leaf_targets = leaf_targets_of(
+            trees, codes, rows.matrix, rows.target_array, rows.weights, grown.draws, n_threads
+        )
+        model = replace(model, leaf_targets=leaf_targets)
+    importances = model.feature_importances
+    column = int(importances.argmax()) if len(importances) and importances.any() else -1
+    warn_of_suspicions(rows.schema, rows.matrix, rows.target, column)
+    positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
+    cells = codes if isinstance(trees, PackedTrees) else rows.matrix
+    warm = WarmStart(digest, shared, seed, positions)
+    return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
+
+
+def forest_settings(
+    dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int
+) -> ForestSettings:
+    """Parameters as numbers."""
+    n, p = dataset.matrix.shape
+    n_draws = number_of_draws(params.max_samples if params.bootstrap else None, n, dataset.weights)
+    per_tree = params.max_features_per_tree
+    settings = grow_settings(params, dataset, n_rows=n_draws, seed=seed, n_threads=n_threads)
+    return ForestSettings(
+        tree=binned_settings(params, settings, dataset.schema, random_cuts=params.random_cuts),
+        n_trees=int(params.n_estimators) - first_tree,
+        n_classes=dataset.n_classes,
+        seed=seed,
+        n_draws=n_draws if params.bootstrap else None,
+        class_factors=_factors_after_draw(dataset, params),
+        max_features_per_tree=None if per_tree is None else columns_per_node(per_tree, p),
+        out_of_bag=bool(params.oob_score),
+        one_vote_each=params.voting == "hard",
+        n_threads=n_threads,
+        first_tree=first_tree,
+    )
+
+
+def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
+    """What classes weigh among the rows that a tree drew; None where they weigh the same."""
+    if params.class_weight != _PER_TREE:
+        return dataset.class_factors
+    classes = dataset.classes
+
+    def balanced(codes: np.ndarray, weights: np.ndarray | None) -> Factors:
+        return factors_by_code(["balanced"] * len(classes), codes, classes, weights)
+
+    return balanced
+
+
+def _joined(before: Any, grown: GrownForest) -> Any:
+    """The trees of the fit before, and the new ones."""
+    if isinstance(grown.trees, PackedTrees):
+        return join([before, grown.trees])
+    return (*before, *grown.trees)
+
+
+# Warm starts. The digest of a table knows its bins and codes, not what columns, levels and labels are called; names are
+# compared with those that the model holds.
+
+
+def refuse_other_start(start: Trained, dataset: Dataset, digest: str, parameters: dict[str, Any], n_trees: int) -> None:
+    """Refuse to add trees of another kind or table, or fewer than there are."""
+    warm, n_before = cast("WarmStart", start.warm_start), start.model.n_trees
+    if n_before > n_trees:
+        raise ParameterError(
+            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, with warm_start=True"
+        )
+    refuse_changed(warm.parameters, parameters, "trees")
+    refuse_other_table(warm, start.model, dataset, digest)
+
+
+def refuse_other_table(warm: WarmStart, model: ModelData, dataset: Dataset, digest: str) -> None:
+    """Refuse a warm start on another table."""
+    other = what_differs(warm, model, dataset, digest)
+    if other:
+        raise ParameterError(
+            f"warm_start=True adds trees on the same table, but {other} than at the fit before: give the same "
+            "ones, or set warm_start=False"
+        )
+
+
+def what_differs(warm: WarmStart, model: ModelData, dataset: Dataset, digest: str) -> str:
+    """What of a table is another than at the fit, in words before "than"; nothing where it is the same table."""
+    if digest != warm.digest:
+        return "rows, target or weights are others"
+    schema = model.schema
+    if dataset.schema.named != schema.named or not _same(dataset.schema.names, schema.names):
+        return "columns have other names"
+    for mine, its in zip(schema.columns, dataset.schema.columns, strict=True):
+        if not _same(mine.levels, its.levels):
+            return f"column {written_name(mine.name)} has other levels"
+        if mine != its:
+            return f"column {written_name(mine.name)} is of another kind"
+    for known, given in zip(model.classes, dataset.classes, strict=True):
+        if not _same(known.tolist(), given.tolist()):
+            return "labels are others"
+    return ""
+
+
+def _same(known: Iterable[Any], given: Iterable[Any]) -> bool:
+    """Whether names are the same and of the same types: True is not 1."""
+    return [(type(each), each) for each in known] == [(type(each), each) for each in given]

@@ -1,0 +1,180 @@
+"""Isolation forests: rows that a few random cuts set apart from the others (Liu, Ting and Zhou 2008 and 2012).
+
+There is no target. What the trees draw, rows and columns, depends on the seed and on what the rows hold; a warm start
+draws on where the fit before ended.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from numbers import Integral
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from treewright.core import notices
+from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.data.dataset import Dataset
+from treewright.data.target import Numbers, check_weights
+from treewright.exceptions import ParameterError
+from treewright.forest.draws import Draws, number_of_draws, row_order
+from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
+from treewright.forest.isolation_scores import (
+    ALGORITHM,
+    AUTO_OFFSET,
+    lowest_share,
+    scores_of_rows,
+    warn_of_many_outliers,
+)
+from treewright.learn.params import (
+    FLAG,
+    LOUDNESS,
+    RANDOM_STATE,
+    WARM_START,
+    ColumnParams,
+    param,
+    real,
+    share,
+    stated,
+    whole,
+    words,
+)
+from treewright.learn.settings import columns_of_each, refuse_changed, seed_of
+from treewright.learn.train import Trained, WarmStart, encoded_table
+from treewright.model import Model
+from treewright.tree.model import Unseen
+from treewright.version import __version__
+
+AUTO_SAMPLES = 256
+_OF_NO_TREE = ("n_estimators", "contamination", "unseen")  # what may change from one warm start to the next
+_BLOCK = 65_536  # rows that are made float64 at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class IsolationParams(ColumnParams):
+    """The isolation forest."""
+
+    algorithm_name: ClassVar[str] = ALGORITHM
+
+    n_estimators: int = param(100, whole(1), unit="trees", help="trees")
+    max_samples: float | str = param(
+        "auto", words("auto"), whole(1), share(0.0, 1.0, "right"), unit="rows or share of the rows",
+        help="rows that each tree draws; 'auto' is 256, or all where there are fewer",
+    )  # fmt: skip
+    contamination: float | str = param(
+        "auto", words("auto"), real(0.0, 0.5, "right"), unit="share of the rows",
+        help="how many rows of the fit are outliers; 'auto': those of a score below -0.5",
+    )  # fmt: skip
+    max_features: float = param(
+        1.0,
+        whole(1),
+        share(0.0, 1.0, "right"),
+        unit="columns or share of the columns",
+        help="columns that each tree draws",
+    )
+    bootstrap: bool = param(False, FLAG, help="whether rows are drawn with replacement")
+    random_state: Any = stated(RANDOM_STATE)
+    verbose: int = stated(LOUDNESS)
+    warm_start: bool = stated(WARM_START)
+
+
+def isolation_dataset(X: Any, params: IsolationParams, sample_weight: Any = None) -> Dataset:
+    """A table without a target; rows of weight 0 are left out."""
+    refuse_too_many_trees(int(params.n_estimators))
+    schema, matrix = encoded_table(X, params)
+    weights = check_weights(sample_weight, len(matrix))
+    rows = Dataset(schema, matrix, Numbers(np.empty((len(matrix), 0)), (), True), weights, weights)
+    if weights is None or weights.all():
+        return rows
+    kept = weights > 0
+    return replace(rows.take(kept), kept=kept)
+
+
+def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, start: Trained | None = None) -> Trained:
+    """Grow the trees, or those that are new, and find the score below which a row is an outlier."""
+    n_trees = int(params.n_estimators)
+    n_columns = columns_of_each(params.max_features, len(dataset.schema))
+    parameters = {name: value for name, value in params.facts().items() if name not in _OF_NO_TREE}
+    rows = np.arange(len(dataset)) if dataset.kept is None else np.flatnonzero(dataset.kept)
+    before: tuple[Any, ...] = ()
+    if start is None:
+        seed = seed_of(params.random_state)
+        warm = WarmStart(_digest(dataset), parameters, seed, rows)
+        size = _rows_to_draw(params.max_samples, len(dataset), dataset.weights)
+        # There are no bins and there is no target: rows are told apart by their cells.
+        order = row_order(np.empty((len(dataset), 0), np.uint8), dataset.matrix, weights=dataset.weights)
+        draws = Draws(order, size, seed, weights=dataset.weights, replace=bool(params.bootstrap))
+    else:
+        before = cast("tuple[Any, ...]", start.model.trees)
+        _refuse_other_start(start, dataset, parameters, n_trees)
+        warm = replace(cast("WarmStart", start.warm_start), rows=rows)
+        draws = cast("Draws", start.draws)
+    numbers = range(len(before), n_trees)
+    with bar_where_nobody_listens(bool(params.verbose)):
+        new = grow_isolation_forest(dataset.matrix, dataset.schema, draws, n_columns, numbers, n_threads)
+    return Trained(_model(dataset, params, draws, before + new), warm_start=warm, draws=draws)
+
+
+def _refuse_other_start(start: Trained, dataset: Dataset, parameters: dict[str, Any], n_trees: int) -> None:
+    """Refuse to add trees of another kind or table, or fewer than there are."""
+    n_before, warm = len(start.model.trees), cast("WarmStart", start.warm_start)
+    if n_trees < n_before:
+        raise ParameterError(
+            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, with "
+            "warm_start=True"
+        )
+    refuse_changed(warm.parameters, parameters, "trees")
+    if dataset.schema != start.model.schema or _digest(dataset) != warm.digest:
+        raise ParameterError(
+            "warm_start=True adds trees on the same table, but columns, rows or weights are others than at the fit "
+            "before: give the same ones, or set warm_start=False"
+        )
+    if n_trees == n_before:
+        notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+
+
+def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple[Any, ...]) -> Model:
+    """The model, with the score below which a row is an outlier."""
+    facts: dict[str, Any] = {
+        "algorithm": ALGORITHM,
+        "criterion": "squared_error",  # the impurity of a node is the variance of its rows' path lengths
+        "max_samples": draws.n_draws,
+        "n_samples": len(dataset),
+        "offset": AUTO_OFFSET,
+        "parameters": params.facts(),
+        "version": __version__,
+    }
+    unseen = cast("Unseen", params.unseen)
+    model = Model("regression", dataset.schema, trees, combine="mean", unseen=unseen, facts=facts)
+    if isinstance(params.contamination, str):
+        warn_of_many_outliers(model, dataset.matrix, dataset.weights, params.n_jobs)
+        return model
+    scores = -scores_of_rows(model, dataset.matrix, params.n_jobs)
+    offset = lowest_share(scores, dataset.weights, float(params.contamination))
+    return replace(model, facts={**facts, "offset": offset})
+
+
+def _rows_to_draw(wanted: Any, n_rows: int, weights: np.ndarray | None) -> int:
+    """How many rows a tree draws; more than there are is all of them, with a warning."""
+    n = number_of_draws(None, n_rows, weights)
+    if isinstance(wanted, str):
+        return min(AUTO_SAMPLES, n)
+    if isinstance(wanted, Integral) and int(wanted) > n:
+        notices.warn(
+            f"max_samples ({wanted}) is greater than the total number of samples ({n}). max_samples will be set to "
+            "n_samples for estimation."
+        )
+        return n
+    return number_of_draws(wanted, n_rows, weights)
+
+
+def _digest(dataset: Dataset) -> str:
+    """The same for the same cells and weights in the same order; weights of 1 are none."""
+    made = blake2b(repr(dataset.matrix.shape).encode(), digest_size=16)
+    for begin in range(0, len(dataset), _BLOCK):
+        block = dataset.matrix[begin : begin + _BLOCK].astype(np.float64, order="C", copy=False)
+        made.update(np.ascontiguousarray(block).data)
+    if dataset.weights is not None and (dataset.weights != 1).any():
+        made.update(np.ascontiguousarray(dataset.weights).data)
+    return made.hexdigest()

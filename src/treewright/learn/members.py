@@ -1,0 +1,610 @@
+"""Copies of one estimator: their parameters, the rows and columns that each gets, and the model that they are together.
+
+The draws of rows are those of the forests: they depend on what the rows hold, not on where they stand, and a row of weight
+k is k equal rows. What a base estimator was told about columns (which are nominal, which may only rise) is told again for
+the columns that a member has. Fitting a member is its own business: ``estimators.members``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from treewright.data.declarations import Declared, resolve
+from treewright.data.matching import match_columns
+from treewright.data.memory import check_fits
+from treewright.data.row_content import content_of, rough_content_of
+from treewright.data.schema import Column, Schema
+from treewright.data.table import Table
+from treewright.data.take import header_of, take_columns
+from treewright.data.target import Labels, Numbers
+from treewright.exceptions import ParameterError
+from treewright.forest.chance import COLUMNS, GROWTH
+from treewright.forest.draws import Draws, counts_of_rows, number_of_draws, row_order, seeds_of
+from treewright.learn.params import (
+    CLASSES,
+    FLAG,
+    LOUDNESS,
+    NOTHING,
+    NUMBERS,
+    RANDOM_STATE,
+    THREADS,
+    WARM_START,
+    Params,
+    methods,
+    param,
+    plain,
+    real,
+    share,
+    stated,
+    whole,
+    words,
+)
+from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed
+from treewright.model import Model
+
+_ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
+_BASE_HELP = "what members are copies of; None is a tree"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaggingParams(Params):
+    """Bagging (Breiman 1996)."""
+
+    algorithm_name: ClassVar[str] = "bagging"
+
+    estimator: Any = param(None, _ESTIMATOR, NOTHING, help=_BASE_HELP)
+    n_estimators: int = param(10, whole(1), unit="members", help="members")
+    max_samples: float | None = param(
+        1.0,
+        whole(1),
+        share(0.0, 1.0, "right"),
+        NOTHING,
+        unit="rows or share of the rows",
+        help="rows that each member draws",
+    )
+    max_features: float = param(
+        1.0,
+        whole(1),
+        share(0.0, 1.0, "right"),
+        unit="columns or share of the columns",
+        help="columns that each member gets",
+    )
+    bootstrap: bool = param(True, FLAG, help="whether rows are drawn with replacement")
+    bootstrap_features: bool = param(False, FLAG, help="whether columns are drawn with replacement")
+    oob_score: bool = param(False, FLAG, shapes_model=False, help="judge each row by the members that did not draw it")
+    warm_start: bool = stated(WARM_START)
+    n_jobs: int | None = param(
+        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
+    )
+    random_state: Any = stated(RANDOM_STATE)
+    verbose: int = stated(LOUDNESS)
+    voting: str = param(
+        "soft", words("soft", "hard"), only=CLASSES, help="average the class shares, or one vote for each member"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdaBoostParams(Params):
+    """AdaBoost (Freund and Schapire 1997; SAMME, Zhu et al. 2009; R2, Drucker 1997)."""
+
+    algorithm_name: ClassVar[str] = "adaboost"
+
+    estimator: Any = param(None, _ESTIMATOR, NOTHING, help=_BASE_HELP)
+    n_estimators: int = param(50, whole(1), unit="members", help="members")
+    learning_rate: float = param(
+        1.0, real(0.0, None, "neither"), help="power of each member's weight on those after it"
+    )
+    loss: str = param(
+        "linear", words("linear", "square", "exponential"), only=NUMBERS, help="how distances of predictions count"
+    )
+    bootstrap: bool = param(False, FLAG, help="draw rows by their weights instead of passing the weights on")
+    keep_row_weights: bool = param(False, FLAG, help="keep what each row weighed in each round: row_weights_")
+    warm_start: bool = stated(WARM_START)
+    n_jobs: int | None = param(
+        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
+    )
+    random_state: Any = stated(RANDOM_STATE)
+
+
+_BYTES_PER_ROW = 32  # of the order of the rows and of a draw
+_BLOCK = 65_536  # rows that are hashed at a time
+
+
+class BagRows:
+    """The rows of a fit and the draws from them.
+
+    Parameters
+    ----------
+    X : table of n rows
+    target : Labels or Numbers of n rows
+    weights : float64[n] or None
+    max_samples : int, float or None
+    replace : bool
+        Whether a row may be drawn again.
+    seed : int
+    is_ours : bool
+        Whether X is a table as our estimators take it, which is refused where it is none.
+
+    Attributes
+    ----------
+    n_rows : int
+    kept : int64[m], ascending
+        Rows with weight; only these are drawn.
+    own_weights : float64[m] or None
+        What a drawn row weighs, where weights are neither numbers of rows nor chances: without replacement.
+    leaves_none_out : bool
+        Whether every member gets every row.
+    digest : str
+        The same for the same rows, targets and weights in the same order.
+    """
+
+    def __init__(
+        self,
+        X: Any,
+        target: Labels | Numbers,
+        weights: np.ndarray | None,
+        *,
+        max_samples: float | None,
+        replace: bool,
+        seed: int,
+        is_ours: bool,
+    ) -> None:
+        self.n_rows = len(target[0])
+        check_fits(_BYTES_PER_ROW * self.n_rows, f"drawing from {self.n_rows} rows")
+        content = content_of(X) if is_ours else rough_content_of(X)
+        self.digest = _digest_of(content, target, weights)
+        self.kept = np.arange(self.n_rows) if weights is None else np.flatnonzero(weights > 0)
+        weights = None if weights is None else weights[self.kept]
+        self.own_weights = None if replace or weights is None or counts_of_rows(weights) is not None else weights
+        weights = weights if self.own_weights is None else None
+        self._order = self._order_of(content, target, weights)
+        n_draws = number_of_draws(max_samples, len(self.kept), weights)
+        self.leaves_none_out = not replace and n_draws == number_of_draws(None, len(self.kept), weights)
+        self._draws = Draws(self._order, n_draws, seed, weights=weights, replace=replace)
+
+    def _order_of(self, content: np.ndarray, target: Labels | Numbers, weights: np.ndarray | None) -> np.ndarray:
+        """The rows with weight in an order that does not depend on where they stand."""
+        numbers = target[0][self.kept]
+        if isinstance(target, Labels):
+            # Ranks among the labels of these rows: a label of weight 0 must not change anything.
+            ranks = [np.unique(numbers[:, output], return_inverse=True)[1] for output in range(numbers.shape[1])]
+            numbers = np.stack(ranks, axis=1).astype(np.int32)
+        nothing = np.empty((len(self.kept), 0), np.uint8)
+        if not content.shape[1]:
+            return np.arange(len(self.kept), dtype=np.int32)
+        content = content if len(self.kept) == self.n_rows else content[self.kept]
+        return row_order(nothing, numbers, weights=weights, matrix=content)
+
+    def drawn(self, member: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that a member draws.
+
+        Returns
+        -------
+        rows : int64[k], ascending
+            Positions in the table.
+        times : float64[k], > 0
+            How often each is drawn, or what it weighs.
+        """
+        rows, counts = self._draws.counts(member)
+        times = counts.astype(np.float64) if self.own_weights is None else self.own_weights[rows]
+        return self.kept[rows], times
+
+    def as_weights(self, member: int) -> np.ndarray:
+        """float64[n_rows]: how often a member draws each row of the table."""
+        rows, times = self.drawn(member)
+        weights = np.zeros(self.n_rows)
+        weights[rows] = times
+        return weights
+
+    def in_order(self, member: int) -> np.ndarray:
+        """The rows that a member draws, each as often as it is drawn, in an order that does not depend on the table's.
+
+        Returns
+        -------
+        int64[n_draws]
+            Positions in the table.
+        """
+        rows, counts = self._draws.counts(member)
+        by_row = np.zeros(len(self.kept), np.int64)
+        by_row[rows] = counts
+        return self.repeated(by_row)
+
+    def repeated(self, by_row: np.ndarray) -> np.ndarray:
+        """Rows as often as they are counted, in an order that does not depend on the table's.
+
+        Parameters
+        ----------
+        by_row : int64[m], >= 0
+            Of the rows ``kept``.
+
+        Returns
+        -------
+        int64[k]
+            Positions in the table.
+        """
+        return self.kept[np.repeat(self._order, by_row[self._order])]
+
+    def counts_by_chance(self, member: int, chances: np.ndarray) -> np.ndarray:
+        """How often a member draws each row, with replacement and by other chances than the weights of the rows.
+
+        Parameters
+        ----------
+        member : int
+        chances : float64[m], > 0
+            Of the rows ``kept``. Whole numbers with a sum below 2**31 are exact.
+
+        Returns
+        -------
+        int64[m]
+        """
+        draws = Draws(self._order, self._draws.n_draws, self._draws.seed, weights=chances)
+        by_row = np.zeros(len(self.kept), np.int64)
+        rows, counts = draws.counts(member)
+        by_row[rows] = counts
+        return by_row
+
+    def left_out(self, member: int) -> np.ndarray:
+        """The rows with weight that a member does not draw.
+
+        Returns
+        -------
+        int64[k], ascending
+            Positions in the table.
+        """
+        return self.kept[self._draws.left_out(member)]
+
+
+def _digest_of(content: np.ndarray, target: Labels | Numbers, weights: np.ndarray | None) -> str:
+    """See ``BagRows.digest``."""
+    made = blake2b(digest_size=16)
+    labels = [known.tolist() for known in target.classes] if isinstance(target, Labels) else None
+    made.update(repr(labels).encode("utf-8", "surrogatepass"))
+    for array in (content, target[0], np.empty(0) if weights is None else weights):
+        made.update(repr(array.shape).encode())
+        for start in range(0, len(array), _BLOCK):
+            made.update(np.ascontiguousarray(array[start : start + _BLOCK], np.float64).data)
+    return made.hexdigest()
+
+
+def member_columns(n_columns: int, n_chosen: int, seed: int, member: int, *, replace: bool) -> np.ndarray:
+    """The columns that a member gets.
+
+    Parameters
+    ----------
+    n_columns, n_chosen : int >= 1
+    seed, member : int
+    replace : bool
+        Whether a column may be drawn again.
+
+    Returns
+    -------
+    int64[n_chosen], ascending
+
+    Examples
+    --------
+    >>> member_columns(3, 3, 0, 0, replace=False).tolist()
+    [0, 1, 2]
+    """
+    # Columns are drawn as rows are, with a seed of their own; here each is as good as another and has no content.
+    own_seed = int(seeds_of(seed, 0, 1)[0, COLUMNS])
+    columns = Draws(np.arange(n_columns, dtype=np.int32), n_chosen, own_seed, replace=replace)
+    chosen, times = columns.counts(member)
+    return np.repeat(chosen, times).astype(np.int64)
+
+
+def seeded(estimator: Any, seed: int, member: int) -> Any:
+    """The estimator itself; whatever chance is inside it got seeds that no other member has.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Changed.
+    seed, member : int
+    """
+    state = int(seeds_of(seed, member, 1)[0, GROWTH])
+    names = sorted(n for n in estimator.get_params(deep=True) if n == "random_state" or n.endswith("__random_state"))
+    seeds = (seeds_of(state, 0, max(1, len(names)))[:, 0] % np.uint64(2**31 - 1)).tolist()
+    return estimator.set_params(**dict(zip(names, seeds, strict=False))) if names else estimator
+
+
+_ASKED = ("nominal", "ordinal", "numeric", "monotonic_cst", "interaction_cst")
+
+
+@dataclass(frozen=True)
+class BagColumns:
+    """The columns of a fit.
+
+    Attributes
+    ----------
+    schema : Schema
+        Their names, or that they have none; kinds are not known here.
+    """
+
+    schema: Schema
+
+    @classmethod
+    def of(cls, X: Any) -> BagColumns:
+        """The columns of a table.
+
+        Raises
+        ------
+        DataError
+            It is no table, or has no columns.
+        ColumnError
+            Two columns have the same name.
+        """
+        names, width = header_of(X)
+        known = tuple(f"x{at}" for at in range(width)) if names is None else names
+        return cls(Schema(tuple(Column(name, "numeric") for name in known), names is not None))
+
+    def __len__(self) -> int:
+        return len(self.schema)
+
+    def is_every(self, columns: np.ndarray) -> bool:
+        """Whether a member has all columns, each once."""
+        return len(columns) == len(self) and bool((columns == np.arange(len(self))).all())
+
+    def names_of(self, columns: np.ndarray) -> list[Hashable]:
+        """Names of a member's columns; a column that it has twice has a second name, ``"age (2)"``.
+
+        Parameters
+        ----------
+        columns : int64[k]
+        """
+        taken = set(self.schema.names)
+        times: Counter[int] = Counter()
+        names: list[Hashable] = []
+        for at in columns.tolist():
+            times[at] += 1
+            name, number = self.schema.names[at], times[at]
+            if number > 1:
+                while f"{name} ({number})" in taken:
+                    number += 1
+                name = f"{name} ({number})"
+                taken.add(name)
+            names.append(name)
+        return names
+
+    def part_of(self, X: Any, columns: np.ndarray) -> Any:
+        """A member's columns of a table.
+
+        Parameters
+        ----------
+        X : table
+            With the columns of the fit in their order (``arranged``).
+        columns : int64[k]
+        """
+        if self.is_every(columns):
+            return X
+        is_named = self.schema.named and header_of(X)[0] is not None
+        return take_columns(X, columns, self.names_of(columns) if is_named else None)
+
+    def arranged(self, X: Any, owner: str) -> Any:
+        """The columns of the fit, in their order, of another table; X itself where it has just these.
+
+        Raises
+        ------
+        ColumnError
+            A column is missing, or there are more or fewer where there are no names.
+
+        Warns
+        -----
+        DataWarning
+            Columns that the fit did not see; names on one side only.
+        """
+        names, width = header_of(X)
+        where = match_columns(self.schema, Table(names, 0, width), owner)
+        return X if where == list(range(width)) else take_columns(X, np.array(where, np.int64))
+
+    def told_again(self, parameters: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
+        """What a base estimator was told about columns, for those of a member.
+
+        Parameters
+        ----------
+        parameters : mapping
+            ``get_params(deep=True)`` of the base.
+        columns : int64[k]
+
+        Returns
+        -------
+        dict
+            Parameters to set.
+
+        Raises
+        ------
+        ColumnError
+            A declared column does not exist.
+        ParameterError
+            A column is declared twice, or a constraint names none of the columns.
+
+        Examples
+        --------
+        >>> columns = BagColumns.of({"age": [1], "city": ["Oslo"], "size": ["S"]})
+        >>> told = {"nominal": ["city"], "ordinal": {"size": ["S", "M"]}, "numeric": None}
+        >>> columns.told_again(told, np.array([0, 2]))
+        {'nominal': {}, 'ordinal': {'size': ['S', 'M']}, 'numeric': []}
+        """
+        if self.is_every(columns):
+            return {}
+        told: dict[str, Any] = {}
+        for name in parameters:
+            prefix, _, last = name.rpartition("__")
+            if last == "nominal":
+                start = f"{prefix}__" if prefix else ""
+                given = {word: parameters.get(start + word) for word in _ASKED}
+                told |= {start + word: value for word, value in self._declarations(given, columns).items()}
+        return told
+
+    def _declarations(self, given: Mapping[str, Any], columns: np.ndarray) -> dict[str, Any]:
+        """Declarations of one estimator, for a member's columns."""
+        told: dict[str, Any] = {}
+        keys = self.names_of(columns) if self.schema.named else list(range(len(columns)))
+        pairs = list(zip(keys, columns.tolist(), strict=True))
+        if any(given[word] is not None for word in _ASKED[:3]):
+            declared = resolve(self.schema.names, given["nominal"], given["ordinal"], given["numeric"])
+            mine = {key: declared[at] for key, at in pairs if at in declared}
+            told = {
+                "nominal": {key: _levels(one) for key, one in mine.items() if one.kind == "nominal"},
+                "ordinal": {key: _levels(one) for key, one in mine.items() if one.kind == "ordinal"},
+                "numeric": [key for key, one in mine.items() if one.kind == "numeric"],
+            }
+            if any(one.unnamed for one in declared.values()):
+                told["nominal"] = given["nominal"]  # "all", which means the same of fewer columns
+        signs = monotone_signs(given["monotonic_cst"], self.schema)
+        if signs is not None:
+            told["monotonic_cst"] = [signs[at] for _, at in pairs]
+        groups = given["interaction_cst"]
+        if not (groups is None or isinstance(groups, str)):  # a word means the same of fewer columns
+            # With the group of those that no group names: among fewer columns it would be another one.
+            of_positions = interaction_groups(groups, self.schema) or ()
+            mine_of = [[key for key, at in pairs if at in group] for group in of_positions]
+            told["interaction_cst"] = [group for group in mine_of if group]
+        return told
+
+
+def _levels(declared: Declared) -> list[Hashable] | None:
+    """Declared levels; None where the data decide."""
+    return list(declared.levels) or None
+
+
+_ALIKE = ("task", "n_outputs", "unseen", "missing", "schema")
+
+
+def model_of_members(
+    members: Sequence[Any],
+    features: Sequence[Any],
+    columns: BagColumns | None,
+    target_names: tuple[str, ...],
+    combine: Literal["mean", "vote", "median"],
+    facts: Mapping[str, Any],
+    weights: np.ndarray | None = None,
+) -> Model | str:
+    """The members' trees as one model.
+
+    Parameters
+    ----------
+    members : sequence of fitted estimators
+    features : sequence of int64[k]
+        The columns of each.
+    columns : BagColumns or None
+    target_names : tuple of str
+    combine : {"mean", "vote", "median"}
+    facts : mapping
+        Of the ensemble; those of the first member are added as ``member``.
+    weights : float64[n_members], optional
+        Of the members in a vote or a median.
+
+    Returns
+    -------
+    Model or str
+        Why there is none: a member is no single tree, has not all columns, or knows other levels or classes.
+    """
+    models: list[Any] = [getattr(member, "model_", None) for member in members]
+    first = models[0]
+    for number, model in enumerate(models):
+        name = type(members[number]).__name__
+        if not isinstance(model, Model) or model.combine != "single":
+            return f"member {number} ({name}) is not a single tree of Treewright"
+        if columns is None or not columns.is_every(features[number]):
+            return "its members have not all columns (max_features, bootstrap_features)"
+        same_classes = [one.tolist() for one in model.classes] == [one.tolist() for one in first.classes]
+        if not same_classes or any(getattr(model, field) != getattr(first, field) for field in _ALIKE):
+            return f"member {number} ({name}) knows other levels or classes than member 0"
+    about_member = {
+        "algorithm": first.facts["algorithm"],
+        # Each member has a seed of its own.
+        "parameters": {name: value for name, value in first.facts["parameters"].items() if name != "random_state"},
+    }
+    return Model(
+        task=first.task,
+        schema=first.schema,
+        trees=tuple(model.trees[0] for model in models),
+        classes=first.classes,
+        n_outputs=first.n_outputs,
+        combine=combine,
+        unseen=first.unseen,
+        missing=first.missing,
+        target_names=target_names,
+        facts={"criterion": first.facts["criterion"], **facts, "member": about_member},
+        tree_weights=weights,
+    )
+
+
+# Of any estimator: no fitted model can depend on them.
+_WITHOUT_EFFECT = frozenset({"callbacks", "n_jobs", "grow_trace", "oob_score", "verbose", "warm_start"})
+# What may change: it decides how many members there are and what is made of them, not what a member is.
+_FREE = frozenset({"n_estimators", "oob_score", "voting", "n_jobs", "verbose", "warm_start"})
+# Of the base, at any depth: seeds are drawn for each member, the others change nothing of what is fitted.
+_FREE_IN_BASE = frozenset({"random_state", "n_jobs", "verbose"})
+_BASE = "estimator"
+
+
+@dataclass(frozen=True, eq=False)
+class BagWarmStart:
+    """What all members of a bag have in common.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those that decide what a member is, by name; those of the base as ``estimator__name``.
+    columns : BagColumns or None
+    rows : BagRows
+    seed : int
+    """
+
+    parameters: dict[str, Any]
+    columns: BagColumns | None
+    rows: BagRows
+    seed: int
+
+    def refuse_others(self, now: BagWarmStart) -> None:
+        """Refuse to add members of another kind.
+
+        Raises
+        ------
+        ParameterError
+            A parameter, the columns, rows, target or weights are others.
+        """
+        refuse_changed(self.parameters, now.parameters, "members")
+        if self.columns != now.columns:
+            raise ParameterError("warm_start=True goes on from members that were fitted on other columns: fit anew")
+        if self.rows.digest != now.rows.digest:
+            raise ParameterError(
+                "warm_start=True adds members on the same table, but rows, target or weights are others than at the "
+                "fit before: give the same ones, or set warm_start=False"
+            )
+
+
+def parameters_of(own: Mapping[str, Any], base: Any) -> dict[str, Any]:
+    """Parameters that decide what a member is; they are copied, as lists may change in their place.
+
+    Parameters
+    ----------
+    own : mapping
+        Of the bag, without those of the base.
+    base : estimator
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsRegressor
+    >>> own = {"n_estimators": 10, "max_samples": 0.5, "estimator": None}
+    >>> found = parameters_of(own, KNeighborsRegressor(3))
+    >>> found["max_samples"], found["estimator__n_neighbors"], "n_estimators" in found
+    (0.5, 3, False)
+    """
+    found = {_BASE: type(base), **_copies({name: own[name] for name in own if name not in {_BASE, *_FREE}})}
+    of_base = {name: value for name, value in base.get_params(deep=True).items()
+               if name.rpartition("__")[2] not in _FREE_IN_BASE}  # fmt: skip
+    return found | {f"{_BASE}__{name}": value for name, value in _copies(of_base).items()}
+
+
+def _copies(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Values as plain JSON; functions have none and are kept."""
+    kept = {name: value for name, value in values.items() if callable(value)}
+    return {name: plain(value) for name, value in sorted(values.items()) if name not in _WITHOUT_EFFECT} | kept

@@ -1,0 +1,139 @@
+"""Nearest neighbours: nothing is grown, the rows are kept with a metric that says what near means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from treewright.data.dataset import Dataset
+from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
+from treewright.exceptions import ParameterError
+from treewright.learn.params import (
+    CLASSES,
+    FUNCTION,
+    LISTED,
+    MAPPING,
+    NOTHING,
+    TEXT,
+    ColumnParams,
+    param,
+    real,
+    whole,
+    words,
+)
+from treewright.learn.train import Trained, encoded_table, refuse_too_large
+from treewright.model.neighbors import NeighborsModel
+from treewright.model.neighbors_rows import UNSEEN, is_sparse
+from treewright.neighbors import votes
+from treewright.neighbors.index import ALGORITHMS, search_for
+from treewright.neighbors.metrics import Metric
+from treewright.neighbors.metrics_by_name import metric_of
+from treewright.neighbors.mixed_columns import RULES
+from treewright.neighbors.ranks import SQUARES
+from treewright.neighbors.sparse import KINDS as SPARSE_METRICS
+from treewright.neighbors.sparse_cells import checked_rows
+from treewright.neighbors.stored import Stored
+from treewright.version import __version__
+
+
+@dataclass(frozen=True, kw_only=True)
+class NeighborsParams(ColumnParams):
+    """Nearest neighbours (Fix and Hodges 1951; Cover and Hart 1967)."""
+
+    algorithm_name: ClassVar[str] = "nearest_neighbors"
+
+    n_neighbors: int = param(5, whole(1), unit="rows", help="how many rows vote")
+    weights: str | Callable[..., Any] = param(
+        "uniform", words(*votes.NAMES), FUNCTION, help="what a neighbour's vote counts"
+    )
+    metric: str | Callable[..., Any] = param(
+        "auto", TEXT, FUNCTION, help="what distance means, by name or as a function"
+    )
+    p: float = param(2.0, real(1, None, "left"), help="the power of metric='minkowski'")
+    metric_params: Mapping[str, Any] | None = param(
+        None, MAPPING, NOTHING, help="weights of the columns ('w'), or their covariance ('V') or its inverse ('VI')"
+    )
+    scale: Any = param(
+        None, LISTED, MAPPING, TEXT, NOTHING,
+        help="columns before they are compared: 'standard', 'range', 'robust', or a number per column",
+    )  # fmt: skip
+    algorithm: str = param(
+        "auto", words(*ALGORITHMS), help="how the nearest are found: 'brute' or 'kd_tree'; the answer is the same"
+    )
+    unseen: str = param("other", words(*UNSEEN), help="what a level that fit never saw is taken for")
+
+
+def knows_missing(metric: Any) -> bool:
+    """Whether a metric has a meaning for missing cells."""
+    return isinstance(metric, str) and metric in ("auto", *RULES)
+
+
+def neighbors_dataset(
+    X: Any, y: Any, params: NeighborsParams, encode_target: Callable[[Any], Labels | Numbers] | None = None
+) -> Dataset:
+    """The rows to keep; sparse rows stay sparse where metric and search can use them so, without a schema."""
+    refuse_too_large(X)
+    declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric))
+    schema: Any
+    if is_sparse(X) and not declared and isinstance(params.metric, str) and params.metric in ("auto", *SPARSE_METRICS):
+        schema, matrix = None, checked_rows(X)
+    else:
+        schema, matrix = encoded_table(X, params)
+    if encode_target is None:
+        encode_target = encode_labels if params.task == CLASSES else encode_numbers
+    target = encode_target(y)
+    check_lengths(matrix.shape[0], target)
+    return Dataset(schema, matrix, target)
+
+
+def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -> Trained:  # noqa: ARG001 - nothing is grown
+    """Keep the rows."""
+    n, n_columns = dataset.matrix.shape
+    if params.n_neighbors > n:
+        raise ParameterError(
+            f"n_neighbors={params.n_neighbors} > {n} rows (n_samples={n}): ask for fewer neighbours, or fit on more rows"
+        )
+    metric = _metric_of(dataset, params)
+    points: Any = dataset.matrix
+    if dataset.schema is not None:
+        points = metric.points(dataset.matrix)
+        if np.may_share_memory(points, dataset.matrix):
+            points = points.copy()  # it may be the user's own array, which may be changed after the fit
+    search_for(metric, points, params.algorithm)  # refuses an algorithm that does not go with them
+    target = dataset.target
+    codes, values = (target.codes, None) if isinstance(target, Labels) else (None, target.values)
+    model = NeighborsModel(
+        params.task,
+        classes=dataset.classes,
+        schema=dataset.schema,
+        n_columns=n_columns,
+        stored=Stored(metric, points, codes, values, params.algorithm),
+        n_outputs=dataset.n_outputs,
+        n_neighbors=int(params.n_neighbors),
+        weights=params.weights,
+        unseen=params.unseen,
+        target_names=target.names,
+        facts={
+            "algorithm": params.algorithm_name,
+            "n_samples": n,
+            "parameters": params.facts(),
+            "version": __version__,
+        },
+    )
+    return Trained(model)
+
+
+def _metric_of(dataset: Dataset, params: NeighborsParams) -> Metric:
+    """What distance means here."""
+    if dataset.schema is None:
+        for name in ("scale", "metric_params"):
+            if getattr(params, name) is not None:
+                raise ParameterError(f"{name} is for dense tables: sparse rows are compared as they are")
+        return Metric("euclidean" if params.metric == "auto" else str(params.metric), SQUARES)
+    return metric_of(
+        params.metric, dataset.matrix, dataset.schema, p=params.p, scale=params.scale, metric_params=params.metric_params,
+        target=dataset.target_array,
+    )  # fmt: skip

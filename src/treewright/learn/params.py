@@ -1,0 +1,438 @@
+"""The parameters of every algorithm, each stated once: default, range, unit, and a line of what it does.
+
+One frozen dataclass per algorithm, in the module that learns it; here stands what they share. Whatever else speaks of parameters reads it here: the check of an estimator's
+arguments, ``--set`` and ``treewright parameters`` on the command line, the facts in a model file, the reference page.
+
+Three ideas:
+
+- A `Rule` is what a value may be (a range, one of some words, None ...). It accepts or it does not, and it says itself in
+  words: "an int in the range [1, inf)".
+- A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a dataclass
+  field; `param` writes both at once.
+- A `Params` object holds the values as the user gave them. It cannot exist with a value out of range. What is a number
+  of rows, a share or a word there becomes what growers take in ``learn.settings``.
+
+Classification and regression share a dataclass. A parameter that only one of them has says so (``only``), and a default
+that differs is a pair (``by_task``).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+
+if TYPE_CHECKING:
+    from treewright.data.target import Labels, Numbers
+
+Task = Literal["classification", "regression"]
+CLASSES: Task = "classification"
+NUMBERS: Task = "regression"
+
+
+# Rules: what a value may be.
+
+
+class Rule(NamedTuple):
+    """What a value may be.
+
+    Attributes
+    ----------
+    words : str
+        The rule in words, as scikit-learn words its own: it follows "must be".
+    accepts : callable
+        From a value to whether it is allowed.
+    """
+
+    words: str
+    accepts: Callable[[Any], bool]
+
+
+_OPEN_LEFT = {"both": operator.ge, "left": operator.ge, "right": operator.gt, "neither": operator.gt}
+_OPEN_RIGHT = {"both": operator.le, "right": operator.le, "left": operator.lt, "neither": operator.lt}
+
+
+def _interval(
+    is_whole: bool, low: float | None, high: float | None, closed: str, is_number: Callable[[Any], bool]
+) -> Rule:
+    """A rule for numbers between two ends; nan is in no range."""
+    above, below = _OPEN_LEFT[closed], _OPEN_RIGHT[closed]
+
+    def accepts(value: Any) -> bool:
+        if not is_number(value) or (not isinstance(value, Integral) and np.isnan(value)):
+            return False
+        return (low is None or above(value, low)) and (high is None or below(value, high))
+
+    ends = ["-inf" if low is None else str(low), "inf" if high is None else str(high)]
+    left, right = "[" if closed in ("left", "both") else "(", "]" if closed in ("right", "both") else ")"
+    return Rule(f"{'an int' if is_whole else 'a float'} in the range {left}{ends[0]}, {ends[1]}{right}", accepts)
+
+
+def whole(low: int, high: int | None = None) -> Rule:
+    """A whole number, True and False not being any."""
+    closed = "left" if high is None else "both"
+    return _interval(True, low, high, closed, lambda value: isinstance(value, Integral) and not isinstance(value, bool))
+
+
+def real(low: float | None, high: float | None, closed: str) -> Rule:
+    """A float or a whole number."""
+    return _interval(
+        False, low, high, closed,
+        lambda value: isinstance(value, Integral | float | np.floating) and not isinstance(value, bool),
+    )  # fmt: skip
+
+
+def share(low: float, high: float, closed: str) -> Rule:
+    """A float: 1 is a number of something, 1.0 all of it."""
+    return _interval(False, low, high, closed, lambda value: isinstance(value, float | np.floating))
+
+
+# The same for single trees and isolation forests, which have always taken what Python counts among the numbers: True is 1.
+def any_whole(low: int) -> Rule:
+    """A whole number, True being 1."""
+    return _interval(True, low, None, "left", lambda value: isinstance(value, Integral))
+
+
+def any_real(low: float, high: float | None, closed: str) -> Rule:
+    """Any real number, fractions included."""
+    return _interval(False, low, high, closed, lambda value: isinstance(value, Real))
+
+
+def any_share(low: float, high: float, closed: str) -> Rule:
+    """Any real number that is not a whole one by type."""
+    return _interval(
+        False, low, high, closed, lambda value: isinstance(value, Real) and not isinstance(value, Integral)
+    )
+
+
+def words(*allowed: str) -> Rule:
+    """One of some words; they are listed in alphabetical order, as a set has another order in every process."""
+    known = frozenset(allowed)
+    listed = "a str among {" + ", ".join(map(repr, sorted(known))) + "}"
+    return Rule(listed, lambda value: isinstance(value, str) and value in known)
+
+
+def instance(kind: type) -> Rule:
+    """An instance of a class."""
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return Rule(f"an instance of {name!r}", lambda value: isinstance(value, kind))
+
+
+def _is_listed(value: Any) -> bool:
+    return any(hasattr(value, name) for name in ("__len__", "shape", "__array__")) and not np.isscalar(value)
+
+
+def methods(*names: str) -> Rule:
+    """An object with some methods."""
+    quoted = [repr(name) for name in names]
+    listed = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    return Rule(
+        f"an object implementing {listed}", lambda value: all(callable(getattr(value, name, None)) for name in names)
+    )
+
+
+NOTHING = Rule("None", lambda value: value is None)
+FUNCTION = Rule("a callable", callable)
+LISTED = Rule("an array-like", _is_listed)
+TEXT, MAPPING, LIST = instance(str), instance(dict), instance(list)
+THREADS = instance(Integral)
+_FLAG = (instance(bool), instance(np.bool_))
+FLAG = Rule(f"{_FLAG[0].words} or {_FLAG[1].words}", lambda value: isinstance(value, bool | np.bool_))
+_LOUD = any_whole(0)
+VERBOSE = Rule(f"{_LOUD.words}, {FLAG.words}", lambda value: _LOUD.accepts(value) or FLAG.accepts(value))
+_SEED = _interval(True, 0, 2**32 - 1, "both", lambda value: isinstance(value, Integral))
+SEED = Rule(
+    f"{_SEED.words}, an instance of 'numpy.random.mtrand.RandomState' or None",
+    lambda value: value is None or isinstance(value, np.random.RandomState) or _SEED.accepts(value),
+)
+
+
+# Parameters: a default, rules, help.
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What there is to know about one parameter.
+
+    Attributes
+    ----------
+    default : Any, or dict from task to default
+    rules : tuple of Rule
+        One of them must accept a value.
+    help : str
+        What it does, in a line.
+    unit : str
+        What its number counts: ``"rows"``, ``"share of the rows"``; empty for words and switches.
+    only : {"classification", "regression"}, optional
+        The task that has it.
+    shapes_model : bool
+        Whether the model can depend on it: what cannot stays out of the model file.
+    """
+
+    default: Any
+    rules: tuple[Rule, ...]
+    help: str
+    unit: str = ""
+    only: Task | None = None
+    shapes_model: bool = True
+
+    def default_of(self, task: Task) -> Any:
+        """The default for a task."""
+        return self.default.value[task] if isinstance(self.default, _ByTask) else self.default
+
+    @property
+    def range(self) -> str:
+        """What a value may be, in words."""
+        *others, last = [rule.words for rule in self.rules]
+        return f"{', '.join(others)} or {last}" if others else last
+
+
+@dataclass(frozen=True)
+class _ByTask:
+    """A default that depends on the task."""
+
+    value: dict[Task, Any]
+
+
+def by_task(classes: Any, numbers: Any) -> Any:
+    """A default for classification and one for regression."""
+    return _ByTask({CLASSES: classes, NUMBERS: numbers})
+
+
+def param(
+    default: Any,
+    *rules: Rule,
+    help: str,
+    unit: str = "",
+    only: Task | None = None,
+    shapes_model: bool = True,  # noqa: A002
+) -> Any:
+    """A dataclass field that is a parameter."""
+    return stated(Parameter(default, rules, help, unit, only, shapes_model))
+
+
+def stated(parameter: Parameter) -> Any:
+    """A dataclass field of a parameter that stands elsewhere already."""
+    return field(default=parameter.default, metadata={"parameter": parameter})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Params:
+    """The parameters of one fit.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+        What is learned; not a parameter of an estimator, whose class says it.
+    owner : str
+        Who is named in an error: the estimator's class.
+
+    Raises
+    ------
+    ParameterError
+        A value that no rule accepts, or values that contradict each other; ``parameter`` of the error names it.
+    """
+
+    algorithm_name: ClassVar[str]  # as the model's facts and ``learn.registry`` have it
+
+    task: Task = CLASSES
+    owner: dataclasses.InitVar[str | None] = None
+
+    def __post_init__(self, owner: str | None) -> None:
+        known = parameters_of(type(self), self.task)
+        for name, each in _stated(type(self)).items():
+            value = getattr(self, name)
+            if isinstance(value, _ByTask):
+                object.__setattr__(self, name, value.value[self.task])
+            elif name not in known and value is not each.default:
+                raise ParameterError(f"{name} is a parameter of {each.only}, not of {self.task}")
+        self._check_each(known, owner or type(self).__name__)
+        self.check_together()
+
+    def _check_each(self, known: Mapping[str, Parameter], owner: str) -> None:
+        for name, each in known.items():
+            value = getattr(self, name)
+            if not any(rule.accepts(value) for rule in each.rules):
+                error = ParameterError(
+                    f"The {name!r} parameter of {owner} must be {each.range}. Got {value!r} instead."
+                )
+                error.parameter = name
+                raise error
+
+    def check_together(self) -> None:
+        """Refuse values that contradict each other."""
+
+    def check_target(self, target: Labels | Numbers) -> None:
+        """Refuse a target that the criterion has no meaning for."""
+
+    def values(self) -> dict[str, Any]:
+        """The parameters that the task has, by name."""
+        return {name: getattr(self, name) for name in parameters_of(type(self), self.task)}
+
+    def facts(self) -> dict[str, Any]:
+        """The parameters that a model can depend on, as plain JSON: the same bytes for the same fit."""
+        known = parameters_of(type(self), self.task)
+        return {name: plain(getattr(self, name)) for name in sorted(known) if known[name].shapes_model}
+
+
+@cache
+def _stated(kind: type[Params]) -> dict[str, Parameter]:
+    """Every parameter of a dataclass, whichever task has it."""
+    return {each.name: each.metadata["parameter"] for each in dataclasses.fields(kind) if "parameter" in each.metadata}
+
+
+@cache
+def parameters_of(kind: type[Params], task: Task = CLASSES) -> dict[str, Parameter]:
+    """The parameters that an algorithm has for a task, by name.
+
+    Examples
+    --------
+    >>> from treewright.learn.single import TreeParams
+    >>> parameters_of(TreeParams, "regression")["criterion"].default_of("regression")
+    'squared_error'
+    >>> parameters_of(TreeParams)["max_depth"].range
+    'an int in the range [1, inf) or None'
+    """
+    found = {name: each for name, each in _stated(kind).items() if each.only in (None, task)}
+    return {name: dataclasses.replace(each, rules=_rules_for(each.rules, task)) for name, each in found.items()}
+
+
+def _rules_for(rules: tuple[Any, ...], task: Task) -> tuple[Rule, ...]:
+    """Rules that depend on the task are given as a `_ByTask`."""
+    return tuple(each.value[task] if isinstance(each, _ByTask) else each for each in rules)
+
+
+def plain(value: Any) -> Any:
+    """A value as plain JSON; what has no JSON form is named by its type."""
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, float | np.floating):
+        return float(value)
+    if isinstance(value, Real):
+        return finite(value)
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return [[plain(key), plain(item)] for key, item in value.items()]
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return type(value).__name__
+
+
+def finite(value: Any) -> float:
+    """A number as float64; one beyond it as the largest."""
+    largest = float(np.finfo(np.float64).max)
+    try:
+        return min(float(value), largest)
+    except OverflowError:
+        return largest
+
+
+def refuse_other_function(function: Callable[..., Any], name: str, what: str, n_arguments: int) -> None:
+    """Refuse a function that cannot be called so, before anything is grown for it.
+
+    Raises
+    ------
+    ParameterError
+        It does not take so many arguments.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # written in C, it does not say
+        return
+    try:
+        signature.bind(*[None] * n_arguments)
+    except TypeError as error:
+        raise ParameterError(f"{name}={name_of(function)} must take {what}: {error}") from None
+
+
+def name_of(function: Callable[..., Any]) -> str:
+    """What a function is called."""
+    return getattr(function, "__name__", None) or type(function).__name__
+
+
+# What several algorithms have in common.
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnParams(Params):
+    """What the columns of a table are, and the threads that work on it."""
+
+    nominal: Any = param(
+        None, LISTED, MAPPING, TEXT, NOTHING, help="columns whose values are names; 'all' for every one"
+    )
+    ordinal: Any = param(None, MAPPING, NOTHING, help="columns whose values are ranks: their levels, lowest first")
+    numeric: Any = param(
+        None, LISTED, NOTHING, help="columns whose values are numbers, where their type does not say so"
+    )
+    unseen: str = param(
+        "missing", words("missing", "error", "majority"), help="what a level that fit never saw is taken for"
+    )
+    n_jobs: int | None = param(
+        None, THREADS, NOTHING, unit="threads", shapes_model=False, help="threads; None is all processors"
+    )
+
+    @property
+    def class_weight_of_fit(self) -> Any:
+        """What classes weigh among all rows."""
+        return getattr(self, "class_weight", None)
+
+    @property
+    def missing_cells(self) -> str:
+        """Which way missing values go; ``"error"`` where they are refused."""
+        way: str = getattr(self, "missing", "direction")
+        return way
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeLimits(ColumnParams):
+    """Where the growth of a single tree ends."""
+
+    max_depth: int | None = param(
+        None, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+    )
+    min_samples_split: float = param(
+        2,
+        any_whole(2),
+        any_share(0.0, 1.0, "right"),
+        unit="rows or share of the rows",
+        help="rows a node needs to be split",
+    )
+    min_samples_leaf: float = param(
+        1, any_whole(1), any_share(0.0, 1.0, "neither"), unit="rows or share of the rows", help="rows a branch needs"
+    )
+
+
+# Parameters that have one meaning wherever they stand: `stated` makes a field of one.
+CLASS_WEIGHT = Parameter(
+    None, (MAPPING, LIST, words("balanced"), NOTHING), only=CLASSES,
+    help="what the rows of each class weigh: a dict from label to weight, or 'balanced'; a list of them for several outputs",
+)  # fmt: skip
+GROW_TRACE = Parameter(
+    False, (FLAG,), shapes_model=False, help="keep what every node was offered: trace_ tells how the tree grew"
+)
+RANDOM_STATE = Parameter(None, (SEED,), help="seed of what is drawn; None means 0")
+MONOTONE = Parameter(
+    None, (LISTED, MAPPING, NOTHING),
+    help="per column -1, 0 or 1: the prediction may only fall or rise with the column",
+)  # fmt: skip
+INTERACTIONS = Parameter(
+    None, (LISTED, words("pairwise", "no_interactions"), NOTHING),
+    help="groups of columns that may be asked on one way from the root to a leaf",
+)  # fmt: skip
+MAX_BINS = Parameter(255, (whole(2, 255),), unit="bins", help="bins of a column")
+WARM_START = Parameter(
+    False, (FLAG,), shapes_model=False, help="a further fit with more n_estimators goes on from this one"
+)
+LOUDNESS = Parameter(0, (VERBOSE,), shapes_model=False, help="above 0 shows a progress bar")

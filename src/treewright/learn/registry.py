@@ -1,0 +1,134 @@
+"""Every algorithm once: its names, its parameters, who learns it, and the estimators around it.
+
+Whoever turns a word into an algorithm (the command line, comparisons, a model file's facts, the report) asks here.
+Nothing is imported before it is asked for: the learner of one algorithm needs none of the others' kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from treewright.exceptions import ParameterError
+from treewright.learn.params import CLASSES, Params, Task
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """One algorithm.
+
+    Attributes
+    ----------
+    word : str
+        Its name on the command line.
+    name : str
+        Its name in the facts of a model, and of ``Params.algorithm_name``.
+    title : str
+        Its name in a sentence.
+    module, params, learner : str
+        The module that learns it, and the names of its dataclass of parameters and of its function in there.
+    classifier, regressor : str or None
+        The estimators around it; None where it does not predict such a target.
+    kind : {"tree", "trees", "members", "rows", "outliers"}
+        What a fit makes: one tree; many of its own; copies of another estimator; nothing but the rows; scores without a
+        target.
+    aliases : tuple of str
+        Other words for it that are understood.
+    """
+
+    word: str
+    name: str
+    title: str
+    module: str
+    params: str
+    learner: str
+    classifier: str | None
+    regressor: str | None
+    kind: str = "tree"
+    aliases: tuple[str, ...] = ()
+
+    def params_class(self) -> type[Params]:
+        """The dataclass of its parameters."""
+        found: type[Params] = getattr(import_module(f"treewright.learn.{self.module}"), self.params)
+        return found
+
+    def estimator(self, task: Task) -> Any:
+        """The estimator around it; None where it does not predict such a target."""
+        name = self.classifier if task == CLASSES else self.regressor
+        return None if name is None else getattr(import_module("treewright"), name)
+
+
+ALGORITHMS = (
+    Algorithm(
+        "cart", "cart", "CART", "single", "TreeParams", "train_tree",
+        "DecisionTreeClassifier", "DecisionTreeRegressor", aliases=("tree", "decision-tree"),
+    ),
+    Algorithm("id3", "id3", "ID3", "single", "ID3Params", "train_tree", "ID3Classifier", None),
+    Algorithm("c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")),
+    Algorithm("chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"),
+    Algorithm(
+        "forest", "random_forest", "random forest", "forest", "ForestParams", "train_forest",
+        "RandomForestClassifier", "RandomForestRegressor", "trees", ("random-forest",),
+    ),
+    Algorithm(
+        "extra-trees", "extra_trees", "extra-trees", "forest", "ExtraTreesParams", "train_forest",
+        "ExtraTreesClassifier", "ExtraTreesRegressor", "trees",
+    ),
+    Algorithm(
+        "bagging", "bagging", "bagging", "members", "BaggingParams", "",
+        "BaggingClassifier", "BaggingRegressor", "members", ("bag",),
+    ),
+    Algorithm(
+        "boosting", "gradient_boosting", "gradient boosting", "boosting", "BoostingParams", "train_boosting",
+        "GradientBoostingClassifier", "GradientBoostingRegressor", "trees", ("gradient-boosting", "gbm"),
+    ),
+    Algorithm(
+        "adaboost", "adaboost", "AdaBoost", "members", "AdaBoostParams", "",
+        "AdaBoostClassifier", "AdaBoostRegressor", "members",
+    ),
+    Algorithm(
+        "knn", "nearest_neighbors", "nearest neighbours", "neighbors", "NeighborsParams", "train_neighbors",
+        "KNeighborsClassifier", "KNeighborsRegressor", "rows", ("nearest-neighbours", "nearest-neighbors"),
+    ),
+    Algorithm(
+        "isolation", "isolation_forest", "isolation forest", "isolation", "IsolationParams", "train_isolation",
+        None, None, "outliers", ("isolation-forest",),
+    ),
+)  # fmt: skip
+
+
+@cache
+def _by_name() -> dict[str, Algorithm]:
+    """Every spelling of every algorithm."""
+    return {name: each for each in ALGORITHMS for name in (each.word, each.name, *each.aliases)}
+
+
+def algorithm_of(name: str) -> Algorithm | None:
+    """The algorithm of a word, a name in a model's facts or an alias; None where there is none.
+
+    Examples
+    --------
+    >>> algorithm_of("random_forest").word, algorithm_of("j48").title, algorithm_of("svm")
+    ('forest', 'C4.5', None)
+    """
+    return _by_name().get(name)
+
+
+def learner_of(params: Params) -> Callable[..., Any]:
+    """The function that learns by these parameters.
+
+    Raises
+    ------
+    ParameterError
+        Members are copies of an estimator, and only the estimator around them can fit those.
+    """
+    algorithm = _by_name()[params.algorithm_name]
+    if not algorithm.learner:
+        raise ParameterError(
+            f"{algorithm.title} fits copies of an estimator: use {algorithm.classifier} or {algorithm.regressor}"
+        )
+    learner: Callable[..., Any] = getattr(import_module(f"treewright.learn.{algorithm.module}"), algorithm.learner)
+    return learner

@@ -1,0 +1,406 @@
+"""Single trees: CART, ID3, C4.5 and CHAID, each from its parameters to a grown and pruned tree.
+
+CART has three growers that give the same tree where each can: the exact one (columns sorted once), the one on bins
+(``splitter="hist"`` and ``"random"``), and the one by node, slower, for whatever the exact one has no place for: several
+branches, rows in several branches, tests of significance, a criterion of one's own. The others grow by node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from treewright.data.cells import shown
+from treewright.data.dataset import Dataset
+from treewright.data.schema import Schema
+from treewright.exceptions import ColumnError, ParameterError
+from treewright.grow.binned.grower import grow_binned
+from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.grower import Stops, grow_by_node
+from treewright.grow.by_node.policies import count_of, policy_of, problem_of
+from treewright.grow.by_node.retrace import retrace
+from treewright.grow.grower import grow
+from treewright.grow.presort import presort
+from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA, GrowSettings
+from treewright.learn.params import (
+    CLASS_WEIGHT,
+    CLASSES,
+    FLAG,
+    FUNCTION,
+    GROW_TRACE,
+    INTERACTIONS,
+    MAX_BINS,
+    MONOTONE,
+    NOTHING,
+    RANDOM_STATE,
+    TreeLimits,
+    any_real,
+    any_share,
+    any_whole,
+    by_task,
+    finite,
+    param,
+    real,
+    stated,
+    words,
+)
+from treewright.learn.settings import (
+    binned_settings,
+    columns_per_node,
+    grow_settings,
+    objective_of,
+    refuse_beyond_memory,
+    seed_of,
+)
+from treewright.learn.suspicions import warn_of_suspicions
+from treewright.learn.train import Trained, model_of, refuse_not_counts
+from treewright.prune.cost_complexity import prune_at
+
+if TYPE_CHECKING:
+    from treewright.data.target import Labels, Numbers
+    from treewright.grow.by_node.grower import Step
+    from treewright.grow.by_node.policy import Policy
+    from treewright.grow.by_node.problem import Problem
+    from treewright.tree.arrays import Tree
+
+_MOST_BINS = 255  # the default, which means as many as there can be
+_LEVEL_SPLITS = "how a nominal column is split"
+_P_VALUE = "a split with a larger p-value, times the number of tests that were possible, is not made"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TreeParams(TreeLimits):
+    """CART (Breiman, Friedman, Olshen and Stone 1984)."""
+
+    algorithm_name: ClassVar[str] = "cart"
+
+    criterion: str | Callable[..., Any] = param(
+        by_task("gini", "squared_error"),
+        by_task(words(*CLASSIFICATION_CRITERIA, "gain_ratio"), words(*REGRESSION_CRITERIA)), FUNCTION,
+        help="what a split minimises, by name or as a function of your own",
+    )  # fmt: skip
+    splitter: str = param(
+        "best", words("best", "hist", "random"),
+        help="'best' tries every cut, 'hist' those between bins, 'random' one random cut for each column",
+    )  # fmt: skip
+    min_weight_fraction_leaf: float = param(
+        0.0, any_real(0.0, 0.5, "both"), unit="share of the weight", help="share of the whole weight a branch needs"
+    )
+    max_features: float | str | None = param(
+        None, any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
+        unit="columns or share of the columns", help="columns drawn at random for each node; None is all",
+    )  # fmt: skip
+    random_state: Any = stated(RANDOM_STATE)
+    max_leaf_nodes: int | None = param(
+        None,
+        any_whole(2),
+        NOTHING,
+        unit="leaves",
+        help="grow best-first: the leaf whose split gains most is split next",
+    )
+    min_impurity_decrease: float = param(
+        0.0,
+        any_real(0.0, None, "left"),
+        unit="impurity",
+        help="a split must lower the impurity of the whole table by this much",
+    )
+    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
+    class_weight: Any = stated(CLASS_WEIGHT)
+    ccp_alpha: float = param(
+        0.0, any_real(0.0, None, "left"), unit="impurity", help="cost-complexity pruning: the price of a leaf"
+    )
+    monotonic_cst: Any = stated(MONOTONE)
+    interaction_cst: Any = stated(INTERACTIONS)
+    max_bins: int = stated(MAX_BINS)
+    nominal_splits: str = param("subset", words("subset", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS)
+    missing: str = param(
+        "direction",
+        words("direction", "surrogate", "fractional", "branch", "error"),
+        help="which way missing values go",
+    )
+    max_surrogates: int = param(5, any_whole(0), unit="tests", help="surrogate tests kept per node")
+    grow_trace: bool = stated(GROW_TRACE)
+
+    @property
+    def criterion_name(self) -> str:
+        """What the model's facts call the criterion."""
+        return str(Criterion.of(self.criterion).name)
+
+    def check_together(self) -> None:
+        if self.splitter != "best":
+            return
+        if self.interaction_cst is not None:
+            raise ParameterError("interaction_cst needs splitter='hist' or 'random': the exact search has no groups")
+        if self.max_bins != _MOST_BINS:
+            raise ParameterError(
+                f"max_bins={self.max_bins} needs splitter='hist' or 'random': the exact search has no bins"
+            )
+
+    def check_target(self, target: Labels | Numbers) -> None:
+        """Refuse numbers that the criterion has no meaning for."""
+        if self.criterion_name == "poisson":
+            refuse_not_counts(target[0])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ID3Params(TreeLimits):
+    """ID3 (Quinlan 1986); classes only."""
+
+    algorithm_name: ClassVar[str] = "id3"
+    criterion_name: ClassVar[str] = "entropy"
+
+    min_impurity_decrease: float = param(
+        0.0,
+        any_real(0.0, None, "left"),
+        unit="bits",
+        help="what a split must gain; with 0 one that gains nothing is allowed",
+    )
+    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
+    class_weight: Any = stated(CLASS_WEIGHT)
+    missing: str = param(
+        "branch", words("branch", "direction", "fractional", "error"), help="which way missing values go"
+    )
+    grow_trace: bool = stated(GROW_TRACE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class C45Params(TreeLimits):
+    """C4.5 (Quinlan 1993), as J48 of Weka 3.6; classes only."""
+
+    algorithm_name: ClassVar[str] = "c45"
+    criterion_name: ClassVar[str] = "gain_ratio"
+
+    min_samples_leaf: float = param(
+        2, any_whole(1), any_share(0.0, 1.0, "neither"), unit="weight or share of the rows",
+        help="weight that two branches at least need",
+    )  # fmt: skip
+    confidence: float | None = param(
+        0.25, any_real(0.0, 0.5, "right"), NOTHING, unit="probability",
+        help="level of the error's upper limit in pruning; None does not prune",
+    )  # fmt: skip
+    subtree_raising: bool = param(True, FLAG, help="pruning may put a node's largest branch in its place")
+    max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
+    nominal_splits: str = param("multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS)
+    class_weight: Any = stated(CLASS_WEIGHT)
+    missing: str = param("fractional", words("fractional", "error"), help="which way missing values go")
+    grow_trace: bool = stated(GROW_TRACE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChaidParams(TreeLimits):
+    """CHAID (Kass 1980)."""
+
+    algorithm_name: ClassVar[str] = "chaid"
+
+    alpha: float = param(
+        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="the largest adjusted p-value that splits a node"
+    )
+    alpha_merge: float = param(
+        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups whose p-value is above it merge"
+    )
+    test: str = param(
+        "pearson",
+        words("pearson", "likelihood_ratio"),
+        only=CLASSES,
+        help="which chi-squared statistic compares groups",
+    )
+    exhaustive: bool = param(False, FLAG, help="merge down to two groups and take the best step")
+    bonferroni: bool = param(True, FLAG, help="multiply a column's p-value by the number of ways to merge its levels")
+    n_bins: int = param(10, any_whole(2), unit="bins", help="bins that a numeric column is cut into first")
+    max_depth: int | None = param(
+        3, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0; None for no limit"
+    )
+    class_weight: Any = stated(CLASS_WEIGHT)
+    missing: str = param(
+        "branch",
+        words("branch", "error"),
+        help="which way missing values go: a level that may join any group, or nowhere",
+    )
+    grow_trace: bool = stated(GROW_TRACE)
+
+    @property
+    def criterion_name(self) -> str:
+        """What the model's facts call the criterion."""
+        return "chi_squared" if self.task == CLASSES else "f_test"
+
+
+def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
+    """Grow and prune one tree; its parameters say by which algorithm."""
+    refuse_beyond_memory(dataset, n_threads, on_bins=False)
+    tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
+    warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
+    model = model_of(
+        dataset, (tree,), params, combine="single", criterion=params.criterion_name, missing=params.missing
+    )
+    return Trained(model, trace)
+
+
+Grown = tuple["Tree", "tuple[Step, ...] | None"]
+
+
+def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
+    n, p = dataset.matrix.shape
+    is_random = params.splitter == "random" or columns_per_node(params.max_features, p) < p
+    seed = seed_of(params.random_state) if is_random else 0
+    settings = grow_settings(params, dataset, n_rows=n, seed=seed, n_threads=n_threads)
+    trace: tuple[Step, ...] | None = None
+    by_node = _what_asks_for_nodes(dataset.schema, params)
+    if params.splitter != "best":
+        _refuse_beside_bins(params, by_node)
+        on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
+        bins, codes = dataset.binned(int(params.max_bins), n_threads)
+        tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion), on_bins)
+    elif by_node:
+        tree, trace = _grow_cart_by_node(dataset, params, settings)
+    else:
+        tree = _grow_exactly(dataset, params, settings)
+        if params.grow_trace:
+            trace = retrace(tree, *problem_and_policy(dataset, params))
+    return prune_at(tree, finite(params.ccp_alpha)), trace
+
+
+def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Tree:
+    """Every cut of every column; where other trees grow on the same rows with other weights, columns are sorted once."""
+    objective, columns = objective_of(dataset, params.criterion), None
+    if dataset.cache is not None:
+        targets = objective.sorted_targets()
+        columns = dataset.once("columns", lambda: presort(dataset.matrix, dataset.schema, targets, settings))
+        columns = columns._replace(order=columns.order.copy())  # growing puts the order in another order
+    return grow(dataset.matrix, dataset.schema, objective, settings, columns)
+
+
+def _grow_cart_by_node(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Grown:
+    if settings.monotone is not None and any(settings.monotone):
+        raise ParameterError(
+            "monotonic_cst needs a criterion of the list, nominal_splits='subset', missing='direction' or "
+            "'error', and no max_p_value: leave one of them out"
+        )
+    if params.max_p_value is not None:
+        if dataset.classes:  # numbers count rows, not weights
+            dataset.warn_of_small_weights("max_p_value")
+        elif params.criterion != "squared_error":
+            name = "a function of your own" if callable(params.criterion) else repr(params.criterion)
+            raise ParameterError(
+                f"max_p_value compares means by the F test, and the criterion is {name}: choose "
+                "criterion='squared_error', or leave max_p_value out (min_impurity_decrease stops growth too)"
+            )
+    p = len(dataset.schema)
+    stops = Stops(
+        max_depth=settings.max_depth,
+        min_samples_split=settings.min_samples_split,
+        min_impurity_decrease=settings.min_impurity_decrease,
+        max_p_value=None if params.max_p_value is None else float(params.max_p_value),
+        max_leaf_nodes=settings.max_leaf_nodes,
+        max_features=settings.max_features if (settings.max_features or p) < p else None,
+        max_surrogates=int(params.max_surrogates),
+        seed=settings.seed,
+    )
+    return _grow_by_node(dataset, params, stops)
+
+
+def _what_asks_for_nodes(schema: Schema, params: TreeParams) -> str:
+    """The parameter that asks for what only the grower by nodes has; empty where none does."""
+    if callable(params.criterion):
+        return "a criterion of your own"
+    if params.criterion == "gain_ratio":
+        return "criterion='gain_ratio'"
+    if params.max_p_value is not None:
+        return f"max_p_value={params.max_p_value}"
+    if params.nominal_splits != "subset" and any(column.kind == "nominal" for column in schema.columns):
+        return f"nominal_splits={params.nominal_splits!r}"
+    # Without a missing cell the other two grow the same tree.
+    is_asked = params.missing in ("fractional", "branch") and any(column.missing_seen for column in schema.columns)
+    return f"missing={params.missing!r}" if is_asked or params.missing == "surrogate" else ""
+
+
+def _refuse_beside_bins(params: TreeParams, by_node: str) -> None:
+    """Refuse what only the exact growers have."""
+    without = by_node
+    if params.criterion == "absolute_error":
+        without = "criterion='absolute_error'"
+    elif params.grow_trace:
+        without = without or "grow_trace=True"
+    if without:
+        raise ParameterError(f"{without} needs splitter='best', not {params.splitter!r}: leave one of them out")
+
+
+def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # noqa: ARG001 - this grower has one thread
+    numbers = [column.name for column in dataset.schema.columns if column.kind == "numeric"]
+    if numbers:
+        others = f" (and {len(numbers) - 1} more)" if len(numbers) > 1 else ""
+        raise ColumnError(
+            f"column {shown(numbers[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or "
+            f"nominal=[{shown(numbers[0])}] to make each number a level), or use C4.5 (C45Classifier), which cuts numbers"
+        )
+    if params.max_p_value is not None:
+        dataset.warn_of_small_weights("max_p_value")
+    stops = Stops(
+        max_depth=params.max_depth,
+        min_samples_split=max(2, count_of(params.min_samples_split, len(dataset))),
+        min_impurity_decrease=finite(params.min_impurity_decrease),
+        max_p_value=None if params.max_p_value is None else float(params.max_p_value),
+    )
+    return _grow_by_node(dataset, params, stops)
+
+
+def _grow_c45(dataset: Dataset, params: C45Params, n_threads: int) -> Grown:  # noqa: ARG001 - this grower has one thread
+    if dataset.n_outputs > 1:
+        raise ParameterError(
+            f"C4.5 has one target, y has {dataset.n_outputs}: fit one tree each, or use DecisionTreeClassifier"
+        )
+    dataset.warn_of_small_weights("C4.5")
+    stops = Stops(
+        max_depth=params.max_depth,
+        min_samples_split=max(2, count_of(params.min_samples_split, len(dataset))),
+        max_p_value=None if params.max_p_value is None else float(params.max_p_value),
+    )
+    tree, trace = _grow_by_node(dataset, params, stops)
+    if params.confidence is not None:
+        from treewright.prune.error_based import prune_error_based
+
+        tree = prune_error_based(
+            tree, dataset.matrix, dataset.target_array[:, 0], dataset.weights,
+            confidence=float(params.confidence), raising=bool(params.subtree_raising), schema=dataset.schema,
+        )  # fmt: skip
+    return tree, trace
+
+
+def _grow_chaid(dataset: Dataset, params: ChaidParams, n_threads: int) -> Grown:  # noqa: ARG001 - this grower has one thread
+    dataset.warn_of_small_weights("CHAID")
+    stops = Stops(
+        max_depth=params.max_depth, min_samples_split=max(2, count_of(params.min_samples_split, len(dataset)))
+    )
+    return _grow_by_node(dataset, params, stops)
+
+
+_GROWERS: dict[type, Callable[..., Grown]] = {
+    TreeParams: _grow_cart,
+    ID3Params: _grow_id3,
+    C45Params: _grow_c45,
+    ChaidParams: _grow_chaid,
+}
+
+
+def _grow_by_node(dataset: Dataset, params: Any, stops: Stops) -> Grown:
+    problem, policy = problem_and_policy(dataset, params)
+    grown = grow_by_node(problem, policy, stops, keep_trace=params.grow_trace)
+    return grown.tree, grown.trace if params.grow_trace else None
+
+
+def problem_and_policy(dataset: Dataset, params: Any, n_rows: int | None = None) -> tuple[Problem, Policy]:
+    """The rows as the grower by nodes takes them, and how a node chooses its test: for growing and for audits.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    params : TreeParams, ID3Params, C45Params or ChaidParams
+    n_rows : int, optional
+        Rows of the fit, where the dataset holds others: what shares are shares of.
+    """
+    values = params.values()
+    problem = problem_of(
+        params.algorithm_name, values, params.missing, dataset.matrix, dataset.schema, dataset.target_array,
+        dataset.weights, dataset.n_classes,
+    )  # fmt: skip
+    return problem, policy_of(params.algorithm_name, values, problem, problem.n_rows if n_rows is None else n_rows)

@@ -1,0 +1,242 @@
+"""Learning without scikit-learn: a table and parameters in, a model and what the fit leaves over out.
+
+    params = TreeParams(task="classification", max_depth=3)      learn.single, learn.forest, ...
+    dataset = make_dataset(X, y, params)                          encoded once
+    trained = train(dataset, params)                              grown
+    trained.model.predict(X)
+
+`train` finds the learner by the class of the parameters (`learn.registry`), and a learner is a function from a dataset
+and parameters to `Trained`. Estimators, folds and grids all come in by this door.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from treewright.core.threads import resolve_jobs
+from treewright.data.dataset import Dataset, dataset_of
+from treewright.data.encoder import encode_fit
+from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.exceptions import DataError, TooLargeError
+from treewright.grow.layout import MAX_ROWS
+from treewright.learn.params import CLASSES
+from treewright.learn.suspicions import warn_of_text
+from treewright.model import Model
+from treewright.tree.records import MAX_COLUMNS
+from treewright.version import __version__
+
+if TYPE_CHECKING:
+    from treewright.boosting.history import History
+    from treewright.boosting.losses import Loss
+    from treewright.forest.draws import Draws
+    from treewright.forest.out_of_bag import Votes
+    from treewright.grow.by_node.grower import Step
+    from treewright.tree.model import Combine, Missing, Unseen
+
+
+@dataclass(frozen=True, eq=False)
+class WarmStart:
+    """What a further fit must find as it was, so that its trees can join those of this one.
+
+    Attributes
+    ----------
+    digest : str
+        Of the binned rows, their targets and weights.
+    parameters : dict
+        Those that all trees have in common.
+    seed : int
+    rows : int64[n]
+        Where the rows of the dataset stood in the table.
+    """
+
+    digest: str
+    parameters: dict[str, Any]
+    seed: int
+    rows: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """What a fit makes.
+
+    Attributes
+    ----------
+    model : Model
+    trace : tuple of Step, optional
+        How a single tree grew, where ``grow_trace`` asked for it.
+    warm_start : WarmStart, optional
+        Of ensembles: pass the whole ``Trained`` as ``start`` of the next fit.
+    draws : Draws, optional
+        Of forests and isolation forests: which rows each tree drew.
+    cells : uint8[n, stride] or float[n, p], optional
+        Of forests: what the trees read of the rows, bins or the encoded table.
+    votes : Votes, optional
+        Of forests with ``oob_score``: what the trees predict of the rows that they left out.
+    losses, history : tuple of Loss, History, optional
+        Of boosting: the losses with what they took from the rows, and what was evaluated in this fit.
+    """
+
+    model: Model
+    trace: tuple[Step, ...] | None = None
+    warm_start: WarmStart | None = None
+    draws: Draws | None = None
+    cells: np.ndarray | None = None
+    votes: Votes | None = None
+    losses: tuple[Loss, ...] = ()
+    history: History | None = None
+
+
+def make_dataset(
+    X: Any,
+    y: Any,
+    params: Any,
+    sample_weight: Any = None,
+    *,
+    encode_target: Callable[[Any], Labels | Numbers] | None = None,
+) -> Dataset:
+    """A table as `train` takes it.
+
+    Parameters
+    ----------
+    X : table of n rows and p columns
+        Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+    y : n labels or numbers, or n x n_outputs of them
+    params : Params
+        They say what columns are, what classes weigh, and whether missing cells are refused.
+    sample_weight : n numbers >= 0, optional
+    encode_target : callable, optional
+        From ``y`` to its codes or numbers, where more is to be checked than the task asks for.
+
+    Raises
+    ------
+    DataError
+        A column, cell, label or weight was refused; the message says which and what to do.
+    TooLargeError
+        More rows or columns than a tree's integers can name.
+    """
+    schema, matrix = encoded_table(X, params)
+    if encode_target is not None:
+        target = encode_target(y)
+    else:
+        target = encode_labels(y) if params.task == CLASSES else encode_numbers(y)
+        params.check_target(target)
+    return dataset_of(
+        schema, matrix, target, sample_weight,
+        class_weight=params.class_weight_of_fit, missing=params.missing_cells,
+    )  # fmt: skip
+
+
+def encoded_table(X: Any, params: Any) -> tuple[Any, np.ndarray]:
+    """The columns of a table and its cells as numbers, with warnings of text that is no names."""
+    refuse_too_large(X)
+    schema, matrix = encode_fit(X, nominal=params.nominal, ordinal=params.ordinal, numeric=params.numeric)
+    warn_of_text(schema, matrix, params.nominal, params.ordinal, params.numeric)
+    return schema, matrix
+
+
+def refuse_too_large(X: Any) -> None:
+    """Refuse a table that could not be grown on whatever the memory, before anything is made of it."""
+    shape = getattr(X, "shape", ())
+    if not isinstance(shape, tuple) or len(shape) != 2 or not all(isinstance(size, int) for size in shape):
+        return
+    for size, most, what in ((shape[0], MAX_ROWS, "rows"), (shape[1], MAX_COLUMNS, "columns")):
+        if size > most:
+            raise TooLargeError(f"X has {size} {what}, at most {most} can be held: fit on a sample of the {what}")
+
+
+def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **options: Any) -> Trained:
+    """Learn a model.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        As `make_dataset` makes it of the same parameters.
+    params : Params
+        Their class says which algorithm learns: ``TreeParams``, ``ForestParams``, ``BoostingParams`` ...
+    start : Trained, optional
+        Ensembles: a fit with fewer trees on the same rows, which the new trees join.
+    **options
+        Boosting: ``validation``, a dataset that judges the rounds.
+
+    Returns
+    -------
+    Trained
+        Never depends on threads, or on what else was trained on the dataset.
+
+    Raises
+    ------
+    ParameterError
+        Parameters that have no meaning for this table or target; or a ``start`` from other rows or parameters.
+    DataError
+        A target outside the domain of the criterion or loss.
+    TooLargeError
+        The work would not fit in memory.
+
+    Examples
+    --------
+    >>> from treewright.learn.single import TreeParams
+    >>> params = TreeParams(task="classification", max_depth=1)
+    >>> dataset = make_dataset({"hours": [1, 2, 8, 9]}, ["fail", "fail", "pass", "pass"], params)
+    >>> train(dataset, params).model
+    <treewright.Model: classification, 1 columns, 2 leaves, depth 1>
+    """
+    from treewright.learn.registry import learner_of
+
+    if start is not None:
+        options["start"] = start
+    trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
+    return trained
+
+
+def model_of(
+    dataset: Dataset, trees: Any, params: Any, *, combine: Combine, criterion: str, missing: str, **more_facts: Any
+) -> Model:
+    """The model of grown trees, with the facts of its training."""
+    facts: dict[str, Any] = {
+        "algorithm": params.algorithm_name,
+        "criterion": criterion,
+        "n_samples": len(dataset),
+        "parameters": params.facts(),
+        "version": __version__,
+        **more_facts,
+    }
+    if dataset.class_factors is not None:
+        # By code, as they were: labels need not have a JSON form, and other rows would be balanced otherwise.
+        facts["class_factors"] = [by_code.tolist() for by_code in dataset.class_factors]
+    return Model(
+        task=params.task,
+        schema=dataset.schema,
+        trees=trees,
+        classes=dataset.classes,
+        n_outputs=dataset.n_outputs,
+        combine=combine,
+        unseen=cast("Unseen", params.unseen),
+        missing=cast("Missing", missing),
+        target_names=dataset.target.names,
+        facts=facts,
+    )
+
+
+def refuse_not_counts(values: np.ndarray) -> None:
+    """Refuse numbers that have no Poisson deviance: negative ones, or a column of zeros.
+
+    Raises
+    ------
+    DataError
+    """
+    negative = np.argwhere(values < 0)
+    if len(negative):
+        raise DataError(
+            f"y has {len(negative)} negative values (first row {negative[0][0]}: {values[tuple(negative[0])]:g}), "
+            "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows"
+        )
+    empty = np.flatnonzero(values.sum(axis=0) <= 0)
+    if len(empty):
+        raise DataError(
+            f"y is zero throughout (output {empty[0]}), but criterion='poisson' needs a positive sum; "
+            "use 'squared_error'"
+        )

@@ -150,7 +150,7 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
     """
     if not hasattr(estimator, "bootstrap_features"):  # no bag
         return
-    from treewright.estimators.bagging_rows import columns_of_each
+    from treewright.learn.settings import columns_of_each
 
     if estimator.bootstrap_features or columns_of_each(estimator.max_features, n_columns) < n_columns:
         raise UsageRefusal(

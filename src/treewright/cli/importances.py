@@ -89,9 +89,9 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
     if model.boosting is not None:
         from treewright.boosting.fewer_rounds import losses_of_model
-        from treewright.estimators import boosting_importance
-        from treewright.estimators.boosting_rows import OtherRows
+        from treewright.learn import importance as boosting_importance
         from treewright.prune.decision import Rows
+        from treewright.prune.decision import Rows as OtherRows
 
         losses = losses_of_model(model, Rows(matrix, target, weights))
         judged = OtherRows(matrix, target, weights)
@@ -99,8 +99,8 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
             str(boosting_importance.permutation_importances(model, losses, judged, _REPEATS, 0, n_threads))
         )
     if model.tree_weights is not None:
-        from treewright.estimators.boosting_importance import permutation_of_weighted_trees
-        from treewright.estimators.boosting_rows import OtherRows
+        from treewright.learn.importance import permutation_of_weighted_trees
+        from treewright.prune.decision import Rows as OtherRows
 
         others = OtherRows(matrix, target, weights)
         return printable_lines(str(permutation_of_weighted_trees(model, others, _REPEATS, 0, n_threads)))

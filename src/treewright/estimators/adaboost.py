@@ -1,7 +1,7 @@
 """AdaBoost for scikit-learn: copies of one estimator, each on rows weighed by what those before it got wrong.
 
-Single trees of Treewright are grown on a table that is encoded and sorted (or binned) once; any other base is fitted and
-asked with the table itself.
+Single trees of Treewright are grown on a table that is encoded and sorted (or binned) once; any other base is fitted
+and asked with the table itself.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """What every estimator is: parameters in, a dataset made, `learn.train` asked, attributes out.
 
-An estimator only holds parameters. ``fit`` checks them, makes a dataset of the table and hands both to
-``learn.train``; what comes back is kept as ``model_``, and every other method hands on to that model. Nothing is learned
-here, and nothing of the estimator changes before the last step of a fit.
+An estimator only holds parameters. ``fit`` checks them, makes a dataset of the table and hands both to ``learn.train``;
+what comes back is kept as ``model_``, and every other method hands on to that model. Nothing is learned here, and
+nothing of the estimator changes before the last step of a fit.
 
-`Estimator` is the base of all, `Classifier` and `Regressor` add what their targets ask for. A family adds a set of verbs
-(`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its page.
+`Estimator` is the base of all, `Classifier` and `Regressor` add what their targets ask for. A family adds a set of
+verbs (`trees.SingleTree`, `forest.Forest`, ...), and a public class its signature and its page.
 """
 
 from __future__ import annotations
@@ -295,7 +295,7 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_has_trees)
     def rules(self, **options: Any) -> LeafRules:
-        """One if-then rule per leaf (of many trees, of the one that ``tree=i`` names), with rows, classes and intervals.
+        """One if-then rule per leaf (of many trees, of the one that ``tree=i`` names), with its rows and interval.
 
         Parameters
         ----------
@@ -424,7 +424,8 @@ Class = TypeVar("Class", bound=type)
 def sequence_of_estimators(kind: Class) -> Class:
     """Give a class ``len``, ``[]`` and ``for`` over its ``estimators_``: a decorator, as three families want it.
 
-    An estimator is true, fitted or not: not by its length, as one that was not fitted has none and is there all the same.
+    An estimator is true, fitted or not: not by its length, as one that was not fitted has none and is there all the
+    same.
     """
 
     def fitted(self: Any) -> Any:

@@ -36,7 +36,7 @@ KINDS = ("gain", "cover", "frequency", "permutation")
 
 
 def _has_one_output(estimator: Boosting) -> bool:
-    """Whether scores are those of one output of classes, as scikit-learn has them; also where nothing was fitted yet."""
+    """Whether scores are of one output of classes, as scikit-learn has them; also where nothing was fitted yet."""
     if estimator._task != CLASSES:
         return False
     n_outputs: int = estimator.__dict__.get("n_outputs_", 1)
@@ -53,7 +53,7 @@ def _predicts_classes(estimator: Boosting) -> bool:
 
 @sequence_of_estimators
 class Boosting(Estimator):
-    """What can be asked of boosted trees. As a sequence they are the trees, round by round, in each round one per score."""
+    """What can be asked of boosted trees, which are a sequence: round by round, in each round one per score."""
 
     _algorithm = "gradient_boosting"
 

@@ -55,8 +55,6 @@ class KeptRows:
     weights: np.ndarray | None
     own: np.ndarray | None = None
 
-    own: np.ndarray | None = None
-
 
 @sequence_of_estimators
 class Forest(Estimator):
@@ -437,7 +435,7 @@ class Forest(Estimator):
         errors = standard_errors(model, draws, matrix, self.n_jobs)
         if model.task == "regression":
             return errors[:, 0] if model.n_outputs == 1 else errors
-        parts = [np.ascontiguousarray(errors[:, columns]) for columns in output_columns(model)]
+        parts = [np.ascontiguousarray(errors[:, columns]) for columns in output_columns(model.n_classes)]
         return parts[0] if len(parts) == 1 else parts
 
     def proximity(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -482,8 +480,8 @@ class Forest(Estimator):
         Returns
         -------
         float
-            Of labels the share of the rows that are predicted right, of several outputs with every one of them right; of
-            numbers the coefficient of determination, of several outputs the mean.
+            Of labels the share of the rows that are predicted right, of several outputs with every one of them right;
+            of numbers the coefficient of determination, of several outputs the mean.
         """
         model = self._fitted()
         matrix = model._encoded(X, type(self).__name__)

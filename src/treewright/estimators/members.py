@@ -1,11 +1,12 @@
 """Copies of one estimator, fitted on rows of their own: what bagging and AdaBoost share.
 
-How one member is fitted: a bootstrap sample is a multiset of rows. Our own estimators get the whole table and the numbers
-of times as weights: weight k is k rows to them, and levels and classes stay known that a sample happens to miss. Any other
-estimator gets the rows themselves, repeated: then nothing depends on what it makes of weights, or whether it takes any.
+How one member is fitted: a bootstrap sample is a multiset of rows. Our own estimators get the whole table and the
+numbers of times as weights: weight k is k rows to them, and levels and classes stay known that a sample happens to
+miss. Any other estimator gets the rows themselves, repeated: then nothing depends on what it makes of weights, or
+whether it takes any.
 
-How members answer together: side by side; their answers are added in the order of the members, so that no bit depends on
-the threads.
+How members answer together: side by side; their answers are added in the order of the members, so that no bit depends
+on the threads.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from treewright.data.target import encode_labels, recode
 from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.estimators.side_by_side import answers
 from treewright.exceptions import ParameterError, TreewrightError
-from treewright.learn.members import BagColumns, member_columns, seeded
+from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES
 from treewright.model import Model
 

@@ -52,7 +52,7 @@ class Neighbors(Estimator):
         tags.input_tags.allow_nan = knows_missing(self.metric)
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Store the rows.
 
         Parameters
@@ -186,7 +186,7 @@ class Neighbors(Estimator):
         found = _in_lists(rows, offsets)
         return (_in_lists(distances, offsets), found) if return_distance else found
 
-    def show(self) -> str:
+    def show(self) -> str:  # type: ignore[override]
         """What is stored, what near means and what a prediction costs, as text."""
         return self._fitted().show()
 

@@ -1,7 +1,7 @@
 """Gradient boosting: parameters to settings, rows that judge the rounds, more rounds under a warm start.
 
-Rows become bins (nominal columns of many levels in the order of a target statistic); ``boosting.rounds`` grows a tree per
-score and round on the gradients of the loss. What was evaluated stays in the model's facts as ``history``.
+Rows become bins (nominal columns of many levels in the order of a target statistic); ``boosting.rounds`` grows a tree
+per score and round on the gradients of the loss. What was evaluated stays in the model's facts as ``history``.
 """
 
 from __future__ import annotations
@@ -182,6 +182,7 @@ class BoostingParams(ColumnParams):
     random_state: Any = stated(RANDOM_STATE)
 
     def check_together(self) -> None:
+        """Refuse values that contradict each other."""
         if self.sampling == "gradient":
             if self.subsample != 1:
                 raise ParameterError(
@@ -210,8 +211,8 @@ class BoostingParams(ColumnParams):
             if self.loss != loss and not (np.ndim(value) == 0 and value == default):
                 chosen = repr(self.loss) if isinstance(self.loss, str) else "a function of your own"
                 notices.warn(
-                    f"{name}={value!r} is not used: it is for loss={loss!r}, and the loss is {chosen}; set one or leave "
-                    "the other out"
+                    f"{name}={value!r} is not used: it is for loss={loss!r}, and the loss is {chosen}; set one or "
+                    "leave the other out"
                 )
 
     @property
@@ -671,7 +672,7 @@ _NUMBER_OF_LOSS = {
 
 
 def facts_of(losses: Sequence[Loss]) -> dict[str, Any]:
-    """The loss as plain JSON: its name and its numbers, under the names of the parameters; of several outputs a list."""
+    """The loss as plain JSON: its name and its numbers under the names of the parameters, of several outputs a list."""
     name = losses[0].name
     if name not in _NUMBER_OF_LOSS:
         return {"name": name}

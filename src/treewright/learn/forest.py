@@ -95,7 +95,8 @@ class ForestParams(ColumnParams):
         unit="columns or share of the columns", help="columns drawn at random for each node",
     )  # fmt: skip
     max_features_per_tree: float | str | None = param(
-        None, whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING, unit="columns or share of the columns",
+        None, whole(1), share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
+        unit="columns or share of the columns",
         help="columns drawn once for each tree, from which its nodes draw theirs; None is all",
     )  # fmt: skip
     max_leaf_nodes: int | None = param(
@@ -147,6 +148,7 @@ class ForestParams(ColumnParams):
         return "balanced" if self.class_weight == _PER_TREE else self.class_weight
 
     def check_together(self) -> None:
+        """Refuse values that contradict each other."""
         for name, is_set in (("oob_score", self.oob_score), ("max_samples", self.max_samples is not None)):
             if is_set and not self.bootstrap:
                 raise ParameterError(f"{name} needs trees that draw rows: set bootstrap=True, or leave {name} out")
@@ -277,7 +279,8 @@ def refuse_other_start(start: Trained, dataset: Dataset, digest: str, parameters
     warm, n_before = cast("WarmStart", start.warm_start), start.model.n_trees
     if n_before > n_trees:
         raise ParameterError(
-            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, with warm_start=True"
+            f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, "
+            "with warm_start=True"
         )
     refuse_changed(warm.parameters, parameters, "trees")
     refuse_other_table(warm, start.model, dataset, digest)

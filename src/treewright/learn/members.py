@@ -1,8 +1,8 @@
 """Copies of one estimator: their parameters, the rows and columns that each gets, and the model that they are together.
 
-The draws of rows are those of the forests: they depend on what the rows hold, not on where they stand, and a row of weight
-k is k equal rows. What a base estimator was told about columns (which are nominal, which may only rise) is told again for
-the columns that a member has. Fitting a member is its own business: ``estimators.members``.
+The draws of rows are those of the forests: they depend on what the rows hold, not on where they stand, and a row of
+weight k is k equal rows. What a base estimator was told about columns (which are nominal, which may only rise) is told
+again for the columns that a member has. Fitting a member is its own business: ``estimators.members``.
 """
 
 from __future__ import annotations

@@ -94,7 +94,8 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
     n, n_columns = dataset.matrix.shape
     if params.n_neighbors > n:
         raise ParameterError(
-            f"n_neighbors={params.n_neighbors} > {n} rows (n_samples={n}): ask for fewer neighbours, or fit on more rows"
+            f"n_neighbors={params.n_neighbors} > {n} rows (n_samples={n}): ask for fewer neighbours, or fit on more "
+            "rows"
         )
     metric = _metric_of(dataset, params)
     points: Any = dataset.matrix
@@ -134,6 +135,7 @@ def _metric_of(dataset: Dataset, params: NeighborsParams) -> Metric:
                 raise ParameterError(f"{name} is for dense tables: sparse rows are compared as they are")
         return Metric("euclidean" if params.metric == "auto" else str(params.metric), SQUARES)
     return metric_of(
-        params.metric, dataset.matrix, dataset.schema, p=params.p, scale=params.scale, metric_params=params.metric_params,
+        params.metric, dataset.matrix, dataset.schema,
+        p=params.p, scale=params.scale, metric_params=params.metric_params,
         target=dataset.target_array,
     )  # fmt: skip

@@ -1,13 +1,16 @@
 """The parameters of every algorithm, each stated once: default, range, unit, and a line of what it does.
 
-One frozen dataclass per algorithm, in the module that learns it; here stands what they share. Whatever else speaks of parameters reads it here: the check of an estimator's
-arguments, ``--set`` and ``treewright parameters`` on the command line, the facts in a model file, the reference page.
+One frozen dataclass per algorithm, in the module that learns it; here stands what they share. Whatever else speaks of
+parameters reads it here: the check of an estimator's arguments, ``--set`` and ``treewright parameters`` on the command
+line, the facts in a model file, the reference page.
 
 Three ideas:
 
-- A `Rule` is what a value may be (a range, one of some words, None ...). It accepts or it does not, and it says itself in
+- A `Rule` is what a value may be (a range, one of some words, None ...). It accepts or it does not, and it says itself
+  in
   words: "an int in the range [1, inf)".
-- A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a dataclass
+- A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a
+  dataclass
   field; `param` writes both at once.
 - A `Params` object holds the values as the user gave them. It cannot exist with a value out of range. What is a number
   of rows, a share or a word there becomes what growers take in ``learn.settings``.
@@ -68,10 +71,9 @@ def _interval(
     above, below = _OPEN_LEFT[closed], _OPEN_RIGHT[closed]
 
     def accepts(value: Any) -> bool:
-        if not is_number(value) or (not isinstance(value, Integral) and np.isnan(value)):
-            return False
-        return (low is None or above(value, low)) and (high is None or below(value, high))
+        return bool(is_number(value) and above(value, least) and below(value, most))  # nan is neither
 
+    least, most = -np.inf if low is None else low, np.inf if high is None else high
     ends = ["-inf" if low is None else str(low), "inf" if high is None else str(high)]
     left, right = "[" if closed in ("left", "both") else "(", "]" if closed in ("right", "both") else ")"
     return Rule(f"{'an int' if is_whole else 'a float'} in the range {left}{ends[0]}, {ends[1]}{right}", accepts)
@@ -96,7 +98,8 @@ def share(low: float, high: float, closed: str) -> Rule:
     return _interval(False, low, high, closed, lambda value: isinstance(value, float | np.floating))
 
 
-# The same for single trees and isolation forests, which have always taken what Python counts among the numbers: True is 1.
+# The same for single trees and isolation forests, which have always taken what Python counts among the numbers: True is
+# 1.
 def any_whole(low: int) -> Rule:
     """A whole number, True being 1."""
     return _interval(True, low, None, "left", lambda value: isinstance(value, Integral))
@@ -123,7 +126,9 @@ def words(*allowed: str) -> Rule:
 
 def instance(kind: type) -> Rule:
     """An instance of a class."""
-    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    plain_names: dict[type, str] = {Integral: "int"}
+    own = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    name = plain_names.get(kind, own)
     return Rule(f"an instance of {name!r}", lambda value: isinstance(value, kind))
 
 
@@ -211,10 +216,10 @@ def by_task(classes: Any, numbers: Any) -> Any:
 def param(
     default: Any,
     *rules: Rule,
-    help: str,
+    help: str,  # noqa: A002 - as argparse and click call it
     unit: str = "",
     only: Task | None = None,
-    shapes_model: bool = True,  # noqa: A002
+    shapes_model: bool = True,
 ) -> Any:
     """A dataclass field that is a parameter."""
     return stated(Parameter(default, rules, help, unit, only, shapes_model))
@@ -265,7 +270,7 @@ class Params:
                 error = ParameterError(
                     f"The {name!r} parameter of {owner} must be {each.range}. Got {value!r} instead."
                 )
-                error.parameter = name
+                error.parameter = name  # type: ignore[attr-defined]
                 raise error
 
     def check_together(self) -> None:
@@ -285,13 +290,13 @@ class Params:
 
 
 @cache
-def _stated(kind: type[Params]) -> dict[str, Parameter]:
+def _stated(kind: Any) -> dict[str, Parameter]:
     """Every parameter of a dataclass, whichever task has it."""
     return {each.name: each.metadata["parameter"] for each in dataclasses.fields(kind) if "parameter" in each.metadata}
 
 
 @cache
-def parameters_of(kind: type[Params], task: Task = CLASSES) -> dict[str, Parameter]:
+def parameters_of(kind: Any, task: Task = CLASSES) -> dict[str, Parameter]:
     """The parameters that an algorithm has for a task, by name.
 
     Examples
@@ -417,7 +422,7 @@ class TreeLimits(ColumnParams):
 # Parameters that have one meaning wherever they stand: `stated` makes a field of one.
 CLASS_WEIGHT = Parameter(
     None, (MAPPING, LIST, words("balanced"), NOTHING), only=CLASSES,
-    help="what the rows of each class weigh: a dict from label to weight, or 'balanced'; a list of them for several outputs",
+    help="what the rows of each class weigh: a dict from label to weight, 'balanced', or a list of them",
 )  # fmt: skip
 GROW_TRACE = Parameter(
     False, (FLAG,), shapes_model=False, help="keep what every node was offered: trace_ tells how the tree grew"

@@ -67,7 +67,9 @@ ALGORITHMS = (
         "DecisionTreeClassifier", "DecisionTreeRegressor", aliases=("tree", "decision-tree"),
     ),
     Algorithm("id3", "id3", "ID3", "single", "ID3Params", "train_tree", "ID3Classifier", None),
-    Algorithm("c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")),
+    Algorithm(
+        "c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")
+    ),
     Algorithm("chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"),
     Algorithm(
         "forest", "random_forest", "random forest", "forest", "ForestParams", "train_forest",

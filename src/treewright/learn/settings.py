@@ -1,7 +1,7 @@
 """From parameters as a user writes them to the numbers that growers take.
 
-A share of the rows becomes a number of rows, ``"sqrt"`` a number of columns, the name of a column its position. What has
-no meaning for this table or target is refused here, with the parameter named.
+A share of the rows becomes a number of rows, ``"sqrt"`` a number of columns, the name of a column its position. What
+has no meaning for this table or target is refused here, with the parameter named.
 """
 
 from __future__ import annotations
@@ -191,7 +191,8 @@ def refuse_beyond_memory(dataset: Dataset, n_threads: int, *, on_bins: bool) -> 
     """Refuse a table that would not fit in memory once it is sorted, or cut into bins."""
     n, p = dataset.matrix.shape
     if on_bins:
-        # A byte a cell, once for all and once for the rows of the tree that each thread grows, with 40 bytes a row beside.
+        # A byte a cell, once for all and once for the rows of the tree that each thread grows, with 40 bytes a row
+        # beside.
         check_fits(n * (p + 8 + n_threads * (p + 48)), f"growing on {n} rows x {p} columns")
     else:
         # Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target.

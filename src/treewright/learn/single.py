@@ -1,8 +1,8 @@
 """Single trees: CART, ID3, C4.5 and CHAID, each from its parameters to a grown and pruned tree.
 
 CART has three growers that give the same tree where each can: the exact one (columns sorted once), the one on bins
-(``splitter="hist"`` and ``"random"``), and the one by node, slower, for whatever the exact one has no place for: several
-branches, rows in several branches, tests of significance, a criterion of one's own. The others grow by node.
+(``splitter="hist"`` and ``"random"``), and the one by node, slower, for whatever the exact one has no place for:
+several branches, rows in several branches, tests of significance, a criterion of one's own. The others grow by node.
 """
 
 from __future__ import annotations
@@ -128,6 +128,7 @@ class TreeParams(TreeLimits):
         return str(Criterion.of(self.criterion).name)
 
     def check_together(self) -> None:
+        """Refuse values that contradict each other."""
         if self.splitter != "best":
             return
         if self.interaction_cst is not None:
@@ -250,7 +251,7 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
         _refuse_beside_bins(params, by_node)
         on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
         bins, codes = dataset.binned(int(params.max_bins), n_threads)
-        tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion), on_bins)
+        tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion_name), on_bins)
     elif by_node:
         tree, trace = _grow_cart_by_node(dataset, params, settings)
     else:
@@ -261,8 +262,8 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
 
 
 def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Tree:
-    """Every cut of every column; where other trees grow on the same rows with other weights, columns are sorted once."""
-    objective, columns = objective_of(dataset, params.criterion), None
+    """Every cut of every column; where a dataset serves many fits, columns are sorted once."""
+    objective, columns = objective_of(dataset, params.criterion_name), None
     if dataset.cache is not None:
         targets = objective.sorted_targets()
         columns = dataset.once("columns", lambda: presort(dataset.matrix, dataset.schema, targets, settings))
@@ -331,7 +332,8 @@ def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # 
         others = f" (and {len(numbers) - 1} more)" if len(numbers) > 1 else ""
         raise ColumnError(
             f"column {shown(numbers[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or "
-            f"nominal=[{shown(numbers[0])}] to make each number a level), or use C4.5 (C45Classifier), which cuts numbers"
+            f"nominal=[{shown(numbers[0])}] to make each number a level), or use C4.5 (C45Classifier), which cuts "
+            "numbers"
         )
     if params.max_p_value is not None:
         dataset.warn_of_small_weights("max_p_value")

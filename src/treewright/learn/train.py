@@ -65,7 +65,7 @@ class Trained:
 
     Attributes
     ----------
-    model : Model
+    model : Model, or NeighborsModel
     trace : tuple of Step, optional
         How a single tree grew, where ``grow_trace`` asked for it.
     warm_start : WarmStart, optional
@@ -80,7 +80,7 @@ class Trained:
         Of boosting: the losses with what they took from the rows, and what was evaluated in this fit.
     """
 
-    model: Model
+    model: Any
     trace: tuple[Step, ...] | None = None
     warm_start: WarmStart | None = None
     draws: Draws | None = None

@@ -13,7 +13,7 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from treewright.core.whole import whole_number
 from treewright.data.matching import did_you_mean
-from treewright.estimators.single import TreeEstimator
+from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import ParameterError, TooLargeError
 
 MOST_CANDIDATES = 100_000

@@ -13,7 +13,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.whole import is_whole
-from treewright.estimators.neighbors_base import NeighborsEstimator
+from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection.fold import Fold
 from treewright.model_selection.folds import Split, splits_of, two_parts

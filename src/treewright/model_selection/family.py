@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core.whole import whole_number
 from treewright.estimators.cart import CartEstimator
-from treewright.estimators.single import TreeEstimator
+from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import ParameterError
 from treewright.model_selection.candidates import unpruned, with_parameters
 from treewright.model_selection.task import Task

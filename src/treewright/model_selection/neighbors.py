@@ -13,7 +13,7 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.memory import check_fits
-from treewright.estimators.neighbors_base import NeighborsEstimator
+from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.answers import labels_of
 from treewright.model.neighbors import NeighborsModel
@@ -163,8 +163,7 @@ def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray
     -------
     ndarray[n] or ndarray[n, n_outputs], or None
     """
-    from treewright.estimators.neighbors_classifier import KNeighborsClassifier
-    from treewright.estimators.neighbors_regressor import KNeighborsRegressor
+    from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     if type(est) not in (KNeighborsClassifier, KNeighborsRegressor) or task.weights is not None:
         return None

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from treewright.core.threads import resolve_jobs
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.estimators.single import TreeEstimator
+from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model_selection.candidates import check_prunable, unpruned

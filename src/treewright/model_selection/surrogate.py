@@ -24,7 +24,7 @@ from treewright.data.encoder import encode
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators.forest_score import explained, share_right
 from treewright.estimators.table import FitInput, FitTable
-from treewright.estimators.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import DataError, ParameterError
 from treewright.model import Model
 from treewright.model_selection.folds import two_parts

@@ -13,8 +13,8 @@ from typing import Any
 
 from treewright.data.declarations import resolve
 from treewright.data.schema import Schema
-from treewright.estimators.resolve import plain_parameters
 from treewright.exceptions import DataError, ParameterError
+from treewright.learn.params import plain_parameters
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors.ranks import CALLED

@@ -13,7 +13,7 @@ import numpy as np
 from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
-from treewright.estimators.suspicions import equals_target
+from treewright.learn.suspicions import equals_target
 from treewright.page.parts_columns import Finding
 from treewright.reporting.column_spread import mean_and_sd
 from treewright.reporting.finding_words import NAME_WIDTH, listed, name_of

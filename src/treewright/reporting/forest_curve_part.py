@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from treewright.estimators.forest_curve import ForestCurve
+from treewright.estimators.forest import Forest as ForestCurve
 from treewright.estimators.forest_score import share_right
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show

@@ -17,7 +17,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.estimators.single import TreeEstimator
+from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import DataError, TreewrightError
 from treewright.model import Model
 from treewright.model_selection.folds import Split, as_array, check_tested_once, folds_within, splits_of

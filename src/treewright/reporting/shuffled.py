@@ -10,19 +10,19 @@ import numpy as np
 
 from treewright.boosting.fewer_rounds import losses_of_model
 from treewright.core.threads import resolve_jobs
-from treewright.estimators.boosting_importance import permutation_importances
-from treewright.estimators.boosting_rows import OtherRows
-from treewright.estimators.shuffled import (
+from treewright.exceptions import DataError, TooLargeError
+from treewright.forest.importance_table import Importances
+from treewright.learn.importance import (
     SQUARED,
     WRONG,
     error_of_answers,
     mean_of_repeats,
+    permutation_importances,
     permutation_of_trees,
     rises_of,
 )
-from treewright.exceptions import DataError, TooLargeError
-from treewright.forest.importance_table import Importances
 from treewright.prune.decision import Rows
+from treewright.prune.decision import Rows as OtherRows
 from treewright.reporting.judged import Judged, codes_of, numbers_of
 
 REPEATS = 5

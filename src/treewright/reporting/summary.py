@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.estimators.reported import Reported
+from treewright.estimators.base import Estimator as Reported
 from treewright.exceptions import ParameterError
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel

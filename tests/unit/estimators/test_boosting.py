@@ -13,8 +13,8 @@ from sklearn.metrics import d2_pinball_score
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
-from treewright.estimators.boosting_plan import FEW_ROWS_OF_LEVEL, ORDERED_FROM, SYMMETRIC_DEPTH, ordered_columns
 from treewright.exceptions import ParameterError, UnseenLevelError
+from treewright.learn.boosting import FEW_ROWS_OF_LEVEL, ORDERED_FROM, SYMMETRIC_DEPTH, ordered_columns
 
 RNG = np.random.default_rng(3)
 N = 240

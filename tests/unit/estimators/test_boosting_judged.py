@@ -12,8 +12,8 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 
 import treewright as tw
 from treewright.core.progress import listen
-from treewright.estimators.boosting_rows import held_out
 from treewright.exceptions import DataError, ParameterError
+from treewright.learn.boosting import held_out
 
 RNG = np.random.default_rng(3)
 N = 240

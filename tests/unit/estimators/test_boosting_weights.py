@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.estimators.boosting_rows import held_out
+from treewright.learn.boosting import held_out
 from treewright.tree.leaf_table import leaf_samples_of
 
 RNG = np.random.default_rng(12)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.estimators import forest_importance
+from treewright.estimators import forest as forest_importance
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest import importance
 from treewright.forest.importance_table import Importances

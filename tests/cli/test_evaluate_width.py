@@ -10,9 +10,9 @@ import pytest
 from terminals import plain, run_on_screen
 
 import treewright as tw
-from treewright.cli.scores import LabelScore
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.explain.spans import text_of
+from treewright.judge.tallies import LabelScore
 from treewright.tree.intervals import wilson_interval
 from treewright.tree.words import cell_width
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 import numpy as np
 from sklearn.base import clone
 
-from treewright.model_selection.rows import take_rows
+from treewright.data.take import take_rows
 
 
 def judged_prices(alphas):

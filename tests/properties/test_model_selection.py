@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
+from treewright.judge.folds import check_tested_once, splits_of
+from treewright.judge.uncertainty import corrected_t, holm
 from treewright.model_selection import compare, cross_validate, error_curve, leave_one_out
-from treewright.model_selection.folds import check_tested_once, splits_of
-from treewright.model_selection.paired import corrected_t, holm
 
 # A fold may lack a level, or the only missing cells: the estimators say so.
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")

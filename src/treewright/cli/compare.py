@@ -1,4 +1,4 @@
-"""``treewright compare``. In: a request, candidates. Out: a table of cross-validated scores. Callers: cli.app."""
+"""``treewright compare``. In: a request, candidates. Out: a table of cross-validated scores."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from treewright.cli.learn import (
     Learnable,
     as_options,
     check_request,
+    estimator_of,
     read_request,
     remedies_as_options,
-    task_of,
 )
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import asked_pruning, options_of_pruning, pruning_named
@@ -57,15 +57,7 @@ class CompareRequest:
 
 
 def run_compare(request: CompareRequest) -> None:
-    """Cross-validate every candidate on the same folds, and say how sure the differences are.
-
-    Raises
-    ------
-    TreewrightError
-        The table, a parameter or an output was refused.
-    UsageRefusal
-        A candidate or an option makes no sense.
-    """
+    """Cross-validate every candidate on the same folds, and say how sure the differences are."""
     requests = _requests_of(request, request.candidates)
     if request.n_folds < 2 or request.repeats < 1:
         raise UsageRefusal(f"--cv {request.n_folds} --repeats {request.repeats}: give 2 folds and 1 repeat, or more")
@@ -81,7 +73,7 @@ def run_compare(request: CompareRequest) -> None:
     folds = _folds(request, target, data.is_classification)
     with progress(), remedies_as_options():
         settled, idle = _with_settings(requests, data)
-        makers = {word: task_of(each, data).make() for word, each in settled.items()}
+        makers = {word: estimator_of(each, data) for word, each in settled.items()}
         table = compare(
             makers, data.features, target, **folds,
             sample_weight=data.weights, scoring=request.scoring, random_state=request.fit.seed,
@@ -108,16 +100,10 @@ def run_compare(request: CompareRequest) -> None:
 
 
 def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:
-    """The folds, as ``compare`` takes them: without heed of classes where one has too few rows, as under ``fit --cv``.
-
-    Raises
-    ------
-    DataError
-        Fewer rows than folds.
-    """
+    """The folds, as ``compare`` takes them: without heed of classes where one has too few rows, as in ``fit --cv``."""
     from sklearn.model_selection import RepeatedKFold
 
-    from treewright.model_selection.folds import folds_within
+    from treewright.judge.folds import folds_within
 
     n = len(target)
     if n < 2:
@@ -164,12 +150,7 @@ def _requests_of(request: CompareRequest, words: tuple[str, ...]) -> dict[str, F
 
 
 def _parts_of(word: str) -> tuple[str, str, str | None]:
-    """Name, algorithm and pruning of a candidate.
-
-    Raises
-    ------
-    UsageRefusal
-    """
+    """Name, algorithm and pruning of a candidate."""
     algorithm, plus, pruning = (part.strip() for part in word.partition("+"))
     if algorithm == ISOLATION:
         raise UsageRefusal(f"--candidate {word!r}: an isolation forest has no target, so nothing can be scored")
@@ -185,12 +166,12 @@ def _parts_of(word: str) -> tuple[str, str, str | None]:
 
 def _idle_options(requests: Mapping[str, FitRequest], options: Mapping[str, Value]) -> list[str]:
     """A line about each option of a pruning that not all prunings take."""
-    told = []
+    lines = []
     for name in options:
         without = [word for word, each in requests.items() if each.prune and name not in each.prune.options]
         if without:
-            told.append(f"--prune-set {name} is no option of {', '.join(without)}")
-    return told
+            lines.append(f"--prune-set {name} is no option of {', '.join(without)}")
+    return lines
 
 
 def _usual(data: Learnable) -> tuple[str, ...]:
@@ -205,11 +186,11 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
 
     A parameter that prunes is none of a candidate that is pruned in another way.
     """
-    from treewright.model_selection.candidates import OWN_PRUNING
+    from treewright.model_selection.path import OWN_PRUNING
 
     known = {word: known_parameters(request, data.is_classification) for word, request in requests.items()}
     taken: dict[str, list[str]] = {word: [] for word in requests}
-    told = []
+    lines = []
     for each in next(iter(requests.values())).settings:
         name = each.partition("=")[0].strip()
         having = [word for word in requests if name in known[word]]
@@ -224,5 +205,5 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
         for word in takers:
             taken[word].append(each)
         if len(takers) < len(requests):
-            told.append(f"--set {each} is not taken by {', '.join(word for word in requests if word not in takers)}")
-    return {word: replace(request, settings=tuple(taken[word])) for word, request in requests.items()}, told
+            lines.append(f"--set {each} is not taken by {', '.join(word for word in requests if word not in takers)}")
+    return {word: replace(request, settings=tuple(taken[word])) for word, request in requests.items()}, lines

@@ -1,4 +1,4 @@
-"""``treewright evaluate``. In: a model and rows with the truth. Out: how good the model is. Callers: cli.app.
+"""``treewright evaluate``. In: a model and rows with the truth. Out: how good the model is.
 
 Classes: accuracy with its interval, a table per class, the confusion matrix. Numbers: R2 and the errors.
 """
@@ -8,17 +8,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import refuse_isolation
+from treewright.cli.holdout import score_for
 from treewright.cli.kinds_of_models import of_trees, target_type
 from treewright.cli.matching import rows_for
-from treewright.cli.scores import LabelScore, Score, score_for
 from treewright.cli.screen import Screen, screen_of
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.cli.terminal import UsageRefusal, note, progress, say
 from treewright.exceptions import DataError
+from treewright.judge.tallies import LabelScore, Score
 
 __all__ = ["run_evaluate"]
 
@@ -52,14 +52,6 @@ def run_evaluate(
     color : {"auto", "always", "never"}
     width : int or None
         Cells of a line; None is the width of the window, or of a page.
-
-    Raises
-    ------
-    TreewrightError
-        The model or the table was refused, a true value is missing, or there are no rows.
-    UsageRefusal
-        The model predicts several targets, or knows no target name and none is given; or its trees have no single
-        answers to judge.
     """
     import treewright
     from treewright.cli.importances import check_can_be_judged, permutation_importances
@@ -82,11 +74,7 @@ def run_evaluate(
             n_missing += rows.target.null_count()
             if n_missing or not rows.n_rows:
                 continue
-            predicted = np.asarray(model.predict(rows.features))
-            if isinstance(score, LabelScore):
-                score.add(rows.target, predicted)
-            else:
-                score.add(rows.target.cast(pl.Float64).to_numpy(), predicted.astype(np.float64))
+            score.add(rows.target, np.asarray(model.predict(rows.features)))
     if n_missing:
         raise DataError(f"{data}: target {name!r} is missing in {n_missing} rows: remove them")
     if score.n == 0:

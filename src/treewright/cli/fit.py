@@ -14,17 +14,17 @@ import polars as pl
 
 from treewright.cli.algorithms import BOOSTING, ENSEMBLES, NEIGHBORS, check_is_one_model, words_of
 from treewright.cli.ensembles import columns_in_words, summary
-from treewright.cli.holdout import HeldOut, Task, cross_validate, fit_and_hold_out
-from treewright.cli.learn import FitRequest, check_request, read_request, remedies_as_options, task_of
+from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds
+from treewright.cli.learn import FitRequest, Learnable, check_request, estimator_of, read_request, remedies_as_options
 from treewright.cli.neighbors import check_rows, written_in_words
 from treewright.cli.outputs import check_output, open_output
 from treewright.cli.report import check_report_output, write_report
-from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.cli.screen import say_prose, screen_of
 from treewright.cli.show import tree_lines
 from treewright.cli.terminal import note, printable, progress, results_after, say
 from treewright.exceptions import TreewrightError
 from treewright.explain.spans import fitted
+from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.plot.pictures import check_ending
 
 __all__ = ["run_fit"]
@@ -49,26 +49,26 @@ def run_fit(request: FitRequest) -> None:
         check_ending(request.svg.suffix)
     check_report_output(request.report, request.force)
     data = read_request(request)
-    task = task_of(request, data)
-    check_is_one_model(task.make(), task.features.width)
+    estimator = estimator_of(request, data)
+    check_is_one_model(estimator, data.features.width)
     with progress(), remedies_as_options():
         if request.algorithm == NEIGHBORS:
-            check_rows(task.make(), data.table.path, data.features, data.target, data.table.place)
-        folds = cross_validate(task, request.n_folds) if request.n_folds else None
-        held_out = fit_and_hold_out(task, 0.0 if folds else request.test_size)
+            check_rows(estimator, data.table.path, data.features, data.target, data.table.place)
+        folds = score_by_folds(estimator, data, request.seed, request.n_folds) if request.n_folds else None
+        held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size)
     # Files first: whoever reads the results may go away before they end.
     written = _write(request, held_out.estimator)
     with results_after(written):
         if request.report is not None:
-            written.append(_written_report(request, request.report, task, held_out, written))
-        _say_what_is_in_it(request, task, held_out.estimator)
+            written.append(_written_report(request, request.report, data, held_out, written))
+        _say_what_is_in_it(request, data, held_out.estimator)
         if data.remark:
             say_prose(data.remark)
         _say_split(request, held_out)
         if request.prune:
             say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
         say()
-        _say_model(request, task, held_out.estimator)
+        _say_model(request, data, held_out.estimator)
         say()
         if request.trace:
             say(str(held_out.estimator.trace_).rstrip("\n"))
@@ -81,23 +81,23 @@ def run_fit(request: FitRequest) -> None:
         note("the model was not kept; --out model.tw saves it")
 
 
-def _say_what_is_in_it(request: FitRequest, task: Task, estimator: Any) -> None:
+def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> None:
     """One line about the columns, one about the target."""
-    missing = sum(task.features.null_count().row(0))
-    n = len(task.target)
+    missing = sum(data.features.null_count().row(0))
+    n = len(data.target)
     say_prose(f"{printable(request.data)}: {n} rows, {columns_in_words(estimator.model_)}, {missing} cells missing")
-    if not task.is_classification:
-        low, high = printable(task.target.min()), printable(task.target.max())
-        mean = float(task.target.cast(pl.Float64).to_numpy().mean())
+    if not data.is_classification:
+        low, high = printable(data.target.min()), printable(data.target.max())
+        mean = float(data.target.cast(pl.Float64).to_numpy().mean())
         say_prose(f"target {printable(request.target)}: regression, {low} to {high}, mean {mean:.4g}")
         return
-    counts = label_counts(task.target)
+    counts = label_counts(data.target)
     shares = [f"{fitted(printable(label), _NAME_WIDTH)} {100 * count / n:.1f} %" for label, count in counts[:6]]
     more = f", {len(counts) - 6} more" if len(counts) > 6 else ""
     say_prose(f"target {printable(request.target)}: classification, {len(counts)} classes ({', '.join(shares)}{more})")
 
 
-def _say_model(request: FitRequest, task: Task, estimator: Any) -> None:
+def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
     """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
     screen = screen_of()
     if screen.painted and request.algorithm not in (*ENSEMBLES, NEIGHBORS):
@@ -111,7 +111,7 @@ def _say_model(request: FitRequest, task: Task, estimator: Any) -> None:
     if request.algorithm == BOOSTING:
         _say_rounds(estimator)
     if hasattr(estimator, "oob_score_"):
-        name = "accuracy" if task.is_classification else "R2"
+        name = "accuracy" if data.is_classification else "R2"
         say()
         say(f"out-of-bag {name} {estimator.oob_score_:.3f} (each row by the trees that did not draw it)")
 
@@ -190,17 +190,17 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
     return written
 
 
-def _written_report(request: FitRequest, path: Path, task: Task, held_out: HeldOut, written: list[str]) -> str:
+def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: HeldOut, written: list[str]) -> str:
     """Write the page about the rows held out, about all where none is; a line about it.
 
     Where that is refused, the files that are there already are named first.
     """
     rows = slice(None) if held_out.rows is None else held_out.rows
-    weights = None if task.weights is None else task.weights[rows]
+    weights = None if data.weights is None else data.weights[rows]
     try:
         with progress(), remedies_as_options():
             return write_report(
-                path, request.force, held_out.estimator, task.features[rows], task.target[rows], weights,
+                path, request.force, held_out.estimator, data.features[rows], data.target[rows], weights,
                 random_state=request.seed, n_jobs=request.jobs,
             )  # fmt: skip
     except TreewrightError:

@@ -1,56 +1,29 @@
-"""Rows kept aside. In: a table. Out: a fitted estimator and how it did on rows unseen. Callers: cli.fit.
+"""Rows kept aside. In: an estimator, a table. Out: a fitted estimator and how it did on rows unseen.
 
-Splits are those of ``model_selection``, seeded, and for classes stratified where every class has rows enough; so the
-same command gives the same score on every machine.
+Splits are those of the judge, seeded, and for classes stratified where every class has rows enough; so the same command
+gives the same score on every machine. What the fits warn of is said fit by fit, as it happens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
-from treewright.cli.scores import LabelScore, NumberScore, QuantileScore, Score, label_counts, score_for
+from treewright.cli.kinds_of_models import is_neighbors
+from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import DataError
+from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score
+from treewright.model.answers import quantile_levels
 
 if TYPE_CHECKING:
-    from treewright.model_selection.folds import Split
+    from treewright.cli.kinds_of_models import AnyModel
+    from treewright.cli.learn import Learnable
+    from treewright.judge.folds import Split
+    from treewright.judge.tasks import Task
 
-__all__ = ["HeldOut", "Score", "Task", "cross_validate", "fit_and_hold_out"]
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is learned from.
-
-    Attributes
-    ----------
-    features : polars.DataFrame
-    target : polars.Series
-    weights : ndarray or None
-    is_classification : bool
-    seed : int
-    make : callable
-        Gives a fresh, unfitted estimator.
-    """
-
-    features: pl.DataFrame
-    target: pl.Series
-    weights: np.ndarray | None
-    is_classification: bool
-    seed: int
-    make: Callable[[], Any]
-
-    def fit(self, rows: np.ndarray | None) -> Any:
-        """A fresh estimator fitted on some rows (None: on all)."""
-        features = self.features if rows is None else self.features[rows]
-        target = self.target if rows is None else self.target[rows]
-        if self.weights is None:  # nearest neighbours take none
-            return self.make().fit(features, target)
-        return self.make().fit(features, target, sample_weight=self.weights if rows is None else self.weights[rows])
+__all__ = ["HeldOut", "fit_and_hold_out", "score_by_folds", "score_for"]
 
 
 @dataclass(frozen=True)
@@ -77,102 +50,95 @@ class HeldOut:
     rows: np.ndarray | None = None
 
 
-def fit_and_hold_out(task: Task, test_size: float) -> HeldOut:
-    """Fit on one part of the rows, score on the other.
+def fit_and_hold_out(estimator: Any, data: Learnable, seed: int, test_size: float) -> HeldOut:
+    """Fit a copy on one part of the rows, score it on the other.
 
-    Parameters
-    ----------
-    task : Task
-    test_size : float, 0 to below 1
-        Share of the rows held out; 0 fits on every row and scores nothing.
-
-    Raises
-    ------
-    DataError
-        Too few rows for two parts.
+    ``test_size`` is the share of the rows held out, 0 to below 1; 0 fits on every row and scores nothing.
     """
-    n = len(task.target)
+    task, n = _task(data, seed), len(data.target)
     if test_size == 0:
-        return HeldOut(task.fit(None), n)
+        return HeldOut(task.fit(estimator, None, "all rows", seeded=False), n)
     n_test = int(np.ceil(test_size * n))
     if n_test < 1 or n - n_test < 1:
         raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
-    (learn, test), stratified = _two_parts(task, n_test)
-    estimator = task.fit(learn)
-    score, baseline = score_for(estimator.model_), score_for(estimator.model_)
-    _add(task, estimator, learn, test, score, baseline)
-    return HeldOut(estimator, len(learn), score, baseline, stratified, test)
+    split, stratified = _two_parts(task, n_test)
+    fitted, predicted = _fit_and_predict(estimator, task, split)
+    score, baseline = score_for(fitted.model_), score_for(fitted.model_)
+    _add(task, split, predicted, score, baseline)
+    return HeldOut(fitted, len(split[0]), score, baseline, stratified, split[1])
 
 
-def cross_validate(task: Task, n_folds: int) -> tuple[Score, Score, list[Score]]:
-    """Fit as many times as there are folds, each time scoring on the fold left out.
-
-    Parameters
-    ----------
-    task : Task
-    n_folds : int, 2 to the number of rows
+def score_by_folds(estimator: Any, data: Learnable, seed: int, n_folds: int) -> tuple[Score, Score, list[Score]]:
+    """Fit as many copies as there are folds (2 or more), each time scoring on the fold left out.
 
     Returns
     -------
     score, baseline : Score
         Over all rows, each predicted by the fit that did not see it.
     per_fold : list of Score
-
-    Raises
-    ------
-    DataError
-        Fewer rows than folds.
     """
-    n = len(task.target)
+    from treewright.judge.folds import folds_within, splits_of
+
+    task, n = _task(data, seed), len(data.target)
     if n < n_folds:
         raise DataError(f"{n} rows are too few for {n_folds} folds: give --cv {max(2, n)} or less")
+    sort = {"is_classification": task.is_classification}
+    cv = folds_within(n_folds, task.truth, random_state=seed, **sort)
     per_fold: list[Score] = []
-    for learn, test in _folds(task, n_folds):
-        estimator = task.fit(learn)
+    for split in splits_of(cv, task.truth, random_state=seed, **sort):
+        fitted, predicted = _fit_and_predict(estimator, task, split)
         if not per_fold:
-            score, baseline = score_for(estimator.model_), score_for(estimator.model_)
-        fold = score_for(estimator.model_)
-        _add(task, estimator, learn, test, score, baseline)
-        _add(task, estimator, learn, test, fold, score_for(estimator.model_))
-        per_fold.append(fold)
+            score, baseline = score_for(fitted.model_), score_for(fitted.model_)
+        per_fold.append(score_for(fitted.model_))
+        _add(task, split, predicted, score, baseline)
+        per_fold[-1].add(task.y[split[1]], predicted)
     return score, baseline, per_fold
+
+
+def score_for(model: AnyModel) -> Score:
+    """An empty score of what a model predicts of one target.
+
+    Refused is one with several answers for it, of a loss that was a function of the user's.
+    """
+    if model.task == "classification":
+        return LabelScore()
+    levels = () if is_neighbors(model) else quantile_levels(model)
+    if model.n_outputs > 1 and not levels:
+        raise UsageRefusal(
+            f"the model has {model.n_outputs} answers for a row, of a loss that was a function of Python: no score "
+            "is known for them"
+        )
+    return QuantileScore(levels) if levels else NumberScore()
+
+
+def _task(data: Learnable, seed: int) -> Task:
+    """What the judge learns from."""
+    from treewright.judge.tasks import Task
+
+    return Task(data.features, data.target, data.target.to_numpy(), data.weights, data.is_classification, seed)
 
 
 def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:
     """Rows to learn from and to score on, and whether both have the same share of each class."""
-    from treewright.model_selection.folds import two_parts
+    from treewright.judge.folds import two_parts
 
-    target = task.target.to_numpy()
     if task.is_classification:
         try:
-            return two_parts(target, n_test, task.seed, by_class="always"), True
+            return two_parts(task.truth, n_test, task.seed, by_class="always"), True
         except DataError:  # neither part is empty: a class has too few rows for both
             pass
-    return two_parts(target, n_test, task.seed, by_class="never"), False
+    return two_parts(task.truth, n_test, task.seed, by_class="never"), False
 
 
-def _folds(task: Task, n_folds: int) -> list[Split]:
-    """Rows to learn from and to score on, fold by fold."""
-    from treewright.model_selection.folds import folds_within, splits_of
-
-    target, sort = task.target.to_numpy(), {"is_classification": task.is_classification}
-    cv = folds_within(n_folds, target, random_state=task.seed, **sort)
-    return splits_of(cv, target, random_state=task.seed, **sort)
+def _fit_and_predict(estimator: Any, task: Task, split: Split) -> tuple[Any, np.ndarray]:
+    """A copy fitted on the one part of a split, and what it predicts of the other."""
+    learn, test = split
+    fitted = task.fit(estimator, learn, "the rows that are not held out", seeded=False)
+    return fitted, np.asarray(fitted.predict(task.X[test]))
 
 
-def _add(task: Task, estimator: Any, learn: np.ndarray, test: np.ndarray, score: Score, baseline: Score) -> None:
-    """Score an estimator, and the best constant answer of its training rows, on the test rows."""
-    predicted = np.asarray(estimator.predict(task.features[test]))
-    truth, seen = task.target[test], task.target[learn]
-    if isinstance(score, LabelScore) and isinstance(baseline, LabelScore):
-        score.add(truth, predicted)
-        constant = label_counts(seen)[0][0]
-        baseline.add(truth, np.full(len(test), constant, dtype=None if not isinstance(constant, str) else object))
-        return
-    values, learned = truth.cast(pl.Float64).to_numpy(), seen.cast(pl.Float64).to_numpy()
-    if isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
-        score.add(values, predicted.astype(np.float64))
-        baseline.add(values, np.full(len(test), float(learned.mean())))
-    elif isinstance(score, QuantileScore) and isinstance(baseline, QuantileScore):
-        score.add(values, predicted)
-        baseline.add(values, np.tile(np.quantile(learned, score.levels), (len(test), 1)))
+def _add(task: Task, split: Split, predicted: np.ndarray, score: Score, baseline: Score) -> None:
+    """Score predictions, and the best constant answer of the training rows, on the test rows."""
+    learn, test = split
+    score.add(task.y[test], predicted)
+    baseline.add_constant(task.y[test], task.y[learn])

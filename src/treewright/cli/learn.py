@@ -1,4 +1,4 @@
-"""What is to be learned from, and with what. In: a request, a file. Out: a ``Task`` that makes estimators.
+"""What is to be learned from, and with what. In: a request, a file. Out: rows, an estimator.
 
 Callers: cli.fit, cli.compare.
 """
@@ -28,7 +28,6 @@ from treewright.cli.algorithms import (
 from treewright.cli.declared import Declared, parse_settings, parse_value
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.files import Table, pick, read_table
-from treewright.cli.holdout import Task
 from treewright.cli.labelled import checked_weights
 from treewright.cli.neighbors import check_neighbors
 from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
@@ -43,9 +42,9 @@ __all__ = [
     "as_options",
     "check_request",
     "declared_columns",
+    "estimator_of",
     "read_request",
     "remedies_as_options",
-    "task_of",
     "weights_of",
 ]
 
@@ -137,8 +136,8 @@ def read_request(request: FitRequest) -> Learnable:
     return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
 
 
-def task_of(request: FitRequest, data: Learnable) -> Task:
-    """What is learned, and the estimator that the request asks for.
+def estimator_of(request: FitRequest, data: Learnable) -> Any:
+    """The unfitted estimator that the request asks for.
 
     Raises
     ------
@@ -147,10 +146,24 @@ def task_of(request: FitRequest, data: Learnable) -> Task:
     DataError
         The target holds values that the loss or criterion cannot use.
     """
-    return Task(
-        data.features, data.target, data.weights, data.is_classification, request.seed,
-        _maker(request, data),
-    )  # fmt: skip
+    table, target, is_classification = data.table, data.target, data.is_classification
+    settings = with_typed_labels(
+        own_settings(request, is_classification),
+        target.drop_nulls().unique().sort().to_list() if is_classification else (),
+        lambda words: _levels(target, words),
+    )
+    own = {
+        **({} if request.unseen is None else {"unseen": request.unseen}),
+        "n_jobs": request.jobs,
+        "random_state": request.seed,
+        "grow_trace": settings.pop("grow_trace", False) or request.trace,
+        **declared_columns(request, table),
+    }
+    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
+    estimator = made(request, is_classification, settings, own)
+    if not is_classification:
+        check_target(estimator, table.path, target, data.weights, table.place)
+    return estimator if wrap is None else wrap(estimator)
 
 
 @contextmanager
@@ -207,7 +220,7 @@ def check_request(request: FitRequest) -> None:
         settings = parse_settings(request.settings, known)
     if request.prune is None:
         return
-    from treewright.model_selection.candidates import OWN_PRUNING
+    from treewright.model_selection.path import OWN_PRUNING
 
     if request.trace or settings.get("grow_trace"):
         word = "--trace" if request.trace else "--set grow_trace"
@@ -294,34 +307,6 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
     if name is None:
         return None
     return checked_weights(table.path, table.frame[name], table.place)
-
-
-def _maker(request: FitRequest, data: Learnable) -> Callable[[], Any]:
-    """Gives fresh estimators with the parameters asked for."""
-    table, target, is_classification = data.table, data.target, data.is_classification
-    settings = with_typed_labels(
-        own_settings(request, is_classification),
-        target.drop_nulls().unique().sort().to_list() if is_classification else (),
-        lambda words: _levels(target, words),
-    )
-    own = {
-        **({} if request.unseen is None else {"unseen": request.unseen}),
-        "n_jobs": request.jobs,
-        "random_state": request.seed,
-        "grow_trace": settings.pop("grow_trace", False) or request.trace,
-        **declared_columns(request, table),
-    }
-    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
-
-    def make() -> Any:
-        estimator = made(request, is_classification, settings, own)
-        return estimator if wrap is None else wrap(estimator)
-
-    # What is out of range is refused before the rows are split.
-    make()
-    if not is_classification:
-        check_target(made(request, is_classification, settings, own), table.path, target, data.weights, table.place)
-    return make
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:

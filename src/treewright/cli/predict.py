@@ -19,8 +19,8 @@ from treewright.cli.ensembles import is_isolation, refuse_isolation
 from treewright.cli.kinds_of_models import is_neighbors, of_trees
 from treewright.cli.matching import rows_for
 from treewright.cli.outputs import check_output, guarded_labels, open_output
-from treewright.cli.scores import label_series
 from treewright.cli.terminal import UsageRefusal, progress
+from treewright.judge.tallies import label_series
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel

@@ -13,14 +13,15 @@ import numpy as np
 
 from treewright.cli.delimited import ReadOptions
 from treewright.cli.ensembles import is_ensemble
+from treewright.cli.holdout import score_for
 from treewright.cli.kinds_of_models import of_trees
 from treewright.cli.labelled import target_name, weighted_rows
 from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
 from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
-from treewright.cli.scores import LabelScore, Score, label_series, score_for
 from treewright.cli.screen import say_prose
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
 from treewright.exceptions import DataError, ParameterError
+from treewright.judge.tallies import Score
 from treewright.prune.door import request_of
 from treewright.prune.methods import METHODS, Method
 
@@ -181,8 +182,5 @@ def _csv_of_log(columns: Mapping[str, list[Any]]) -> str:
 def _score(model: Model, rows: tuple[Any, ...]) -> Score:
     """How good a model is on rows with their truth."""
     predicted, score = np.asarray(model.predict(rows[0])), score_for(model)
-    if isinstance(score, LabelScore):
-        score.add(label_series("true", rows[1]), predicted)
-    else:
-        score.add(rows[1].astype(np.float64), predicted)
+    score.add(rows[1], predicted)
     return score

@@ -55,7 +55,7 @@ class Pruning:
 
     def wrap(self, seed: int) -> Callable[[Any], Any]:
         """What makes of an estimator one that also prunes."""
-        from treewright.model_selection.pruned import PrunedTree
+        from treewright.model_selection.pruning import PrunedTree
 
         own: dict[str, Any] = {name: value for name, value in self.options.items() if name in _OF_THE_ESTIMATOR}
         options = {name: value for name, value in self.options.items() if name not in own}

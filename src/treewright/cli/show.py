@@ -242,8 +242,8 @@ def _rules_csv(model: Model) -> str:
     import numpy as np
     import polars as pl
 
-    from treewright.cli.scores import label_series
     from treewright.explain.rules import leaf_rules
+    from treewright.judge.tallies import label_series
 
     written = []
     for name, cells in leaf_rules(model).to_dict().items():

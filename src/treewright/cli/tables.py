@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from treewright.cli.scores import LabelScore
 from treewright.cli.terminal import printable
 from treewright.explain.spans import Role, Span, Spans, fitted
+from treewright.judge.tallies import LabelScore
 from treewright.tree.intervals import wilson_interval
 from treewright.tree.words import cell_width
 

@@ -31,9 +31,9 @@ from treewright.estimators.members import (
     refuse_too_many,
     shares_of,
 )
-from treewright.estimators.side_by_side import answers
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import ParameterError
+from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import columns_of_each, seed_of
@@ -48,6 +48,9 @@ class Bagging(Members):
     """An ensemble of copies of one estimator, each fitted on rows and columns of its own."""
 
     _algorithm = "bagging"
+
+    estimators_features_: list[Any]
+    _warm: BagWarmStart
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""

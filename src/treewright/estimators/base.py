@@ -94,7 +94,7 @@ class Estimator(BaseEstimator, ABC):
         return tags
 
     @classmethod
-    def _params_class(cls) -> type[Params]:
+    def _params_class(cls) -> Any:
         algorithm = algorithm_of(cls._algorithm)
         assert algorithm is not None  # noqa: S101 - a test fits them all
         return algorithm.params_class()
@@ -141,8 +141,12 @@ class Estimator(BaseEstimator, ABC):
         resolve_jobs(self.n_jobs)
         with compiling_told():
             dataset = self._dataset(X, y, params, sample_weight)
-            trained = train(dataset, params, start=self._warm_start())
-        self._keep(dataset, params, trained)
+            return self._fit_dataset(dataset, params)
+
+    def _fit_dataset(self, dataset: Dataset, params: Any = None) -> Self:
+        """Learn from rows that are encoded already."""
+        params = self._check_parameters() if params is None else params
+        self._keep(dataset, params, train(dataset, params, start=self._warm_start()))
         return self
 
     def _dataset(self, X: Any, y: Any, params: Any, sample_weight: Any) -> Dataset:

@@ -18,9 +18,9 @@ from treewright.data.dataset import Dataset, target_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
-from treewright.estimators.forest_score import explained, share_right, true_codes, true_numbers
 from treewright.exceptions import ParameterError
 from treewright.forest.importance_table import Importances
+from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.learn.boosting import encode_other_rows, n_rounds_of
 from treewright.learn.importance import permutation_importances
 from treewright.learn.params import CLASSES

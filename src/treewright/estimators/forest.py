@@ -17,7 +17,6 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
-from treewright.estimators.forest_score import asked, explained, share_right, true_codes, true_numbers
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws
 from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
@@ -25,6 +24,8 @@ from treewright.forest.jackknife import standard_errors
 from treewright.forest.out_of_bag import Votes, expected_draws, mean_votes, output_columns
 from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show, votes_after
 from treewright.forest.proximity import proximities
+from treewright.judge.scores import explained, share_right, true_codes, true_numbers
+from treewright.judge.scoring import asked
 from treewright.learn.forest import what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained

@@ -32,8 +32,8 @@ from treewright.data.table import Table
 from treewright.data.take import take_rows
 from treewright.data.target import encode_labels, recode
 from treewright.estimators.base import Estimator, sequence_of_estimators
-from treewright.estimators.side_by_side import answers
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES
 from treewright.model import Model

@@ -253,8 +253,9 @@ class Params:
     owner: dataclasses.InitVar[str | None] = None
 
     def __post_init__(self, owner: str | None) -> None:
-        known = parameters_of(type(self), self.task)
-        for name, each in _stated(type(self)).items():
+        kind: Any = type(self)
+        known = parameters_of(kind, self.task)
+        for name, each in _stated(kind).items():
             value = getattr(self, name)
             if isinstance(value, _ByTask):
                 object.__setattr__(self, name, value.value[self.task])
@@ -281,11 +282,13 @@ class Params:
 
     def values(self) -> dict[str, Any]:
         """The parameters that the task has, by name."""
-        return {name: getattr(self, name) for name in parameters_of(type(self), self.task)}
+        kind: Any = type(self)
+        return {name: getattr(self, name) for name in parameters_of(kind, self.task)}
 
     def facts(self) -> dict[str, Any]:
         """The parameters that a model can depend on, as plain JSON: the same bytes for the same fit."""
-        known = parameters_of(type(self), self.task)
+        kind: Any = type(self)
+        known = parameters_of(kind, self.task)
         return {name: plain(getattr(self, name)) for name in sorted(known) if known[name].shapes_model}
 
 

@@ -1,6 +1,6 @@
 """Judging, comparing and choosing models. In: unfitted estimators, a table, a target. Out: small frozen results.
 
-Callers: users, cli. Everything is imported when it is first used.
+Everything is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ if TYPE_CHECKING:
     from treewright.model_selection.information import aic, bic, log_likelihood
     from treewright.model_selection.neighbors import neighbor_curve
     from treewright.model_selection.path import pruning_path
-    from treewright.model_selection.pruned import PrunedTree
-    from treewright.model_selection.pruners import compare_pruning
+    from treewright.model_selection.pruning import PrunedTree, compare_pruning
     from treewright.model_selection.surrogate import surrogate_tree
     from treewright.model_selection.tuning import tune
 
 _HOMES = {
-    "PrunedTree": "treewright.model_selection.pruned",
+    "PrunedTree": "treewright.model_selection.pruning",
     "aic": "treewright.model_selection.information",
     "bias_variance": "treewright.model_selection.decompose",
     "bias_variance_curve": "treewright.model_selection.decompose",
     "bic": "treewright.model_selection.information",
     "compare": "treewright.model_selection.comparison",
-    "compare_pruning": "treewright.model_selection.pruners",
+    "compare_pruning": "treewright.model_selection.pruning",
     "cross_validate": "treewright.model_selection.evaluate",
     "error_curve": "treewright.model_selection.curves",
     "holdout": "treewright.model_selection.evaluate",

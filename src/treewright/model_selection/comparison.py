@@ -1,4 +1,4 @@
-"""Several estimators on the same folds. In: estimators, a table, a target. Out: ``Comparison``. Callers: users, cli."""
+"""Several estimators on the same folds. In: estimators, a table, a target. Out: ``Comparison``."""
 
 from __future__ import annotations
 
@@ -16,13 +16,11 @@ from treewright.core.whole import is_whole, whole_number
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
-from treewright.model_selection.evaluate import evaluate_folds, warn_of_nan
-from treewright.model_selection.fold import Fold
-from treewright.model_selection.folds import Split, overlap_of, splits_of
-from treewright.model_selection.paired import corrected_t, holm
-from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
-from treewright.model_selection.scoring import Scorer, one_scorer, shown_score
-from treewright.model_selection.task import Task, task_of
+from treewright.judge.folds import Split, overlap_of, splits_of
+from treewright.judge.scoring import Scorer, one_scorer, shown_score
+from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan
+from treewright.judge.uncertainty import corrected_t, holm, mean_of, standard_error
+from treewright.model_selection.tables import side_by_side, written
 from treewright.tree.words import shorten
 
 LONGEST_NAME = 24
@@ -97,7 +95,7 @@ class Comparison(Sequence[Compared]):
     @property
     def best(self) -> Compared:
         """The one of the greatest mean score; of equals the one with fewest leaves, then the first."""
-        return self.rows[_best_of([(row.mean, row.n_leaves) for row in self.rows])]
+        return min(self.rows, key=lambda row: best_first(row.mean, row.n_leaves))
 
     def to_dict(self) -> dict[str, list[Any]]:
         """Columns for a data frame, a row per estimator."""
@@ -328,7 +326,7 @@ def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Spli
     sizes = {name: np.mean([(fold.n_leaves, fold.depth) for fold in folds], axis=0) for name, folds in found.items()}
     names = list(found)
     means = {name: mean_of(values) for name, values in scores.items()}
-    best = names[_best_of([(means[name], float(sizes[name][0])) for name in names])]
+    best = min(names, key=lambda name: best_first(means[name], float(sizes[name][0])))
     with np.errstate(invalid="ignore"):  # infinite scores
         p_values = [
             float("nan") if name == best else corrected_t(scores[best] - scores[name], test_share)[1] for name in names
@@ -348,16 +346,6 @@ def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Spli
         )
         for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
     ]
-
-
-def _best_of(mean_and_leaves: Sequence[tuple[float, float]]) -> int:
-    """Position of the greatest mean; of equals the fewest leaves, then the first. nan comes last."""
-
-    def rank(at: int) -> tuple[bool, float, float, int]:
-        mean, leaves = mean_and_leaves[at]
-        return math.isnan(mean), -mean, math.inf if math.isnan(leaves) else leaves, at
-
-    return min(range(len(mean_and_leaves)), key=rank)
 
 
 def _probabilities(values: Sequence[float]) -> list[str]:

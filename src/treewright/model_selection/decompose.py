@@ -1,37 +1,40 @@
 """Bias, variance and noise. In: an unfitted estimator, training and test rows. Out: ``Decomposition``, a curve of them.
 
-Callers: users.
+The estimator is fitted on many training sets, and all of them predict the same test rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import has_fit_parameter
 
 from treewright.core.whole import whole_number
+from treewright.data.cells import shown
 from treewright.data.memory import check_fits
-from treewright.data.target import Labels, encode_labels
+from treewright.data.take import count_rows, take_rows
+from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.decomposition import BiasVarianceCurve, Decomposition
-from treewright.model_selection.loss_parts import NAMES, Parts, squared_parts, together, zero_one_parts
-from treewright.model_selection.predicted_targets import (
-    labels_of,
-    labels_or_none,
-    numbers_of,
-    numbers_or_none,
-    refuse_unknown,
+from treewright.judge.side_by_side import answers
+from treewright.judge.tasks import fresh
+from treewright.model_selection.decomposition import (
+    NAMES,
+    BiasVarianceCurve,
+    Decomposition,
+    Parts,
+    squared_parts,
+    together,
+    zero_one_parts,
 )
-from treewright.model_selection.rows import count_rows
-from treewright.model_selection.training_sets import Bootstrap, Draw, Experiment, check_seed, predictions, source_of
-
-__all__ = ["BiasVarianceCurve", "Decomposition", "bias_variance", "bias_variance_curve"]
 
 Loss = Literal["squared_error", "misclassification"]
+Draw = Callable[[np.random.Generator], tuple[Any, Any]]
+TrainingSet = tuple[Any, Any, np.ndarray | None]
+Sample = Callable[[np.random.Generator], TrainingSet]
 SMALLEST = 1e-150  # of differences: their squares have lost digits below it
 COPIES = 5  # arrays of rounds x rows that the arithmetic holds at once
 
@@ -129,21 +132,29 @@ def bias_variance(
     True
     """
     kind = _loss_of(est, loss)
-    n_rounds, seed = whole_number("n_rounds", n_rounds, 2), check_seed(random_state)
-    source = source_of(X, y, draw, sample_weight)
+    n_rounds, seed = (
+        whole_number("n_rounds", n_rounds, 2),
+        None if random_state is None else whole_number("random_state", random_state, 0),
+    )
+    sample, learnable = _training_sets(X, y, draw, sample_weight)
     if sample_weight is not None and not has_fit_parameter(est, "sample_weight"):
         raise ParameterError(f"{type(est).__name__}.fit takes no sample_weight: leave it out, or repeat rows instead")
     m = count_rows(X_test)
     if m == 0:
         raise DataError("X_test has 0 rows; at least 1 is needed")
-    experiment = Experiment(est, source, X_test, n_rounds, seed, n_jobs)
+    rounds = Rounds(est, sample, X_test, n_rounds, seed, n_jobs)
     if kind == "squared_error":
-        parts = _squared(experiment, numbers_of(y_test, m, "y_test"), numbers_or_none(true_values, m))
+        numbers, truth = _target(encode_numbers, y_test, m, "y_test"), None
+        if true_values is not None:
+            truth = _target(encode_numbers, true_values, m, "true_values").values
+        parts = _squared(rounds, numbers.values, truth)
     else:
-        labels = labels_of(y_test, m, "y_test")
-        if isinstance(source, Bootstrap):
-            refuse_unknown(labels, source)
-        parts = _zero_one(experiment, labels, labels_or_none(true_values, m))
+        labels, optimal = _target(encode_labels, y_test, m, "y_test"), None
+        if learnable is not None:
+            _refuse_unknown(labels, encode_labels(learnable))
+        if true_values is not None:
+            optimal = _target(encode_labels, true_values, m, "true_values")
+        parts = _zero_one(rounds, labels, optimal)
     return _decomposition(kind, n_rounds, m, parts)
 
 
@@ -212,13 +223,7 @@ def bias_variance_curve(
 
 
 def _made(make: Callable[[Any], Any], value: Any) -> Any:
-    """The estimator of one value.
-
-    Raises
-    ------
-    ParameterError
-        ``make`` does not take a value.
-    """
+    """The estimator of one value."""
     try:
         return make(value)
     except TypeError as error:
@@ -249,26 +254,131 @@ def _loss_of(est: Any, loss: Any) -> Loss:
     return loss or own  # type: ignore[return-value]
 
 
-def _squared(experiment: Experiment, y: np.ndarray, truth: np.ndarray | None) -> Parts:
+def _training_sets(X: Any, y: Any, draw: Draw | None, sample_weight: Any) -> tuple[Sample, Any]:
+    """What draws a training set, and the targets that one can hold: rows of ``y``, None where ``draw`` makes them."""
+    if draw is not None:
+        if not callable(draw):
+            raise ParameterError(f"draw={draw!r}: give a function that takes a random generator and returns (X, y)")
+        if X is not None or y is not None:
+            raise ParameterError("draw makes the training sets: pass X=None and y=None with it, or leave draw out")
+        if sample_weight is not None:
+            raise ParameterError("sample_weight belongs to the rows of X; with draw there are none")
+        return lambda rng: _drawn(draw(rng)), None
+    if X is None or y is None:
+        raise ParameterError("pass X and y to draw bootstrap samples from, or draw=, a function that makes (X, y)")
+    n = count_rows(y)
+    if count_rows(X) != n:
+        raise DataError(f"X has {count_rows(X)} rows and y has {n}: give a target for each row")
+    if n == 0:
+        raise DataError("X and y have 0 rows; at least 1 is needed")
+    weights = check_weights(sample_weight, n)
+    kept = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
+
+    def bootstrap(rng: np.random.Generator) -> TrainingSet:
+        at = kept[rng.integers(len(kept), size=len(kept))]
+        return take_rows(X, at), take_rows(y, at), None if weights is None else weights[at]
+
+    return bootstrap, take_rows(y, kept)
+
+
+def _drawn(pair: Any) -> TrainingSet:
+    """What the user's function made, checked."""
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise ParameterError(f"draw must return the pair (X, y), not a {type(pair).__name__}")
+    X, y = pair
+    if count_rows(X) != count_rows(y):
+        raise DataError(f"draw returned X with {count_rows(X)} rows and y with {count_rows(y)}")
+    return X, y, None
+
+
+def _target(encode: Callable[[Any], Any], values: Any, m: int, what: str) -> Any:
+    """A target of the test rows as numbers or labels; an error says which one it was."""
+    try:
+        target = encode(values)
+    except DataError as error:
+        raise type(error)(f"{what}: {error}") from None
+    n = len(target.codes if isinstance(target, Labels) else target.values)
+    if n != m:
+        raise DataError(f"X_test has {m} rows and {what} has {n}: give one for each row")
+    return target
+
+
+def _refuse_unknown(labels: Labels, known: Labels) -> None:
+    """Refuse test labels that no training set can hold: they would only raise the bias."""
+    for output, (asked, learned) in enumerate(zip(labels.classes, known.classes, strict=False)):
+        strange = [label for label in asked.tolist() if label not in set(learned.tolist())]
+        if strange:
+            where = f" (output {output})" if len(labels.classes) > 1 else ""
+            raise DataError(
+                f"y_test holds the label {shown(strange[0])}{where}, which no row of y has that counts: leave these "
+                "test rows out, or add rows of that class to X and y"
+            )
+
+
+class Rounds(NamedTuple):
+    """Everything that the predictions of the rounds hang on.
+
+    Attributes
+    ----------
+    estimator : estimator
+        Stays as it is.
+    sample : function
+        From a random generator to a training set.
+    X_test : table of m rows
+    n_rounds : int
+    random_state : int >= 0, or None
+        Round r has the r-th child of this seed, whichever thread works on it. ``random_state`` parameters of the
+        estimator that are None are set from it too.
+    n_jobs : int or None
+        Threads; None means every processor available.
+    """
+
+    estimator: Any
+    sample: Sample
+    X_test: Any
+    n_rounds: int
+    random_state: int | None
+    n_jobs: int | None
+
+    def predictions(self, keep: Callable[[int, Any], Any]) -> list[Any]:
+        """Per round what a copy of the estimator, fitted anew, predicts at the test rows; ``keep`` checks it."""
+        seeds = np.random.SeedSequence(self.random_state).spawn(self.n_rounds)
+
+        def one(number: int) -> Any:
+            rng = np.random.default_rng(seeds[number])
+            try:
+                X, y, weights = self.sample(rng)
+                fitted = fresh(self.estimator, rng)
+                fitted = fitted.fit(X, y) if weights is None else fitted.fit(X, y, sample_weight=weights)
+                return keep(number, fitted.predict(self.X_test))
+            except Exception as error:
+                error.add_note(f"in round {number} of bias_variance")
+                raise
+
+        return answers(one, self.n_rounds, self.n_jobs, "rounds")
+
+
+def _squared(rounds: Rounds, y: np.ndarray, truth: np.ndarray | None) -> Parts:
     """Parts of the squared loss, all outputs together."""
     _refuse_other_outputs(y, truth)
-    _refuse_too_large(experiment.n_rounds, y)
+    _refuse_too_large(rounds.n_rounds, y)
 
-    def as_numbers(number: int, said: Any) -> np.ndarray:
-        values = np.asarray(said, np.float64).reshape(len(said), -1)
+    def as_numbers(number: int, predicted: Any) -> np.ndarray:
+        values = np.asarray(predicted, np.float64).reshape(len(predicted), -1)
         _refuse_other_shape(number, values.shape, y.shape)
         if not np.isfinite(values).all():
             row = int(np.argmax(~np.isfinite(values).all(axis=1)))
             raise DataError(f"round {number} predicts {values[row].tolist()} at test row {row}: not a finite number")
         return values
 
-    said = np.stack(predictions(experiment, as_numbers))
+    predicted = np.stack(rounds.predictions(as_numbers))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         outputs = [
-            squared_parts(said[:, :, at], y[:, at], None if truth is None else truth[:, at]) for at in range(y.shape[1])
+            squared_parts(predicted[:, :, at], y[:, at], None if truth is None else truth[:, at])
+            for at in range(y.shape[1])
         ]
         parts = together(outputs)
-    away = float(np.abs(said - y).max())
+    away = float(np.abs(predicted - y).max())
     if 0 < away < SMALLEST:
         raise DataError(
             f"y_test and predictions differ by {away:.0e} at most, the squares of that are below float64: multiply y"
@@ -278,22 +388,22 @@ def _squared(experiment: Experiment, y: np.ndarray, truth: np.ndarray | None) ->
     return parts
 
 
-def _zero_one(experiment: Experiment, y: Labels, truth: Labels | None) -> Parts:
+def _zero_one(rounds: Rounds, y: Labels, truth: Labels | None) -> Parts:
     """Parts of the zero-one loss, all outputs together."""
     _refuse_other_outputs(y.codes, None if truth is None else truth.codes)
-    _refuse_too_large(experiment.n_rounds, y.codes)
+    _refuse_too_large(rounds.n_rounds, y.codes)
 
-    def as_labels(number: int, said: Any) -> Labels:
-        labels = encode_labels(said)
+    def as_labels(number: int, predicted: Any) -> Labels:
+        labels = encode_labels(predicted)
         _refuse_other_shape(number, labels.codes.shape, y.codes.shape)
         return labels
 
-    said = predictions(experiment, as_labels)
+    predicted = rounds.predictions(as_labels)
     outputs, mains = [], []
     for at in range(y.codes.shape[1]):
-        every = [y, *([] if truth is None else [truth]), *said]
+        every = [y, *([] if truth is None else [truth]), *predicted]
         codes, labels = _common_codes([each.codes[:, at] for each in every], [each.classes[at] for each in every])
-        n_first = len(every) - experiment.n_rounds
+        n_first = len(every) - rounds.n_rounds
         parts = zero_one_parts(np.stack(codes[n_first:]), codes[0], None if truth is None else codes[1], len(labels))
         outputs.append(parts)
         mains.append(_labels_of(labels, parts.main))
@@ -363,10 +473,10 @@ def _refuse_other_outputs(y: np.ndarray, truth: np.ndarray | None) -> None:
         raise DataError(f"y_test has {y.shape[1]} outputs and true_values has {truth.shape[1]}: give as many")
 
 
-def _refuse_other_shape(number: int, said: tuple[int, ...], wanted: tuple[int, ...]) -> None:
+def _refuse_other_shape(number: int, predicted: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     """Refuse predictions that do not fit the test target."""
-    if said != wanted:
+    if predicted != wanted:
         raise DataError(
-            f"round {number} predicts {said[0]} rows and {said[1]} outputs, "
+            f"round {number} predicts {predicted[0]} rows and {predicted[1]} outputs, "
             f"y_test has {wanted[0]} rows and {wanted[1]} outputs"
         )

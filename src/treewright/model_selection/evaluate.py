@@ -1,28 +1,30 @@
-"""How an estimator does on rows it did not see. In: an estimator, a table, a target. Out: ``Scores``.
-
-Callers: users, model_selection.comparison, model_selection.tuning.
-"""
+"""How an estimator does on rows it did not see. In: an estimator, a table, a target. Out: ``Scores``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
-from treewright.core import notices
 from treewright.core.whole import is_whole
-from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.fold import Fold
-from treewright.model_selection.folds import Split, splits_of, two_parts
+from treewright.explain.table import TextColumn
+from treewright.judge.folds import Split, splits_of, two_parts
+from treewright.judge.scores import r_squared, share_right
+from treewright.judge.scoring import check_of_one_row, scorers_of, shown_score
+from treewright.judge.tasks import Fold, Task, evaluate_folds, task_of, warn_of_nan
+from treewright.judge.uncertainty import mean_of, rows_worth, standard_error
 from treewright.model_selection.neighbors import folds_of_one_search
-from treewright.model_selection.parallel import answers
-from treewright.model_selection.rows import take_rows
-from treewright.model_selection.scores import Scores, pooled_scores
-from treewright.model_selection.scoring import Scorer, check_of_one_row, scorers_of
-from treewright.model_selection.task import Task, size_of, task_of
+from treewright.model_selection.tables import side_by_side, written
+from treewright.tree.intervals import wilson_interval
+from treewright.tree.words import shorten
+
+MOST_FOLDS_SHOWN = 20
+LONGEST_NAME = 32
 
 
 def holdout(
@@ -205,9 +207,7 @@ def leave_one_out(
     counting = np.arange(task.n) if task.weights is None else np.flatnonzero(task.weights > 0)
     if len(counting) < 2:
         raise DataError(f"{len(counting)} row(s) with weight: at least 2 are needed to leave one out")
-    found = None
-    if not keep_estimators and isinstance(est, NeighborsEstimator):
-        found = folds_of_one_search(est, task, scoring, n_jobs)
+    found = None if keep_estimators else folds_of_one_search(est, task, scoring, n_jobs)
     if found is None:
         splits = _EachLeftOut(task.n, counting)
         found = evaluate_folds(est, task, splits, scorers, n_jobs=n_jobs, keep=keep_estimators, on_training_rows=False)
@@ -228,69 +228,171 @@ class _EachLeftOut(Sequence[Split]):
         return np.delete(np.arange(self.n), row), np.array([row])
 
 
-def evaluate_folds(
-    estimator: Any,
-    task: Task,
-    splits: Sequence[Split],
-    scorers: Mapping[str, Scorer],
-    *,
-    n_jobs: int | None,
-    keep: bool = False,
-    on_training_rows: bool = True,
-) -> list[Fold]:
-    """Fit and score every fold.
+def _test_rows(test_size: Any, n: int) -> int:
+    """How many rows are kept aside."""
+    if is_whole(test_size) and test_size >= 1:
+        return int(test_size)
+    if isinstance(test_size, float | np.floating) and 0 < test_size < 1:
+        return math.ceil(float(test_size) * n)
+    raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of rows >= 1")
 
-    Parameters
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scores:
+    """Scores of an estimator on rows that it did not learn from.
+
+    Attributes
     ----------
-    estimator : estimator
-        Copies are fitted.
-    task : Task
-    splits : sequence of (int64[n_train], int64[n_test])
-    scorers : dict from str to function
-    n_jobs : int or None
-    keep : bool
-        Keep the fitted copies.
-    on_training_rows : bool
-        Score the training rows as well.
-
-    Raises
-    ------
-    DataError
-        The test rows of a fold all weigh 0 (``Task.weights_at``).
-
-    Warns
-    -----
-    DataWarning
-        What the fits warn of, once of each sort.
+    estimator : str
+        The name of its class.
+    method : {"holdout", "cross_validate", "leave_one_out"}
+    n_rows : int
+        Rows of the table.
+    test : dict from str to float64[k]
+        Per score its value on the test rows of each of the k folds. Greater is better.
+    train : dict from str to float64[k], or None
+        The same on the rows that were learned from; None for ``leave_one_out``.
+    n_train, n_test : int64[k]
+    n_leaves, depth : float64[k]
+        Of the tree that each fold grew; nan for what is no tree.
+    rows : int64[m], ascending, or None
+        Rows with weight that were tested, where none was tested twice; else None, and so are the next two.
+    predictions : ndarray[m] or ndarray[m, n_outputs], or None
+        What each of them was predicted to be, by the fit that did not see it.
+    pooled : dict from str to float, or None
+        Of all predictions together, weighted: ``accuracy`` with ``low`` and ``high``, its 95 % interval (Wilson 1927;
+        of as many rows as the weights are worth, ``rows_worth``); or ``r2``, ``mae``, ``rmse``. None also for several
+        answers of one target, as several quantiles are.
+    estimators : tuple of fitted estimators, or None
+        One for each fold, with ``keep_estimators=True``.
     """
-    if task.weights is not None:
-        for at, (_, test) in enumerate(splits):
-            try:
-                task.weights_at(test)
-            except DataError as error:
-                error.add_note(f"these are the test rows of fold {at} of {len(splits)}")
-                raise
 
-    def work(at: int) -> Fold:
-        train, test = splits[at]
-        fitted = task.fit(estimator, train, f"the training rows of fold {at} of {len(splits)}")
-        try:
-            table = take_rows(task.X, test)
-            scores = _scores(scorers, fitted, task, table, test)
-            predictions = np.asarray(fitted.predict(table))
-            on_train = None
-            if on_training_rows:
-                on_train = _scores(scorers, fitted, task, take_rows(task.X, train), train)
-        except Exception as error:
-            error.add_note(f"while scoring {type(estimator).__name__} in fold {at} of {len(splits)}")
-            raise
-        return Fold(len(train), test, scores, on_train, predictions, *size_of(fitted), fitted if keep else None)
+    estimator: str
+    method: str
+    n_rows: int
+    test: Mapping[str, np.ndarray]
+    train: Mapping[str, np.ndarray] | None
+    n_train: np.ndarray
+    n_test: np.ndarray
+    n_leaves: np.ndarray
+    depth: np.ndarray
+    rows: np.ndarray | None
+    predictions: np.ndarray | None
+    pooled: Mapping[str, float] | None
+    estimators: tuple[Any, ...] | None
 
-    return answers(work, len(splits), n_jobs)
+    @property
+    def n_folds(self) -> int:
+        """How many folds there are; 1 for ``holdout``."""
+        return len(self.n_test)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Per score the mean over the folds, each fold counting the same."""
+        return {name: mean_of(scores) for name, scores in self.test.items()}
+
+    @property
+    def standard_errors(self) -> dict[str, float]:
+        """Per score the standard error of the mean over the folds (``standard_error``)."""
+        overlap = 0.0 if self.rows is not None else float(np.mean(self.n_test / self.n_train))
+        return {name: standard_error(scores, overlap) for name, scores in self.test.items()}
+
+    @property
+    def mean(self) -> float:
+        """Mean of the only score.
+
+        Raises
+        ------
+        ParameterError
+            There are several: see ``means``.
+        """
+        return self.means[self._only()]
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the mean of the only score; nan for one fold.
+
+        The standard deviation between the folds over the square root of their number. Folds share training rows, so
+        this is too small rather than too large (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5, 1089-1105). Where
+        rows are tested more than once it is corrected (see ``scores.standard_error``): more repeats make no more rows.
+        """
+        return self.standard_errors[self._only()]
+
+    def _only(self) -> str:
+        """Name of the only score."""
+        if len(self.test) > 1:
+            raise ParameterError(f"there are several scores, {', '.join(self.test)}: see means and standard_errors")
+        return next(iter(self.test))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per fold.
+
+        Returns
+        -------
+        dict
+            ``fold``, ``n_train``, ``n_test``, ``n_leaves``, ``depth``, and per score ``test_...`` and ``train_...``.
+        """
+        columns: dict[str, list[Any]] = {"fold": list(range(self.n_folds))}
+        for name in ("n_train", "n_test", "n_leaves", "depth"):
+            columns[name] = getattr(self, name).tolist()
+        for name in self.test:
+            columns[f"test_{name}"] = self.test[name].tolist()
+            if self.train is not None:
+                columns[f"train_{name}"] = self.train[name].tolist()
+        return columns
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        folds = f"{self.n_folds} folds of {self.n_rows} rows"
+        if self.n_folds == 1:
+            folds = f"{self.n_test[0]} of {self.n_rows} rows held out"
+        elif self.method == "leave_one_out":
+            folds = f"each of {self.n_folds} rows left out once"
+        lines = [f"{self.estimator}, {folds}", *self._summary()]
+        if 1 < self.n_folds <= MOST_FOLDS_SHOWN:
+            lines += ["", *self._per_fold()]
+        if self.pooled is not None and self.rows is not None:
+            lines += ["", f"all {len(self.rows)} predictions: {_pooled_words(self.pooled)}"]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _summary(self) -> list[str]:
+        """A line per score."""
+        rows = []
+        for name, mean in self.means.items():
+            label, sign = shown_score(name)
+            numbers = [sign * mean, self.standard_errors[name]]
+            if self.train is not None:
+                numbers.append(sign * mean_of(self.train[name]))
+            rows.append([shorten(label, LONGEST_NAME), *written(numbers)])
+        titles = ["", "test", "std. error", "training"][: len(rows[0])]
+        columns = [
+            TextColumn(title, list(cells), "point" if title else "left")
+            for title, cells in zip(titles, zip(*rows, strict=True), strict=True)
+            if title != "std. error" or self.n_folds > 1
+        ]
+        return side_by_side(columns)
+
+    def _per_fold(self) -> list[str]:
+        """A line per fold; scores that do not fit into 80 cells are left to ``to_dict``."""
+        columns = [
+            TextColumn("fold", [str(fold) for fold in range(self.n_folds)], "right"),
+            TextColumn("rows", [str(n) for n in self.n_test.tolist()], "right"),
+        ]
+        if not np.isnan(self.n_leaves).any():
+            columns.append(TextColumn("leaves", [f"{n:g}" for n in self.n_leaves.tolist()], "right"))
+        for name, scores in self.test.items():
+            label, sign = shown_score(name)
+            wider = [*columns, TextColumn(shorten(label, LONGEST_NAME), written(sign * scores), "point")]
+            if len(side_by_side(wider)[0]) > 80:
+                break
+            columns = wider
+        return side_by_side(columns)
 
 
 def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) -> Scores:
-    """What the folds say together."""
+    """The result of all folds together."""
     names = list(folds[0].test_scores)
     test = {name: np.array([fold.test_scores[name] for fold in folds]) for name in names}
     train = None
@@ -324,40 +426,34 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
     )
 
 
-def warn_of_nan(test: Mapping[str, np.ndarray], remedy: str = "give larger folds, or another score") -> None:
-    """Say which scores are not defined in some fold: their mean is not defined either.
+def pooled_scores(task: Task, rows: np.ndarray, predictions: np.ndarray) -> dict[str, float] | None:
+    """Scores of all predictions together; None where a target has several answers.
 
     Parameters
     ----------
-    test : dict from str to float64[k]
-    remedy : str
-
-    Warns
-    -----
-    DataWarning
-        One for all.
+    task : Task
+    rows : int64[m]
+    predictions : ndarray[m] or ndarray[m, n_outputs]
     """
-    undefined = {name: np.flatnonzero(np.isnan(scores)) for name, scores in test.items()}
-    undefined = {name: folds for name, folds in undefined.items() if len(folds)}
-    if not undefined:
-        return
-    name, folds = next(iter(undefined.items()))
-    more = f"; {len(undefined) - 1} more of {len(test)} scores have such folds" if len(undefined) > 1 else ""
-    notices.warn(
-        f"the score {name!r} is nan in {len(folds)} of {len(test[name])} folds (first fold {folds[0]}), so its mean is "
-        f"nan too{more}: {remedy}"
-    )
+    truth, weights = task.truth[rows], task.weights_at(rows)
+    if task.is_classification:
+        share = share_right(truth, predictions, weights)
+        n = rows_worth(len(rows), weights)
+        low, high = wilson_interval(share * n, n)
+        return {"accuracy": share, "low": low, "high": high}
+    if predictions.size != truth.size:
+        return None
+    predicted = predictions.reshape(truth.shape)
+    return {
+        "r2": r_squared(truth, predicted, weights),
+        "mae": float(mean_absolute_error(truth, predicted, sample_weight=weights)),
+        "rmse": float(root_mean_squared_error(truth, predicted, sample_weight=weights)),
+    }
 
 
-def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:
-    """Every score on some rows."""
-    return {name: scorer(fitted, table, task.truth[rows], task.weights_at(rows)) for name, scorer in scorers.items()}
-
-
-def _test_rows(test_size: Any, n: int) -> int:
-    """How many rows are kept aside."""
-    if is_whole(test_size) and test_size >= 1:
-        return int(test_size)
-    if isinstance(test_size, float | np.floating) and 0 < test_size < 1:
-        return math.ceil(float(test_size) * n)
-    raise ParameterError(f"test_size={test_size!r}: give a share between 0 and 1, or a number of rows >= 1")
+def _pooled_words(pooled: Mapping[str, float]) -> str:
+    """The pooled scores in words."""
+    if "accuracy" in pooled:
+        share, low, high = written([pooled["accuracy"], pooled["low"], pooled["high"]])
+        return f"accuracy {share}, 95 % interval {low} to {high} (Wilson)"
+    return ", ".join(f"{name} {written([value])[0]}" for name, value in pooled.items())

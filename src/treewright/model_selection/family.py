@@ -1,21 +1,19 @@
-"""Many trees from one growth. In: an estimator, what is varied. Out: ``Family``. Caller: model_selection.curves."""
+"""Many trees from one growth: nested subtrees of one tree. In: an estimator, what is varied. Out: ``Family``."""
 
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
 from treewright.core.whole import whole_number
-from treewright.estimators.cart import CartEstimator
-from treewright.estimators.trees import SingleTree as TreeEstimator
+from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import ParameterError
-from treewright.model_selection.candidates import unpruned, with_parameters
-from treewright.model_selection.task import Task
+from treewright.judge.tasks import Task, with_parameters
+from treewright.model_selection.path import is_single_tree, unpruned
 from treewright.prune.cost_complexity import check_price
 from treewright.prune.path import Path, path_of
 from treewright.tree.edit import collapse
@@ -23,43 +21,9 @@ from treewright.tree.edit import collapse
 MOST_POINTS, EVERY_SIZE_TO = 50, 10
 
 
-class Family(ABC):
-    """Nested subtrees of one tree.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Unfitted.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def check(self, values: Sequence[Any]) -> None:  # noqa: B027 - the pruners check theirs
-        """Refuse values that name no member, where ``member`` would not."""
-
-    @abstractmethod
-    def largest(self, values: Sequence[Any]) -> Any:
-        """The unfitted estimator whose tree holds the members of all these values."""
-
-    @abstractmethod
-    def member(self, grown: Any, value: Any) -> Any:
-        """The fitted estimator of one value, cut out of the largest one."""
-
-    @abstractmethod
-    def default_values(self, task: Task) -> list[Any]:
-        """Values that are worth a look, ascending, at most ``MOST_POINTS``."""
-
-
 def usually_over(estimator: Any) -> str:
-    """What is varied unless the user says: the depth of CART, the leaves of another single tree.
-
-    Raises
-    ------
-    ParameterError
-        It is no such tree and has no ``max_depth``.
-    """
-    if isinstance(estimator, TreeEstimator) and not isinstance(estimator, CartEstimator):
+    """What is varied unless the user says: the depth of CART, the leaves of another single tree."""
+    if is_single_tree(estimator) and not _is_cart(estimator):
         return "leaves"
     if "max_depth" in estimator.get_params(deep=False):
         return "max_depth"
@@ -70,16 +34,18 @@ def usually_over(estimator: Any) -> str:
 
 def family_of(estimator: Any, over: str) -> Family | None:
     """How the estimators of all values come out of one growth; None where each has to be fitted."""
-    if isinstance(estimator, TreeEstimator) and over == "alpha":
-        return _ByPrice(estimator)
-    if isinstance(estimator, TreeEstimator) and over == "leaves":
-        return _BySize(estimator)
-    if over == "max_depth" and isinstance(estimator, CartEstimator) and _grows_by_itself(estimator):
-        return _ByDepth(estimator)
+    if over in ("alpha", "leaves") and is_single_tree(estimator):
+        return OnPath(estimator, over)  # type: ignore[arg-type]
+    if over == "max_depth" and _is_cart(estimator) and _grows_by_itself(estimator):
+        return ByDepth(estimator)
     return None
 
 
-def _grows_by_itself(estimator: CartEstimator) -> bool:
+def _is_cart(estimator: Any) -> bool:
+    return isinstance(estimator, DecisionTreeClassifier | DecisionTreeRegressor)
+
+
+def _grows_by_itself(estimator: Any) -> bool:
     """Whether what is grown below a node depends on the rows of that node alone.
 
     Best-first growth spends its leaves elsewhere when it may go deeper; which columns are drawn, and what pruning cuts,
@@ -88,78 +54,73 @@ def _grows_by_itself(estimator: CartEstimator) -> bool:
     return estimator.max_leaf_nodes is None and estimator.max_features is None and estimator.ccp_alpha == 0
 
 
-class OnPath(Family):
-    """Members of the path of cost-complexity pruning."""
+@dataclass(frozen=True)
+class OnPath:
+    """Members of the path of cost-complexity pruning.
 
-    @abstractmethod
+    ``by`` is "alpha", the subtree that is wanted at a price of a leaf; or "leaves", the largest subtree within a number
+    of leaves.
+    """
+
+    estimator: Any
+    by: Literal["alpha", "leaves"]
+
+    def check(self, values: Sequence[Any]) -> None:
+        """Refuse values that name no member."""
+        for value in values:
+            if self.by == "alpha":
+                check_price(value)
+            else:
+                whole_number("max_leaves", value, 1)
+
+    def largest(self, values: Sequence[Any]) -> Any:  # noqa: ARG002 - whatever is asked for
+        """The unfitted estimator whose tree holds the members of all these values: the whole tree, not cut back."""
+        return unpruned(self.estimator)
+
     def step(self, path: Path, value: Any) -> int:
         """The step of one value on the path of the tree grown by ``largest``."""
+        return path.step_at(check_price(value)) if self.by == "alpha" else int(np.argmax(path.n_leaves <= value))
 
     def member(self, grown: Any, value: Any) -> Any:
-        """The subtree of one value, as a fitted estimator."""
+        """The fitted estimator of one value, cut out of the largest one."""
         path = path_of(grown.model_, "impurity")
         return grown.prune("cost_complexity", alpha=float(path.alphas[self.step(path, value)]))
 
-    def largest(self, values: Sequence[Any]) -> Any:  # noqa: ARG002 - whatever is asked for
-        """The whole tree, not cut back by itself."""
-        return unpruned(self.estimator)
-
-    def _whole_path(self, task: Task) -> Path:
-        """The path of the tree that is grown on all rows."""
-        return path_of(task.fit(self.largest(()), np.arange(task.n), "all rows").model_, "impurity")
-
-
-class _ByPrice(OnPath):
-    """The subtree that is wanted at a price of a leaf."""
-
-    def check(self, values: Sequence[Any]) -> None:
-        for value in values:
-            check_price(value)
-
-    def step(self, path: Path, value: Any) -> int:
-        return path.step_at(check_price(value))
-
     def default_values(self, task: Task) -> list[Any]:
-        path = self._whole_path(task)
-        alphas = path.alphas
+        """Values that are worth a look, ascending, at most ``MOST_POINTS``, of the tree that is grown on all rows."""
+        path = path_of(task.fit(self.largest(()), np.arange(task.n), "all rows").model_, "impurity")
+        sizes, alphas = path.n_leaves.tolist(), path.alphas
+        if self.by == "leaves":
+            # In a fold the path may have a size that the tree of all rows skips.
+            return _thinned_sizes([*sizes, *range(1, min(EVERY_SIZE_TO, max(sizes)) + 1)])
         if len(alphas) == 1:
             return [0.0]
         prices = np.empty(len(alphas))
         # From a root times a root: a product of two small prices could be 0.
         prices[1:-1] = np.sqrt(alphas[1:-1]) * np.sqrt(alphas[2:])
         prices[0], prices[-1] = alphas[1] / 2, alphas[-1] * 2
-        shown = set(_thinned_sizes(path.n_leaves.tolist()))
-        return [price for price, n in zip(prices.tolist(), path.n_leaves.tolist(), strict=True) if n in shown]
+        shown = set(_thinned_sizes(sizes))
+        return [price for price, n in zip(prices.tolist(), sizes, strict=True) if n in shown]
 
 
-class _BySize(OnPath):
-    """The largest subtree within a number of leaves."""
-
-    def check(self, values: Sequence[Any]) -> None:
-        for value in values:
-            whole_number("max_leaves", value, 1)
-
-    def step(self, path: Path, value: Any) -> int:
-        return int(np.argmax(path.n_leaves <= value))
-
-    def default_values(self, task: Task) -> list[Any]:
-        sizes = self._whole_path(task).n_leaves.tolist()
-        # In a fold the path may have a size that the tree of all rows skips.
-        return _thinned_sizes([*sizes, *range(1, min(EVERY_SIZE_TO, max(sizes)) + 1)])
-
-
-class _ByDepth(Family):
+@dataclass(frozen=True)
+class ByDepth:
     """A tree cut off at a depth: what CART grows to that depth, for it grows node by node from the root."""
 
+    estimator: Any
+
     def check(self, values: Sequence[Any]) -> None:
+        """Refuse values that ``max_depth`` cannot have."""
         for value in values:
             with_parameters(self.estimator, {"max_depth": value})._check_parameters()
 
     def largest(self, values: Sequence[Any]) -> Any:
+        """The unfitted estimator whose tree holds the members of all these values."""
         deepest = None if None in values or not len(values) else max(values)
         return with_parameters(self.estimator, {"max_depth": deepest})
 
     def member(self, grown: Any, value: Any) -> Any:
+        """The fitted estimator of one value, cut out of the largest one."""
         model = grown.model_
         tree = model.trees[0]
         if value is None or tree.max_depth <= value:
@@ -169,8 +130,12 @@ class _ByDepth(Family):
         return cut
 
     def default_values(self, task: Task) -> list[Any]:
+        """Depths up to that of the tree grown on all rows, at most ``MOST_POINTS``."""
         grown = task.fit(self.largest(()), np.arange(task.n), "all rows")
         return _thinned(list(range(1, max(1, grown.get_depth()) + 1)))
+
+
+Family = OnPath | ByDepth
 
 
 def _thinned_sizes(sizes: Sequence[int]) -> list[int]:

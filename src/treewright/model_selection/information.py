@@ -1,4 +1,4 @@
-"""Information criteria of fitted models. In: an estimator, rows. Out: ``LogLikelihood``, AIC, BIC. Callers: users.
+"""Information criteria of fitted models. In: an estimator, rows. Out: ``LogLikelihood``, AIC, BIC.
 
 A criterion weighs how well a model fits its own training rows against how many numbers were fitted to them.
 """
@@ -8,49 +8,22 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from itertools import pairwise
 from numbers import Real
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.data.take import count_rows
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, ParameterError
+from treewright.judge.tasks import tree_of
 from treewright.model import Model
-from treewright.model_selection.parameter_counts import count_parameters, is_median
-from treewright.model_selection.rows import count_rows
 
 ROUNDING = 64 * np.finfo(np.float64).eps  # residuals of this size, as a part of y, are an exact fit
-
-
-@dataclass(frozen=True)
-class LogLikelihood:
-    """How probable rows are under a fitted model.
-
-    Attributes
-    ----------
-    value : float
-        The natural logarithm of the likelihood; -inf where a class was thought impossible and came.
-    n_parameters : float
-        k, the numbers that were fitted.
-    n_samples : float
-        n, the sum of the weights (a row of weight 2 is two rows); without weights the rows.
-    """
-
-    value: float
-    n_parameters: float
-    n_samples: float
-
-    @property
-    def aic(self) -> float:
-        """``2 k - 2 ln L`` (Akaike 1974); less is better."""
-        return 2.0 * self.n_parameters - 2.0 * self.value
-
-    @property
-    def bic(self) -> float:
-        """``k ln n - 2 ln L`` (Schwarz 1978); less is better."""
-        return self.n_parameters * math.log(self.n_samples) - 2.0 * self.value
+GIVE = "Give n_parameters="
 
 
 def log_likelihood(
@@ -179,14 +152,37 @@ def bic(est: Any, X: Any, y: Any, *, sample_weight: Any = None, n_parameters: fl
     return log_likelihood(est, X, y, sample_weight=sample_weight, n_parameters=n_parameters).bic
 
 
-def _task(est: Any) -> bool:
-    """Whether the fitted model predicts classes.
+@dataclass(frozen=True)
+class LogLikelihood:
+    """How probable rows are under a fitted model.
 
-    Raises
-    ------
-    ParameterError
-        It has no likelihood.
+    Attributes
+    ----------
+    value : float
+        The natural logarithm of the likelihood; -inf where a class was thought impossible and came.
+    n_parameters : float
+        k, the numbers that were fitted.
+    n_samples : float
+        n, the sum of the weights (a row of weight 2 is two rows); without weights the rows.
     """
+
+    value: float
+    n_parameters: float
+    n_samples: float
+
+    @property
+    def aic(self) -> float:
+        """``2 k - 2 ln L`` (Akaike 1974); less is better."""
+        return 2.0 * self.n_parameters - 2.0 * self.value
+
+    @property
+    def bic(self) -> float:
+        """``k ln n - 2 ln L`` (Schwarz 1978); less is better."""
+        return self.n_parameters * math.log(self.n_samples) - 2.0 * self.value
+
+
+def _task(est: Any) -> bool:
+    """Whether the fitted model predicts classes."""
     if isinstance(est, Model):
         return est.task == "classification"
     if isinstance(est, type):
@@ -218,10 +214,10 @@ def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
     if not isinstance(classes, list | tuple):
         raise DataError(f"y has {labels.codes.shape[1]} outputs, the model has 1: give one column of labels")
     codes = recode(labels, tuple(np.asarray(known) for known in classes))
-    said = est.predict_proba(X)
+    predicted = est.predict_proba(X)
     counted = weights > 0
     total = 0.0
-    for output, shares in enumerate(said if isinstance(said, list) else [said]):
+    for output, shares in enumerate(predicted if isinstance(predicted, list) else [predicted]):
         of_class = np.asarray(shares)[np.arange(len(codes)), codes[:, output]][counted]
         if (of_class <= 0).any():
             return -math.inf
@@ -230,24 +226,18 @@ def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
 
 
 def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
-    """Largest ln L over the spread of the errors, outputs added up.
-
-    Raises
-    ------
-    ParameterError
-        The fit is exact.
-    """
+    """Largest ln L over the spread of the errors, outputs added up."""
     target = encode_numbers(y).values
-    said = np.asarray(est.predict(X), np.float64).reshape(len(target), -1)
-    if said.shape != target.shape:
-        raise DataError(f"y has {target.shape[1]} outputs, the model has {said.shape[1]}: give as many columns")
+    predicted = np.asarray(est.predict(X), np.float64).reshape(len(target), -1)
+    if predicted.shape != target.shape:
+        raise DataError(f"y has {target.shape[1]} outputs, the model has {predicted.shape[1]}: give as many columns")
     n, total = float(weights.sum()), 0.0
     medians = is_median(est)
     for output in range(target.shape[1]):
         counted = weights > 0
         largest = float(np.abs(target[counted, output]).max())
         unit = largest or 1.0  # in units of the largest value no square overflows
-        away = np.abs(target[counted, output] / unit - said[counted, output] / unit)
+        away = np.abs(target[counted, output] / unit - predicted[counted, output] / unit)
         spread = float(weights[counted] @ away) / n if medians else math.sqrt(float(weights[counted] @ away**2) / n)
         if not math.isfinite(spread):
             raise DataError(f"the model predicts numbers that are not finite (output {output}): there is no likelihood")
@@ -264,14 +254,137 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
 
 
 def _stated(n_parameters: Any) -> float:
-    """A number of parameters that the user gives.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """A number of parameters that the user gives."""
     is_number = isinstance(n_parameters, Real) and not isinstance(n_parameters, bool)
     # Compared before it is converted: a whole number may be beyond float64.
     if not is_number or not 0 <= n_parameters <= sys.float_info.max:
         raise ParameterError(f"n_parameters={n_parameters!r}: give a finite number >= 0")
     return float(n_parameters)
+
+
+def count_parameters(est: Any, is_classification: bool) -> int:
+    """Count the parameters, the variances of a regressor included.
+
+    Parameters
+    ----------
+    est : fitted estimator or Model
+    is_classification : bool
+
+    Returns
+    -------
+    int
+    """
+    inner, model = _inner_of(est)
+    if model is not None:
+        _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))
+        if model.combine != "single":
+            raise ParameterError(
+                f"the parameters of {len(model.trees)} trees that answer together cannot be counted: what their leaves "
+                "hold is averaged or added up, not fitted one by one; compare such models by cross_validate"
+            )
+        tree = model.trees[0]
+        n_leaves = int((tree.is_leaf & (tree.n_samples > 0)).sum())
+        return _of_leaves(n_leaves, _classes_met(model), model.n_outputs)
+    _refuse_class_weights(getattr(inner, "class_weight", None))
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+    from sklearn.tree import BaseDecisionTree
+
+    if isinstance(inner, BaseDecisionTree):
+        return _of_leaves(inner.get_n_leaves(), _sizes(inner, is_classification), inner.n_outputs_)
+    if isinstance(inner, DummyRegressor) and inner.strategy in ("mean", "median"):
+        return _of_leaves(1, (), inner.n_outputs_)
+    if isinstance(inner, DummyClassifier) and inner.strategy == "prior":
+        return _of_leaves(1, _sizes(inner, True), inner.n_outputs_)
+    return _of_logistic(inner) if is_classification else _of_linear(inner)
+
+
+def _inner_of(est: Any) -> tuple[Any, Model | None]:
+    """The estimator that holds the tree, and its model where it is one of this library."""
+    inner = tree_of(est)
+    model = inner if isinstance(inner, Model) else getattr(inner, "model_", None)
+    return inner, model if isinstance(model, Model) else None
+
+
+def is_median(est: Any) -> bool:
+    """Whether a regressor fits medians, so that its errors are Laplace's rather than normal."""
+    inner, model = _inner_of(est)
+    if model is not None:
+        return model.facts.get("criterion") == "absolute_error"
+    return getattr(inner, "criterion", None) == "absolute_error" and hasattr(inner, "tree_")
+
+
+def _of_leaves(n_leaves: int, n_classes: tuple[int, ...], n_outputs: int) -> int:
+    """Shares that sum to one in each leaf; or a mean per leaf and output, and a variance per output."""
+    if n_classes:
+        return n_leaves * sum(k - 1 for k in n_classes)
+    return n_leaves * n_outputs + n_outputs
+
+
+def _classes_met(model: Model) -> tuple[int, ...]:
+    """Classes per output that have weight in the tree; () for numbers."""
+    first = np.cumsum([0, *model.n_classes])
+    root = model.trees[0].value[0]
+    return tuple(int((root[low:high] > 0).sum()) for low, high in pairwise(first.tolist()))
+
+
+def _sizes(est: Any, is_classification: bool) -> tuple[int, ...]:
+    """Classes per output of a scikit-learn estimator."""
+    return tuple(int(k) for k in np.atleast_1d(est.n_classes_)) if is_classification else ()
+
+
+def _of_linear(est: Any) -> int:
+    """Coefficients, intercepts, variances."""
+    from sklearn.linear_model import (
+        Lasso,
+        LassoCV,
+        LassoLars,
+        LassoLarsCV,
+        LinearRegression,
+        MultiTaskElasticNet,
+        OrthogonalMatchingPursuit,
+    )
+
+    counted = (LinearRegression, Lasso, LassoCV, LassoLars, LassoLarsCV, OrthogonalMatchingPursuit)
+    # In older versions of scikit-learn the group penalties, which shrink, are subclasses of Lasso.
+    if not isinstance(est, counted) or isinstance(est, MultiTaskElasticNet):
+        _refuse(est)
+    coefficients = np.atleast_2d(est.coef_)
+    n_outputs = len(coefficients)
+    fitted = int(np.count_nonzero(coefficients))
+    rank = getattr(est, "rank_", None)
+    if isinstance(est, LinearRegression) and not est.positive and isinstance(rank, int | np.integer):
+        fitted = n_outputs * int(rank)  # columns that repeat others are no parameters
+    return fitted + n_outputs * bool(est.fit_intercept) + n_outputs
+
+
+def _of_logistic(est: Any) -> int:
+    """Log-odds against one class."""
+    from sklearn.linear_model import LogisticRegression
+
+    if not isinstance(est, LogisticRegression) or not (
+        getattr(est, "penalty", "") is None or math.isinf(getattr(est, "C", 0.0))
+    ):
+        _refuse(est)
+    return (len(est.classes_) - 1) * (est.coef_.shape[1] + bool(est.fit_intercept))
+
+
+def _refuse_class_weights(stated: Any) -> None:
+    """Refuse shares of rows that were counted otherwise than they are."""
+    if stated is not None:
+        raise ParameterError(
+            f"class_weight={stated!r}: the shares in the leaves are not those of the rows, so the likelihood is not "
+            f"the largest. Fit without class_weight, or give the weights as sample_weight to fit and here. "
+            f"{GIVE} where you know it"
+        )
+
+
+def _refuse(est: Any) -> NoReturn:
+    """Say why there is no count."""
+    shrunk = any(hasattr(est, name) for name in ("alpha", "alpha_", "C", "C_", "alphas")) and hasattr(est, "coef_")
+    why = (
+        f"its coefficients are shrunk, so that their number overstates it. {GIVE}, the effective degrees of freedom "
+        f"(for ridge the trace of X (X'X + aI)^-1 X' with centred columns, 1 for the intercept and 1 for the variance)"
+        if shrunk
+        else f"only trees and linear models are counted. {GIVE}, or compare by cross-validation"
+    )
+    raise ParameterError(f"how many parameters {type(est).__name__} fitted is not known: {why}")

@@ -1,35 +1,36 @@
-"""Nearest neighbours judged on rows left out, without a fit for each. In: an estimator, a table. Out: a curve, answers.
-
-Callers: users, model_selection.evaluate.
-"""
+"""Nearest neighbours judged on rows left out, without a fit for each. Out: ``NeighborCurve``, predictions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.memory import check_fits
+from treewright.data.take import take_rows
 from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
+from treewright.explain.table import TextColumn
+from treewright.judge.scores import WORDS, Loss, are_right, check_loss, row_losses
+from treewright.judge.side_by_side import answers
+from treewright.judge.tasks import Fold, Task, task_of, with_parameters
+from treewright.judge.uncertainty import mean_of, standard_error
 from treewright.model.answers import labels_of
 from treewright.model.neighbors import NeighborsModel
 from treewright.model.neighbors_rows import encoded_queries
-from treewright.model_selection.candidates import with_parameters
-from treewright.model_selection.curve_of_neighbors import NeighborCurve
-from treewright.model_selection.fold import Fold
-from treewright.model_selection.losses import Loss, check_loss
-from treewright.model_selection.parallel import answers
-from treewright.model_selection.rows import take_rows
-from treewright.model_selection.scoring import are_right
-from treewright.model_selection.task import Task, task_of
+from treewright.model_selection.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
 from treewright.neighbors.leave_one_out import answers_by_k, answers_without_itself, is_fixed
 from treewright.neighbors.votes import wants_next
 
-__all__ = ["folds_of_one_search", "left_out_predictions", "neighbor_curve"]
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOG_FROM = 30  # numbers of neighbours that span this factor stand on a logarithmic axis
 
 
 def neighbor_curve(
@@ -103,8 +104,8 @@ def neighbor_curve(
                 "refit_metric=False: the distances of hvdm are made of the targets, also of that of the row left out: "
                 "give refit_metric=True"
             )
-        for first, last, said in _blocks(model, k_values.tolist(), n_jobs):
-            found[:, first:last] = said
+        for first, last, predicted in _blocks(model, k_values.tolist(), n_jobs):
+            found[:, first:last] = predicted
     else:
         _refit(est, task, model, k_values.tolist(), found, n_jobs)
     truth = model.stored.codes if model.task == "classification" else model.stored.values
@@ -112,56 +113,203 @@ def neighbor_curve(
     return NeighborCurve.of(type(est).__name__, k_values, loss, found, truth, model.classes)
 
 
-def folds_of_one_search(est: Any, task: Task, scoring: Any, n_jobs: int | None) -> list[Fold] | None:
-    """The folds of ``leave_one_out`` without a fit for each, under the usual score; None for all else.
+@dataclass(frozen=True, eq=False, repr=False)
+class NeighborCurve:
+    """Leave-one-out error of nearest neighbours for every number of them.
 
-    Parameters
+    Attributes
     ----------
-    est : estimator
-    task : Task
-    scoring : None, str, callable, list or dict
-        Other scores than the usual one may ask a fitted estimator for whatever they like.
-    n_jobs : int or None
-
-    Returns
-    -------
-    list of Fold, equal to those of n fits; or None
+    estimator : str
+        The name of its class.
+    k : int64[K], ascending
+        Numbers of neighbours.
+    error : float64[K]
+        Mean loss of the n rows, each predicted from all the others.
+    standard_error : float64[K]
+        Of ``error``, over the rows: their standard deviation over the square root of n.
+    loss : {"misclassification", "squared_error", "absolute_error"}
+    n_rows : int
+    answers : unsigned int[K, n, n_outputs] or float64[K, n, n_outputs]
+        Codes of the predicted classes, or the predicted numbers.
+    classes : tuple of ndarray
+        Per output the sorted labels; empty for numbers.
     """
-    if scoring is not None if task.is_classification else not _is_squares(scoring):
+
+    estimator: str
+    k: np.ndarray
+    error: np.ndarray
+    standard_error: np.ndarray
+    loss: Loss
+    n_rows: int
+    answers: np.ndarray
+    classes: tuple[np.ndarray, ...] = ()
+
+    @classmethod
+    def of(
+        cls, estimator: str, k: np.ndarray, loss: Loss, answers: np.ndarray, truth: np.ndarray, classes: Any
+    ) -> NeighborCurve:
+        """Judge answers.
+
+        Parameters
+        ----------
+        estimator, k, loss, answers, classes
+            As the attributes.
+        truth : int or float64[n, n_outputs]
+            The rows' own codes or numbers.
+        """
+        errors, spreads = np.empty(len(k)), np.empty(len(k))
+        for at, predicted in enumerate(answers):
+            with np.errstate(over="ignore"):
+                losses = row_losses(loss, truth, predicted)
+            errors[at], spreads[at] = mean_of(losses), standard_error(losses)
+        return cls(estimator, k, errors, spreads, loss, len(truth), answers, tuple(classes))
+
+    @property
+    def best(self) -> int:
+        """The number of neighbours with the least error; of equals the largest, which is the simplest."""
+        return int(self.k[self._best_position])
+
+    @property
+    def one_se(self) -> int:
+        """The largest number of neighbours whose error is within one standard error of the least.
+
+        The more neighbours, the smoother the borders: the largest number is the simplest model (Breiman et al. 1984,
+        section 3.4.3, has the rule for trees).
+
+        Raises
+        ------
+        ParameterError
+            The errors are beyond float64.
+        """
+        at = self._best_position
+        margin = float(self.standard_error[at])
+        if not math.isfinite(margin):
+            raise ParameterError("the errors of the rows are beyond float64, so they have no standard error: take best")
+        return int(self.k[np.flatnonzero(self.error <= self.error[at] + margin)[-1]])
+
+    @property
+    def _best_position(self) -> int:
+        error = np.nan_to_num(self.error, nan=np.inf, posinf=np.inf)
+        return len(error) - 1 - int(error[::-1].argmin())
+
+    def predictions(self, k: int | None = None) -> np.ndarray:
+        """What each row was predicted to be by its neighbours among the other rows.
+
+        Parameters
+        ----------
+        k : int, one of those tried, optional
+            By default ``best``.
+
+        Returns
+        -------
+        ndarray[n] or ndarray[n, n_outputs]
+            Labels in the dtype of the target; float64 for numbers.
+
+        Raises
+        ------
+        ParameterError
+            ``k`` was not tried.
+        """
+        k = self.best if k is None else k
+        if not is_whole(k) or k not in self.k:
+            raise ParameterError(f"k={k!r}: 1 to {int(self.k[-1])} neighbours were tried")
+        predicted = self.answers[int(np.searchsorted(self.k, k))]
+        if self.classes:
+            return labels_of(self.classes, predicted)
+        return predicted[:, 0].copy() if predicted.shape[1] == 1 else predicted.copy()
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per number of neighbours."""
+        return {
+            "n_neighbors": self.k.tolist(),
+            "error": self.error.tolist(),
+            "standard_error": self.standard_error.tolist(),
+        }
+
+    def show(self) -> str:
+        """The curve as text."""
+        return str(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        marks = self._marks()
+        shown = lines_shown(len(self.k), marks)
+        # One precision for all: errors and standard errors are compared.
+        texts = written([*self.error[shown].tolist(), *self.standard_error[shown].tolist()])
+        columns = [
+            TextColumn("n_neighbors", [str(k) for k in self.k[shown].tolist()], "right"),
+            TextColumn("left out", texts[: len(shown)], "point"),
+            TextColumn("s.e.", texts[len(shown) :], "point"),
+            TextColumn("", [marks.get(at, "") for at in shown], "left"),
+        ]
+        titles, *lines = side_by_side(columns)
+        head = f"{WORDS[self.loss]} of {self.estimator}, each of {self.n_rows} rows left out once"
+        return "\n".join([head, titles, *abridged(shown, lines, "number")])
+
+    def _marks(self) -> dict[int, str]:
+        """Words for the positions that the rules name."""
+        best = self._best_position
+        has_margin = math.isfinite(self.standard_error[best])
+        return best_and_simplest(best, int(np.searchsorted(self.k, self.one_se)) if has_margin else None)
+
+    def plot(self, **options: Any) -> Figure:
+        """Draw the error with a band of one standard error; needs the extra ``plot``.
+
+        Parameters
+        ----------
+        **options
+            As ``treewright.plot.figures.curves.error_curve``.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from treewright.plot.figures.curves import error_curve
+
+        marks = {"best": self.best}
+        if math.isfinite(self.standard_error[self._best_position]):
+            marks["1 s.e."] = self.one_se
+        given: dict[str, Any] = {
+            "x": self.k.astype(np.float64),
+            "test": self.error,
+            "test_se": self.standard_error,
+            "xlabel": "n_neighbors",
+            "ylabel": WORDS[self.loss],
+            "log_x": bool(self.k[-1] >= LOG_FROM),
+            "marks": marks,
+            "test_label": "rows left out",
+        }
+        return error_curve(**(given | options))
+
+
+def folds_of_one_search(est: Any, task: Task, scoring: Any, n_jobs: int | None) -> list[Fold] | None:
+    """The folds of ``leave_one_out``, equal to those of n fits, by one search; None where that cannot be.
+
+    Scores other than the usual one may ask a fitted estimator for whatever they like.
+    """
+    usual = None if task.is_classification else "neg_mean_squared_error"
+    if not (scoring is usual or (isinstance(scoring, str) and scoring == usual)):
         return None
-    said = left_out_predictions(est, task, n_jobs)
-    if said is None:
+    predicted = left_out_predictions(est, task, n_jobs)
+    if predicted is None:
         return None
     if task.is_classification:
-        name, scores = "accuracy", are_right(task.truth, said).astype(np.float64)
+        scores = are_right(task.truth, predicted).astype(np.float64)
     else:
-        name = "neg_mean_squared_error"
-        scores = -np.square(task.truth - said.reshape(task.truth.shape)).reshape(task.n, -1).mean(axis=1)
-    none = float("nan")
+        scores = -np.square(task.truth - predicted.reshape(task.truth.shape)).reshape(task.n, -1).mean(axis=1)
+    name, none = usual or "accuracy", float("nan")
     return [
-        Fold(task.n - 1, np.array([row]), {name: score}, None, said[row : row + 1], none, none, None)
+        Fold(task.n - 1, np.array([row]), {name: score}, None, predicted[row : row + 1], none, none, None)
         for row, score in enumerate(scores.tolist())
     ]
 
 
-def _is_squares(scoring: Any) -> bool:
-    """Whether a score is the squared error, the usual one of numbers."""
-    return isinstance(scoring, str) and scoring == "neg_mean_squared_error"
-
-
 def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray | None:
-    """What n fits, each without a row, predict for that row; None where one search cannot say it to the bit.
+    """What n fits, each without a row, predict for that row; None where one search cannot tell it to the bit.
 
-    Parameters
-    ----------
-    est : estimator
-        Of this library itself: what a subclass does differently is not known.
-    task : Task
-    n_jobs : int or None
-
-    Returns
-    -------
-    ndarray[n] or ndarray[n, n_outputs], or None
+    The estimator is one of this library itself: what a subclass does differently is not known.
     """
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
@@ -172,10 +320,31 @@ def left_out_predictions(est: Any, task: Task, n_jobs: int | None) -> np.ndarray
     model: NeighborsModel = task.fit(est, np.arange(task.n), "all rows").model_
     if not is_fixed(model.stored.metric):
         return None
-    found = np.concatenate([said[0] for *_, said in _blocks(model, [model.n_neighbors], n_jobs)])
+    found = np.concatenate([predicted[0] for *_, predicted in _blocks(model, [model.n_neighbors], n_jobs)])
     if model.task == "classification":
         return labels_of(model.classes, found)
     return found[:, 0] if model.n_outputs == 1 else found
+
+
+def _refit(
+    est: Any, task: Task, whole: NeighborsModel, k_values: list[int], found: np.ndarray, n_jobs: int | None
+) -> None:
+    """Write what a fit without each row predicts for that row, for every k."""
+
+    def work(row: int) -> None:
+        others = np.delete(np.arange(task.n), row)
+        model: NeighborsModel = task.fit(est, others, f"the rows without row {row}").model_
+        stored, owner = model.stored, type(est).__name__
+        points = stored.points_of(encoded_queries(model, take_rows(task.X, np.array([row])), owner))
+        reach = min(k_values[-1] + wants_next(model.weights), model.n_rows)
+        neighbors, distances = stored.nearest(points, reach, 1, row)
+        predicted = answers_by_k(stored, neighbors, distances, k_values, model.weights, _sizes(model))
+        if model.classes:
+            for output, (own, known) in enumerate(zip(model.classes, whole.classes, strict=True)):
+                predicted[..., output] = np.searchsorted(known, own)[predicted[..., output]]
+        found[:, row] = predicted[:, 0]
+
+    answers(work, task.n, n_jobs)
 
 
 def _blocks(model: NeighborsModel, k_values: list[int], n_jobs: int | None) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -191,27 +360,6 @@ def _room(model: NeighborsModel, n_values: int) -> np.ndarray:
     needed = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     check_fits(needed, f"the predictions of {shape[1]} rows for {n_values} numbers of neighbours", "try fewer of them")
     return np.empty(shape, dtype)
-
-
-def _refit(
-    est: Any, task: Task, whole: NeighborsModel, k_values: list[int], found: np.ndarray, n_jobs: int | None
-) -> None:
-    """Write what a fit without each row says of that row, for every k."""
-
-    def work(row: int) -> None:
-        others = np.delete(np.arange(task.n), row)
-        model: NeighborsModel = task.fit(est, others, f"the rows without row {row}").model_
-        stored, owner = model.stored, type(est).__name__
-        points = stored.points_of(encoded_queries(model, take_rows(task.X, np.array([row])), owner))
-        reach = min(k_values[-1] + wants_next(model.weights), model.n_rows)
-        neighbors, distances = stored.nearest(points, reach, 1, row)
-        said = answers_by_k(stored, neighbors, distances, k_values, model.weights, _sizes(model))
-        if model.classes:
-            for output, (own, known) in enumerate(zip(model.classes, whole.classes, strict=True)):
-                said[..., output] = np.searchsorted(known, own)[said[..., output]]
-        found[:, row] = said[:, 0]
-
-    answers(work, task.n, n_jobs)
 
 
 def _sizes(model: NeighborsModel) -> list[int]:

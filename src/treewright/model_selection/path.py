@@ -1,23 +1,24 @@
-"""The cross-validated cost-complexity path. In: an estimator, a table, a target. Out: ``PruningPath``.
-
-Callers: users, model_selection.pruned, model_selection.pruners.
-"""
+"""The cross-validated cost-complexity path. In: an estimator, a table, a target. Out: ``PruningPath``."""
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from sklearn.base import clone
 
 from treewright.core.threads import resolve_jobs
+from treewright.core.whole import is_whole
+from treewright.data.take import count_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import ParameterError
+from treewright.judge.folds import check_tested_once, splits_of
+from treewright.judge.scores import WORDS
+from treewright.judge.tasks import with_parameters
 from treewright.model import Model
-from treewright.model_selection.candidates import check_prunable, unpruned
-from treewright.model_selection.folds import check_tested_once, splits_of
 from treewright.model_selection.path_judges import (
     FoldRows,
     along_path,
@@ -28,13 +29,20 @@ from treewright.model_selection.path_judges import (
     mean_errors,
     rows_that_judge,
 )
-from treewright.model_selection.path_table import RULES, PruningPath, Rule, cut_to, step_by
-from treewright.model_selection.rows import count_rows
+from treewright.model_selection.tables import abridged, lines_shown
 from treewright.prune.path import path_of
 from treewright.prune.path_errors import PathLoss
-from treewright.prune.risk import Risk
+from treewright.prune.risk import EQUAL, Risk
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 DEFAULT_FOLDS = 10
+Rule = Literal["1se", "min"]
+RULES: tuple[Rule, ...] = ("1se", "min")
+JUDGES = {"folds": "cv error", "validation": "valid. error", "nothing": ""}
+LABELS = {"folds": "cross-validated", "validation": "rows kept aside", "nothing": ""}
+OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # what an estimator calls its own pruning, and none of it
 
 
 def pruning_path(
@@ -180,3 +188,223 @@ def _check(estimator: Any, rule: Any, risk: Any, validation: Any, cv: Any, group
             raise ParameterError("give folds (cv=, groups=) or validation=, not both")
     elif cv is None and groups is not None:
         raise ParameterError("groups= needs folds: give cv= a splitter such as GroupKFold(5), or leave groups out")
+
+
+def is_single_tree(estimator: Any) -> bool:
+    """Whether it is a single-tree estimator of this library."""
+    return isinstance(estimator, TreeEstimator)
+
+
+def check_prunable(estimator: Any) -> None:
+    """Refuse what is not a single-tree estimator of this library."""
+    if not is_single_tree(estimator):
+        given = f"{estimator.__name__} (a class)" if isinstance(estimator, type) else type(estimator).__name__
+        raise ParameterError(
+            f"estimator={given}: give a single-tree estimator of treewright, such as "
+            "treewright.DecisionTreeClassifier(); nothing else can be pruned"
+        )
+
+
+def unpruned(estimator: Any) -> Any:
+    """A fresh copy of a tree estimator that does not cut back by itself."""
+    known = estimator.get_params(deep=False)
+    return with_parameters(estimator, {name: value for name, value in OWN_PRUNING.items() if name in known})
+
+
+@dataclass(frozen=True, eq=False)
+class PruningPath:
+    """Every subtree of the cost-complexity path, from the largest to the root alone, with its errors.
+
+    Attributes
+    ----------
+    alphas : float64[k], strictly ascending, the first 0.0
+        The price of a leaf from which on each subtree is the one wanted, in units of ``risk``.
+    n_leaves, depth : int64[k]
+    train_error : float64[k]
+        Mean loss over the rows of the fit.
+    cv_error : float64[k], or None
+        Mean loss over all rows, each predicted by trees grown without its fold; with ``validation=`` over those rows.
+        None where neither was asked for.
+    standard_error : float64[k], or None
+        Of ``cv_error``.
+    n_folds : int
+        0 without cross-validation.
+    rule : {"1se", "min"}
+    risk : {"impurity", "error"}
+    loss : {"misclassification", "squared_error", "absolute_error"}
+    judged_by : {"folds", "validation", "nothing"}
+    grown : estimator
+        Fitted on all rows, not cut back.
+    chosen : int, or None
+        The step that the rule takes; None where nothing judges.
+    estimator : estimator
+        Fitted, cut back to the step ``chosen``; ``grown`` where nothing judges.
+    """
+
+    alphas: np.ndarray
+    n_leaves: np.ndarray
+    depth: np.ndarray
+    train_error: np.ndarray
+    cv_error: np.ndarray | None
+    standard_error: np.ndarray | None
+    n_folds: int
+    rule: Rule
+    risk: Risk
+    loss: PathLoss
+    judged_by: Literal["folds", "validation", "nothing"]
+    grown: Any
+    chosen: int | None
+    estimator: Any
+
+    def __len__(self) -> int:
+        return len(self.alphas)
+
+    @property
+    def best_alpha(self) -> float | None:
+        """The price of a leaf of the step that was chosen."""
+        return None if self.chosen is None else float(self.alphas[self.chosen])
+
+    def step_of(self, rule: Rule) -> int:
+        """The step that a rule takes.
+
+        Raises
+        ------
+        ParameterError
+            There is no such rule, or no errors to judge by.
+        """
+        if rule not in RULES or self.cv_error is None or self.standard_error is None:
+            raise ParameterError(f"rule={rule!r}: give '1se' or 'min', for a path with cross-validated errors")
+        return step_by(rule, self.cv_error, self.standard_error)
+
+    def prune(self, step: int) -> Any:
+        """The tree of one step.
+
+        Parameters
+        ----------
+        step : int, -k to k - 1
+            Negative numbers count from the end: -1 is the root alone.
+
+        Returns
+        -------
+        estimator
+            Fitted; its ``prune_log_`` tells every cut.
+
+        Raises
+        ------
+        ParameterError
+            There is no such step.
+        """
+        if not is_whole(step) or not -len(self) <= step < len(self):
+            raise ParameterError(f"step={step!r}: the path has the steps 0 to {len(self) - 1}")
+        return cut_to(self.grown, float(self.alphas[step]), self.risk)
+
+    def at(self, *, leaves: int) -> Any:
+        """The largest tree of the path that has no more leaves than that.
+
+        Parameters
+        ----------
+        leaves : int >= 1
+
+        Returns
+        -------
+        estimator
+
+        Raises
+        ------
+        ParameterError
+            ``leaves`` is below 1 or not a whole number.
+        """
+        return self.grown.prune("leaves", max_leaves=leaves, risk=self.risk)
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """Columns for a data frame, one row per step."""
+        columns = {
+            "alpha": self.alphas,
+            "leaves": self.n_leaves,
+            "depth": self.depth,
+            "train_error": self.train_error,
+        }
+        if self.cv_error is not None and self.standard_error is not None:
+            columns |= {"cv_error": self.cv_error, "standard_error": self.standard_error}
+        return columns
+
+    def plot(self) -> Figure:
+        """Draw the errors over the number of leaves; needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from treewright.plot.figures.curves import error_against_size
+
+        return error_against_size(
+            n_leaves=self.n_leaves, train=self.train_error, cv=self.cv_error, se=self.standard_error,
+            chosen=self.chosen, rule=self.rule, alphas=self.alphas, ylabel=WORDS[self.loss],
+            cv_label=LABELS[self.judged_by],
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        marks = self._marks()
+        shown = lines_shown(len(self), marks)
+        steps = (self._line(step, marks.get(step, "")) for step in shown)
+        lines = [self._title(), self._head(), *abridged(shown, steps, "step")]
+        if self.chosen is not None:
+            lines.append(self._verdict(self.chosen))
+        return "\n".join(lines)
+
+    def _title(self) -> str:
+        """What was measured, and how."""
+        how = {
+            "folds": f"cross-validated in {self.n_folds} folds",
+            "validation": "judged on rows of their own",
+            "nothing": "on the rows of the fit only",
+        }[self.judged_by]
+        return f"{WORDS[self.loss]} of {len(self):,} subtrees, {how}"
+
+    def _head(self) -> str:
+        judged = f" {JUDGES[self.judged_by]:>12} {'std. error':>11}" if self.judged_by != "nothing" else ""
+        return f"{'step':>5} {'alpha':>11} {'leaves':>7} {'depth':>6} {'train error':>12}{judged}"
+
+    def _line(self, step: int, mark: str) -> str:
+        """One step of the table."""
+        text = f"{step:>5} {self.alphas[step]:>11.5g} {self.n_leaves[step]:>7} {self.depth[step]:>6}"
+        text += f" {self.train_error[step]:>12.5g}"
+        if self.cv_error is not None and self.standard_error is not None:
+            text += f" {self.cv_error[step]:>12.5g} {self.standard_error[step]:>11.4g}"
+        return f"{text} {mark}".rstrip()
+
+    def _marks(self) -> dict[int, str]:
+        """Steps that the rules name."""
+        if self.cv_error is None or self.standard_error is None:
+            return {}
+        simple, least = (self.step_of(rule) for rule in RULES)
+        return {least: "min, 1-SE"} if least == simple else {least: "min", simple: "1-SE"}
+
+    def _verdict(self, step: int) -> str:
+        """The step that was chosen, in words."""
+        rule = {"min": "the least error", "1se": "the 1-SE rule"}[self.rule]
+        return f"chosen by {rule}: step {step}, {self.n_leaves[step]} leaves, alpha {self.alphas[step]:.5g}"
+
+
+def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:
+    """The step that a rule takes.
+
+    Parameters
+    ----------
+    rule : {"1se", "min"}
+        The smallest tree of least error; or the smallest tree whose error is no more than that plus its standard error
+        (Breiman et al. 1984, section 3.4.3).
+    error, standard_error : float64[k], by step: from the largest tree to the smallest
+    """
+    least = int(np.flatnonzero(error <= error.min() * (1 + EQUAL))[-1])
+    if rule == "min":
+        return least
+    return int(np.flatnonzero(error <= (error[least] + standard_error[least]) * (1 + EQUAL))[-1])
+
+
+def cut_to(grown: Any, alpha: float, risk: Risk) -> Any:
+    """A fitted estimator cut back at a price."""
+    return grown.prune("cost_complexity", alpha=alpha, risk=risk)

@@ -1,6 +1,4 @@
-"""What judges subtrees: the rows of the fit, folds, rows kept aside. In: models, rows. Out: losses, mean errors.
-
-Callers: model_selection.path, reporting.
+"""What judges the subtrees of a path: the rows of the fit, folds, rows kept aside. In: models, rows. Out: mean errors.
 
 A fold is grown once; the errors of all subtrees of a path are read off that one tree (``prune.path_errors``).
 """
@@ -12,21 +10,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.core.notices import Notices, listening
-from treewright.core.threads import run_each
-from treewright.data.target import check_weights, encode_labels, recode
+from treewright.data.encoder import encode
+from treewright.data.take import count_rows, take_rows
+from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
+from treewright.exceptions import DataError
+from treewright.judge.folds import Split
+from treewright.judge.scores import check_loss, in_units
+from treewright.judge.side_by_side import answers
+from treewright.judge.uncertainty import standard_error_of_mean
 from treewright.model import Model
-from treewright.model_selection.folds import Split
-from treewright.model_selection.judged_rows import JudgedRows, in_own_unit, in_units, judged_labels, judged_numbers
-from treewright.model_selection.losses import check_loss, standard_error_of_mean
-from treewright.model_selection.rows import count_rows, take_rows
 from treewright.prune.path import Path, path_of
 from treewright.prune.path_errors import PathLoss, PathLosses, path_losses
 from treewright.prune.reduced_error import check_holdout
 from treewright.prune.risk import Risk
 from treewright.tree.arrays import Tree
 
+LARGEST = float(np.finfo(np.float64).max)
+LEAST_SQUARE = 1e-300  # a mean of squares below it has lost digits, and its parts are 0
 GivenRows = tuple[Any, Any, np.ndarray | None]
 # Grows a tree on rows of the table: X, y, their weights.
 Grow = Callable[[Any, Any, "np.ndarray | None"], Model]
@@ -34,13 +35,80 @@ Grow = Callable[[Any, Any, "np.ndarray | None"], Model]
 View = Callable[[Model, GivenRows], tuple[Model, Path, np.ndarray]]
 
 
-class FoldRows(NamedTuple):
-    """The rows as given, with the weights that were given (float64[n] or None), and as judges."""
+class JudgedRows(NamedTuple):
+    """A table of n rows with its target as numbers.
+
+    Attributes
+    ----------
+    X : table of n rows
+    weights : float64[n]
+        In the errors, in any unit (``in_units``).
+    truth : float64[n, n_outputs]
+        Codes among the classes of all rows, or numbers divided by ``scale``.
+    labels : Labels or None
+        The classes of all rows; None for numbers.
+    scale : float
+        A power of 2.
+    """
 
     X: Any
-    y: Any
-    weights: np.ndarray | None
-    judged: JudgedRows
+    weights: np.ndarray
+    truth: np.ndarray
+    labels: Labels | None
+    scale: float
+
+    def losses(self, model: Model, path: Path, steps: np.ndarray, rows: np.ndarray, loss: PathLoss) -> PathLosses:
+        """Losses of some rows under some subtrees of a path.
+
+        Parameters
+        ----------
+        model : Model
+            It may lack a class that the rows have.
+        path : Path
+            The model's.
+        steps : int64[m], ascending
+        rows : int64[r], 0 to n - 1
+        loss : {"misclassification", "squared_error", "absolute_error"}
+        """
+        matrix = encode(model.schema, take_rows(self.X, rows), unseen=model.unseen, missing=model.missing)
+        codes = None if self.labels is None else _codes_among(model, self.labels)
+        return path_losses(
+            model, path, steps, matrix, self.truth[rows], self.weights[rows], loss, codes=codes, scale=self.scale
+        )
+
+
+def _codes_among(model: Model, labels: Labels) -> tuple[np.ndarray, ...]:
+    """Per output the code, among the classes of all rows, of each class that a model knows."""
+    codes = []
+    for output, (own, known) in enumerate(zip(model.classes, labels.classes, strict=True)):
+        alone = Labels(np.arange(len(own), dtype=np.int32)[:, None], (own,), labels.names[output : output + 1], True)
+        codes.append(recode(alone, (known,))[:, 0])
+    return tuple(codes)
+
+
+def judged_labels(X: Any, y: Any, weights: np.ndarray, classes: tuple[np.ndarray, ...] | None = None) -> JudgedRows:
+    """Rows with classes.
+
+    Parameters
+    ----------
+    X, y : table of n rows and its target
+    weights : float64[n]
+    classes : tuple of ndarray, optional
+        The codes are the positions in these; by default the classes of ``y``.
+    """
+    labels = encode_labels(y)
+    if classes is not None:
+        labels = labels._replace(classes=classes, codes=recode(labels, classes))
+    return JudgedRows(X, weights, labels.codes.astype(np.float64), labels, 1.0)
+
+
+def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
+    """Rows with numbers; those of weight 0 do not set the scale."""
+    values = np.where((weights > 0)[:, None], encode_numbers(y).values, 0.0)
+    # A power of 2 (nothing is rounded) that makes every loss at most 1: sums are then no larger than those of weights.
+    with np.errstate(over="ignore"):  # infinite near the end of float64: `in_own_unit` refuses such losses
+        scale = float(np.ldexp(2.0, np.frexp(np.abs(values).max())[1])) if values.any() else 1.0
+    return JudgedRows(X, weights, values / scale, None, scale)
 
 
 def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
@@ -89,34 +157,32 @@ def whole_tree(tree: Tree) -> Path:
     return Path(np.zeros(1), np.array([tree.n_leaves]), np.full(1, np.nan), np.where(tree.is_leaf, 0, 1))
 
 
+class FoldRows(NamedTuple):
+    """The rows as given, with the weights that were given (float64[n] or None), and as judges."""
+
+    X: Any
+    y: Any
+    weights: np.ndarray | None
+    judged: JudgedRows
+
+
 def by_folds(
     grow: Grow, rows: FoldRows, splits: list[Split], views: Sequence[View], loss: PathLoss, n_threads: int
 ) -> list[PathLosses]:
-    """Losses of all rows, each by the trees of the fold that it was kept out of; for each view.
+    """Losses of all rows, each by the trees of the fold that it was kept out of; for each view."""
 
-    What the folds warn of is told once of each sort, in the caller's thread.
-    """
-    of_folds: list[list[PathLosses]] = [[]] * len(splits)
-    said: list[Notices] = [Notices()] * len(splits)
-
-    def judge(fold: int, thread: int) -> None:  # noqa: ARG001 - the threads share nothing
+    def judge(fold: int) -> list[PathLosses]:
         train, test = splits[fold]
         weights = None if rows.weights is None else rows.weights[train]
         given = take_rows(rows.X, train), take_rows(rows.y, train), weights
         try:
-            with listening() as said[fold]:
-                grown = grow(*given)
-                of_folds[fold] = [rows.judged.losses(*view(grown, given), test, loss) for view in views]
+            grown = grow(*given)
+            return [rows.judged.losses(*view(grown, given), test, loss) for view in views]
         except Exception as error:
             error.add_note(f"in fold {fold} of {len(splits)}, counted from 0")
             raise
 
-    run_each(judge, len(splits), n_threads)
-    told = Notices()
-    for notices in said:
-        for site, (text, _) in notices.heard.items():
-            told.add(site, text)
-    told.tell(len(splits), "folds")
+    of_folds = answers(judge, len(splits), n_threads)
     # Summed in the order of the folds, whoever was first.
     return [
         PathLosses(
@@ -133,12 +199,8 @@ def by_rows_aside(
 ) -> tuple[PathLosses, float, int]:
     """Losses of rows kept aside, how many rows their weights stand for, and how many count.
 
-    Their subtrees are those of the path itself.
-
-    Raises
-    ------
-    DataError
-        Rows were refused, or are all of one class: the smallest tree would look perfect.
+    Their subtrees are those of the path itself. Rows of one class alone are refused: the smallest tree would look
+    perfect.
     """
     matrix, target, weights = model.encode_rows(*validation, owner=owner, routed=True)
     check_holdout(model, target)
@@ -147,17 +209,6 @@ def by_rows_aside(
         _stands_for(model, *validation),
         len(matrix),
     )
-
-
-def by_encoded_rows(
-    model: Model, path: Path, rows: tuple[np.ndarray, np.ndarray, np.ndarray | None], scale: float, loss: PathLoss
-) -> PathLosses:
-    """Losses of rows as ``Model.encode_rows`` gives them, under every subtree of the model's path."""
-    matrix, target, weights = rows
-    weights = np.ones(len(matrix)) if weights is None else weights
-    with np.errstate(over="ignore"):
-        truth = np.asarray(target / scale, np.float64)
-    return path_losses(model, path, np.arange(len(path.alphas)), matrix, truth, in_units(weights), loss, scale=scale)
 
 
 def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
@@ -172,20 +223,41 @@ def _stands_for(model: Model, X: Any, y: Any, weights: Any = None) -> float:
     return float(given[given > 0 if held is None else held > 0].sum())
 
 
-def mean_errors(sums: PathLosses, n: float, scale: float, loss: PathLoss) -> tuple[np.ndarray, np.ndarray]:
-    """Means of the losses, and their standard errors over ``n`` rows, in the target's own unit.
+def by_encoded_rows(
+    model: Model, path: Path, rows: tuple[np.ndarray, np.ndarray, np.ndarray | None], scale: float, loss: PathLoss
+) -> PathLosses:
+    """Losses of rows as ``Model.encode_rows`` gives them, under every subtree of the model's path."""
+    matrix, target, weights = rows
+    weights = np.ones(len(matrix)) if weights is None else weights
+    with np.errstate(over="ignore"):
+        truth = np.asarray(target / scale, np.float64)
+    return path_losses(model, path, np.arange(len(path.alphas)), matrix, truth, in_units(weights), loss, scale=scale)
 
-    Raises
-    ------
-    DataError
-        They are beyond float64.
-    """
+
+def mean_errors(sums: PathLosses, n: float, scale: float, loss: PathLoss) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the losses, and their standard errors over ``n`` rows, in the target's own unit."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = sums.loss / sums.weight
         # Divided before it is subtracted: a sum of weights may be near the end of float64.
         around = np.maximum(sums.square / sums.weight - mean * mean, 0.0)
         spread = standard_error_of_mean(around, n)
     return in_own_unit(mean, scale, loss), in_own_unit(spread, scale, loss)
+
+
+def in_own_unit(numbers: np.ndarray, scale: float, loss: PathLoss) -> np.ndarray:
+    """Means of losses, or their standard errors, in the target's own unit."""
+    found = numbers
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        for _ in range(2 if loss == "squared_error" else 1):
+            found = found * scale
+    if not np.isfinite(found).all():
+        raise DataError(
+            f"y holds numbers up to {min(scale, LARGEST):.0e} or predictions are as large: the squares of their errors "
+            "are beyond float64: divide y"
+        )
+    if loss == "squared_error" and numbers.any() and found.max() < LEAST_SQUARE:
+        raise DataError(f"y holds numbers up to {scale:.0e}, the squares of their errors are below float64: multiply y")
+    return found
 
 
 def depths_along(tree: Tree, path: Path) -> np.ndarray:

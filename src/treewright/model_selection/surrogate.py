@@ -1,6 +1,4 @@
-"""One small tree that says what a model says. In: a fitted model, rows. Out: ``SurrogateTree``.
-
-Callers: users, reporting.
+"""One small tree that predicts what a model predicts. In: a fitted model, rows. Out: ``SurrogateTree``.
 
 The tree is grown on the model's answers, not on the truth, and judged on rows that it was not grown on: how often it
 says the same is its fidelity. The idea is that of TREPAN (Craven and Shavlik 1996, "Extracting tree-structured
@@ -18,18 +16,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
+from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
+from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
-from treewright.estimators.forest_score import explained, share_right
-from treewright.estimators.table import FitInput, FitTable
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import DataError, ParameterError
+from treewright.judge.folds import two_parts
+from treewright.judge.scores import explained, share_right
+from treewright.judge.uncertainty import rows_worth
 from treewright.model import Model
-from treewright.model_selection.folds import two_parts
-from treewright.model_selection.rows import count_rows, take_rows
-from treewright.model_selection.scores import rows_worth
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.tree.check_facts import ISOLATION_FOREST
 from treewright.tree.intervals import check_level, r2_interval, wilson_interval
@@ -135,9 +132,9 @@ class SurrogateTree:
 
 
 class _Answers(NamedTuple):
-    """What a model says: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs]."""
+    """What a model predicts: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs]."""
 
-    said: np.ndarray
+    predicted: np.ndarray
     classes: tuple[np.ndarray, ...]
 
 
@@ -234,12 +231,12 @@ def surrogate_tree(
         tree.fit(take_rows(X, first), labels, **({} if own is None else {"sample_weight": own[first]}))
         return tree
 
-    def say(tree: Tree, at: np.ndarray) -> np.ndarray:
-        said = np.asarray(tree.predict(take_rows(X, at)))
-        return said.reshape(len(at), -1) if not answers.classes else _codes(said, answers.classes)
+    def predict(tree: Tree, at: np.ndarray) -> np.ndarray:
+        predicted = np.asarray(tree.predict(take_rows(X, at)))
+        return predicted.reshape(len(at), -1) if not answers.classes else _codes(predicted, answers.classes)
 
     return _judged(
-        answers, own, grow, say, f"the {type(fitted).__name__}", float(test_size), level, random_state
+        answers, own, grow, predict, f"the {type(fitted).__name__}", float(test_size), level, random_state
     )  # fmt: skip
 
 
@@ -258,83 +255,82 @@ def surrogate_of_model(
     max_leaf_nodes, min_samples_leaf, test_size, level, random_state, n_jobs
         As for ``surrogate_tree``, checked.
     """
-    said = predict_codes if model.classes else predict_numbers
-    answers = _Answers(np.asarray(said(model, matrix, n_jobs)), model.classes)
-    n_threads = resolve_jobs(n_jobs)
-    names = model.target_names
+    predict_rows = predict_codes if model.classes else predict_numbers
+    answers = _Answers(np.asarray(predict_rows(model, matrix, n_jobs)), model.classes)
+    size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
+    missing = "error" if model.missing == "error" else "direction"
 
     def grow(first: np.ndarray) -> Tree:
-        missing = "error" if model.missing == "error" else "direction"
-        size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
         tree = _unfitted(answers, n_jobs, **size, unseen=model.unseen, missing=missing)
-        own = None if weights is None else weights[first]
-        held = np.ascontiguousarray(answers.said[first])
-        flat = held.shape[1] == 1
-        target = Labels(held, model.classes, names, flat) if model.classes else Numbers(held, names, flat)
-        table = FitTable(model.schema, matrix[first], target, own)
-        # The model's own columns and levels, also those that these rows lack.
-        tree._learn(FitInput(table, None, None, own), n_threads)
-        return tree
+        return _grown_on_rows(tree, model, matrix[first], answers.predicted[first], _part(weights, first))
 
-    def say(tree: Tree, at: np.ndarray) -> np.ndarray:
-        return np.asarray(said(tree.model_, matrix[at], n_jobs))
+    def predict(tree: Tree, at: np.ndarray) -> np.ndarray:
+        return np.asarray(predict_rows(tree.model_, matrix[at], n_jobs))
 
     of = "the tree" if model.combine == "single" else f"the {counted(model.n_trees, 'tree')}"
-    return _judged(answers, weights, grow, say, of, test_size, level, random_state)
+    return _judged(answers, weights, grow, predict, of, test_size, level, random_state)
+
+
+def _grown_on_rows(
+    tree: Tree, model: Model, matrix: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+) -> Tree:
+    """A tree grown on encoded rows; it has the model's own columns and levels, also those that these rows lack."""
+    held, names = np.ascontiguousarray(answers), model.target_names
+    flat = held.shape[1] == 1
+    target = Labels(held, model.classes, names, flat) if model.classes else Numbers(held, names, flat)
+    return tree._fit_dataset(Dataset(model.schema, matrix, target, weights, weights))
+
+
+def _part(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    """Weights of some rows, if there are any."""
+    return None if weights is None else weights[rows]
 
 
 def _judged(
-    answers: _Answers, weights: np.ndarray | None, grow: Any, say: Any, of: str, test_size: float, level: float,
+    answers: _Answers, weights: np.ndarray | None, grow: Any, predict: Any, of: str, test_size: float, level: float,
     random_state: Any,
 ) -> SurrogateTree:  # fmt: skip
     """Grow on some rows, judge on the others."""
-    n = len(answers.said)
+    n = len(answers.predicted)
     if n < 2:
         raise DataError(f"{n} row(s) with weight: at least 2 are needed, one to grow the tree on and one to judge it")
     n_second = min(max(math.ceil(test_size * n), 1), n - 1)
     first, second = two_parts(
-        answers.said[:, 0], n_second, random_state, by_class="where possible" if answers.classes else "never"
+        answers.predicted[:, 0], n_second, random_state, by_class="where possible" if answers.classes else "never"
     )
     tree = grow(first)
-    at_fit = _fidelity(answers, say(tree, first), first, weights)
-    said = say(tree, second)
-    found = _fidelity(answers, said, second, weights)
-    own = None if weights is None else weights[second]
+    at_fit = _fidelity(answers, predict(tree, first), first, weights)
+    predicted = predict(tree, second)
+    found = _fidelity(answers, predicted, second, weights)
+    own = _part(weights, second)
     if answers.classes:
         worth = rows_worth(len(second), own)
         low, high = wilson_interval(found * worth, worth, level)
         one = _fidelity(answers, np.tile(_most_frequent(answers, first, weights), (len(second), 1)), second, weights)
     else:
-        if not np.ptp(answers.said[second], axis=0).any():
+        if not np.ptp(answers.predicted[second], axis=0).any():
             found = math.nan  # one number for all rows
-        (low, high), one = r2_interval(answers.said[second], said, own, found, level), 0.0
+        (low, high), one = r2_interval(answers.predicted[second], predicted, own, found, level), 0.0
     return SurrogateTree(
         tree, of, "agreement" if answers.classes else "r2", found, low, high, level, at_fit, one, len(first),
         len(second), weights is not None,
     )  # fmt: skip
 
 
-def _fidelity(answers: _Answers, said: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
+def _fidelity(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
     """Share of equal answers, or R2 of the model's numbers."""
-    own = None if weights is None else weights[rows]
     compare = share_right if answers.classes else explained
-    return float(compare(answers.said[rows], said, own))
+    return float(compare(answers.predicted[rows], predicted, _part(weights, rows)))
 
 
 def _most_frequent(answers: _Answers, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
     """int[n_outputs]: per output the answer with the most weight."""
-    own = None if weights is None else weights[rows]
-    return np.array([np.bincount(codes, weights=own).argmax() for codes in answers.said[rows].T])
+    own = _part(weights, rows)
+    return np.array([np.bincount(codes, weights=own).argmax() for codes in answers.predicted[rows].T])
 
 
 def _model_of(fitted: Any) -> Model | None:
-    """The model of trees, where it is one; None for what else can predict.
-
-    Raises
-    ------
-    ParameterError
-        It cannot predict classes or numbers.
-    """
+    """The model of trees, where it is one; None for what else can predict."""
     model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
     name = type(fitted).__name__
     if isinstance(model, Model):
@@ -356,11 +352,11 @@ def _model_of(fitted: Any) -> Model | None:
 
 
 def _answers_of(fitted: Any, X: Any) -> _Answers:
-    """What anything with ``predict`` says of rows."""
-    said = np.asarray(fitted.predict(X))
+    """What anything with ``predict`` predicts of rows."""
+    predicted = np.asarray(fitted.predict(X))
     if getattr(fitted, "task", "") != "classification" and not (not hasattr(fitted, "task") and is_classifier(fitted)):
-        return _Answers(said.astype(np.float64).reshape(len(said), -1), ())
-    columns = said.reshape(len(said), -1)
+        return _Answers(predicted.astype(np.float64).reshape(len(predicted), -1), ())
+    columns = predicted.reshape(len(predicted), -1)
     parts = [np.unique(columns[:, at], return_inverse=True) for at in range(columns.shape[1])]
     codes = np.stack([place.reshape(-1) for _, place in parts], axis=1).astype(np.int32)
     return _Answers(codes, tuple(labels for labels, _ in parts))
@@ -368,16 +364,16 @@ def _answers_of(fitted: Any, X: Any) -> _Answers:
 
 def _in_words(answers: _Answers, rows: np.ndarray) -> np.ndarray:
     """Answers as a target: labels or numbers, [n] for one output."""
-    held = answers.said[rows]
+    held = answers.predicted[rows]
     if answers.classes:
         parts = [labels[held[:, at]] for at, labels in enumerate(answers.classes)]
         return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
     return held[:, 0] if held.shape[1] == 1 else held
 
 
-def _codes(said: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+def _codes(predicted: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
     """int[n, n_outputs]: labels as their places among the answers of the model."""
-    columns = said.reshape(len(said), -1)
+    columns = predicted.reshape(len(predicted), -1)
     return np.stack([np.searchsorted(labels, columns[:, at]) for at, labels in enumerate(classes)], axis=1)
 
 

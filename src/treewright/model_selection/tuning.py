@@ -1,4 +1,4 @@
-"""The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``. Callers: users.
+"""The best parameters by cross-validation. In: an estimator, a grid, a table. Out: ``Tuning``.
 
 Candidates are those of scikit-learn's ``ParameterGrid`` and ``ParameterSampler``; they are fitted and scored by the
 loop of ``cross_validate``, so every table of the estimators will do, weights count in the scores too, and the leaves of
@@ -8,142 +8,39 @@ each candidate are known.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from treewright.core.notices import listening
 from treewright.core.whole import whole_number
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, TooLargeError
 from treewright.explain.table import TextColumn
-from treewright.model_selection.candidates import is_listed, sampled, whole_grid, with_parameters
-from treewright.model_selection.evaluate import evaluate_folds, warn_of_nan
-from treewright.model_selection.fold import Fold
-from treewright.model_selection.folds import Split, overlap_of, splits_of
-from treewright.model_selection.scores import mean_of, side_by_side, standard_error, written
-from treewright.model_selection.scoring import Scorer, one_scorer, shown_score
-from treewright.model_selection.subsets import nested_orders
-from treewright.model_selection.task import Task, task_of
+from treewright.judge.folds import Split, nested_orders, overlap_of, splits_of
+from treewright.judge.scoring import Scorer, one_scorer, shown_score
+from treewright.judge.tasks import (
+    Task,
+    best_first,
+    check_parameter,
+    evaluate_folds,
+    task_of,
+    warn_of_nan,
+    with_parameters,
+)
+from treewright.judge.uncertainty import mean_of, standard_error
+from treewright.model_selection.tables import side_by_side, written
 from treewright.tree.words import shorten
 
 Method = Literal["grid", "random", "halving"]
 Rule = Literal["best", "1se"]
 DEFAULT_CANDIDATES = 20
+MOST_CANDIDATES = 100_000
 MOST_SHOWN = 20
 LONGEST_SETTING = 40
-
-
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """One setting of the parameters.
-
-    Attributes
-    ----------
-    parameters : dict
-    mean, standard_error : float
-        Of the score over the folds. Greater is better.
-    train_mean : float
-        Mean score of the rows that were learned from.
-    n_leaves, depth : float
-        Means over the folds; nan for what is no tree.
-    n_train : int
-        Training rows of a fold (the fewest); under ``halving`` fewer than all for those that were dropped.
-    scores : float64[k]
-    """
-
-    parameters: Mapping[str, Any]
-    mean: float
-    standard_error: float
-    train_mean: float
-    n_leaves: float
-    depth: float
-    n_train: int
-    scores: np.ndarray
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Tuning(Sequence[Candidate]):
-    """Candidates with their cross-validated scores; a sequence of ``Candidate``.
-
-    Attributes
-    ----------
-    candidates : tuple of Candidate
-        In the order tried; under ``halving`` with what the last round they were in said.
-    chosen : int
-        Position of the chosen one.
-    method : {"grid", "random", "halving"}
-    rule : {"best", "1se"}
-    score : str
-    n_rows, n_folds : int
-    estimator : estimator
-        Fitted on all rows with the chosen parameters.
-    """
-
-    candidates: tuple[Candidate, ...]
-    chosen: int
-    method: Method
-    rule: Rule
-    score: str
-    n_rows: int
-    n_folds: int
-    estimator: Any
-
-    def __len__(self) -> int:
-        return len(self.candidates)
-
-    def __getitem__(self, at: Any) -> Any:
-        return self.candidates[at]
-
-    @property
-    def best(self) -> Candidate:
-        """The chosen candidate."""
-        return self.candidates[self.chosen]
-
-    @property
-    def best_parameters(self) -> dict[str, Any]:
-        """Its parameters."""
-        return dict(self.best.parameters)
-
-    def to_dict(self) -> dict[str, list[Any]]:
-        """Columns for a data frame, a row per candidate; a parameter that a candidate does not set is None."""
-        names = list(dict.fromkeys(name for candidate in self for name in candidate.parameters))
-        columns: dict[str, list[Any]] = {
-            f"parameter_{name}": [candidate.parameters.get(name) for candidate in self] for name in names
-        }
-        for name in ("mean", "standard_error", "train_mean", "n_leaves", "depth", "n_train"):
-            columns[name] = [getattr(candidate, name) for candidate in self]
-        columns["chosen"] = [at == self.chosen for at in range(len(self))]
-        return columns
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        score, sign = shown_score(self.score)
-        order = sorted(range(len(self)), key=lambda at: (at != self.chosen, -self[at].n_train, *_worse(self[at]), at))
-        shown = [self.candidates[at] for at in order[:MOST_SHOWN]]
-        settings = [", ".join(f"{name}={value!r}" for name, value in one.parameters.items()) for one in shown]
-        texts = written([number for one in shown for number in (sign * one.mean, one.standard_error)])
-        columns = [
-            TextColumn("", ["*", *[""] * (len(shown) - 1)], "left"),
-            TextColumn("parameters", [shorten(setting, LONGEST_SETTING) for setting in settings], "left"),
-            TextColumn("mean", texts[0::2], "point"),
-            TextColumn("s.e.", texts[1::2], "point"),
-        ]
-        if not all(math.isnan(one.n_leaves) for one in shown):
-            leaves = ["-" if math.isnan(one.n_leaves) else f"{one.n_leaves:.1f}" for one in shown]
-            columns.append(TextColumn("leaves", leaves, "point"))
-        if self.method == "halving":
-            columns.append(TextColumn("rows", [str(one.n_train) for one in shown], "right"))
-        chosen = "the best" if self.rule == "best" else "the simplest within one standard error of the best"
-        head = f"{shorten(score, LONGEST_SETTING)}, {self.n_folds} folds of {self.n_rows} rows"
-        lines = [f"{head}, {len(self)} candidates", f"* {chosen}"]
-        lines += side_by_side(columns)
-        if len(order) > MOST_SHOWN:
-            lines.append(f"and {len(order) - MOST_SHOWN} more: see to_dict()")
-        return "\n".join(lines)
 
 
 def tune(
@@ -262,6 +159,121 @@ def tune(
     return Tuning(tuple(tried), chosen, method, rule, score, task.n, len(splits), fitted)
 
 
+def whole_grid(estimator: Any, grid: Any) -> list[dict[str, Any]]:
+    """Every combination, in the order of scikit-learn's ``ParameterGrid``.
+
+    Parameters
+    ----------
+    estimator : estimator
+    grid : dict from parameter to list of values, or list of such dicts
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> whole_grid(tw.ID3Classifier(), {"max_depth": [1, 2]})
+    [{'max_depth': 1}, {'max_depth': 2}]
+    """
+    checked = _checked(estimator, grid)
+    for part in checked:
+        for name, values in part.items():
+            if hasattr(values, "rvs"):
+                raise ParameterError(f"{name!r} is a distribution: list its values, or use method='random'")
+    _check_number(_size(checked), "the grid has")
+    return [dict(parameters) for parameters in ParameterGrid(checked)]
+
+
+def sampled(estimator: Any, grid: Any, n_candidates: int, random_state: Any) -> list[dict[str, Any]]:
+    """Some combinations at random; without repeating one, where all values are listed.
+
+    Parameters
+    ----------
+    estimator : estimator
+    grid : dict from parameter to list of values or to a distribution of scipy.stats, or list of such dicts
+    n_candidates : int >= 1
+        The whole grid where it has no more than that.
+    random_state : int, RandomState or None
+    """
+    n_candidates = whole_number("n_candidates", n_candidates, 1)
+    checked = _checked(estimator, grid)
+    if is_listed(checked):
+        n_candidates = min(n_candidates, _size(checked))
+        if _size(checked) > sys.maxsize:
+            raise TooLargeError(
+                f"the grid has {_size(checked)} candidates, more than can be numbered: give fewer values"
+            )
+    _check_number(n_candidates, "n_candidates asks for")
+    return [dict(drawn) for drawn in ParameterSampler(checked, n_candidates, random_state=random_state)]
+
+
+def is_listed(grid: Any) -> bool:
+    """Whether all values are listed: no distribution among them."""
+    parts = [grid] if isinstance(grid, Mapping) else grid
+    return not any(hasattr(values, "rvs") for part in parts for values in part.values())
+
+
+def _size(grid: Sequence[Mapping[str, Any]]) -> int:
+    """How many combinations a grid of lists has."""
+    return sum(math.prod(len(values) for values in part.values()) for part in grid)
+
+
+def _check_number(n_candidates: int, what: str) -> None:
+    """Refuse a number of candidates that nobody can wait for."""
+    if n_candidates > MOST_CANDIDATES:
+        raise TooLargeError(
+            f"{what} {n_candidates} candidates, at most {MOST_CANDIDATES} can be tried: give fewer values, or draw "
+            "some with method='random' and n_candidates"
+        )
+
+
+def _checked(estimator: Any, grid: Any) -> list[dict[str, Any]]:
+    """The grid as a list of dicts of lists or distributions."""
+    parts = [grid] if isinstance(grid, Mapping) else grid
+    if (
+        not isinstance(parts, list | tuple)
+        or not parts
+        or not all(isinstance(part, Mapping) and part for part in parts)
+    ):
+        raise ParameterError(
+            f"grid={grid!r}: give a dict from parameter to the values to try, such as {{'max_depth': [2, 4]}}"
+        )
+    return [{str(name): _values(estimator, str(name), values) for name, values in part.items()} for part in parts]
+
+
+def _values(estimator: Any, name: str, values: Any) -> Any:
+    """The values of one parameter."""
+    check_parameter(estimator, name)
+    if hasattr(values, "rvs"):
+        return values
+    if isinstance(values, range | np.ndarray) and np.ndim(values) == 1:
+        values = np.asarray(values).tolist()
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise ParameterError(f"the values of {name!r} are {values!r}: give a list, such as [{values!r}]")
+    if not len(values):
+        raise ParameterError(f"the list of values of {name!r} is empty: give at least one, or leave {name!r} out")
+    _refuse_twice(name, values)
+    return list(values)
+
+
+def _refuse_twice(name: str, values: Sequence[Any]) -> None:
+    """Refuse a value that comes twice: it would be tried twice."""
+    seen = set()
+    for value in values:
+        if not isinstance(value, str | int | float | None):
+            continue
+        known = (type(value), value)  # 1 and 1.0 may mean different things: a number and a share
+        if known in seen:
+            raise ParameterError(f"the values of {name!r} hold {value!r} twice: give each once")
+        seen.add(known)
+
+
+def _all_listed(grid: Any) -> bool:
+    """Whether the grid can be listed; what is no grid is refused by whoever lists it."""
+    try:
+        return is_listed(grid)
+    except (AttributeError, TypeError):
+        return True
+
+
 @dataclass(frozen=True, eq=False)
 class _Trial:
     """What every candidate is tried on."""
@@ -280,28 +292,17 @@ class _Trial:
         except Exception as error:
             error.add_note(f"while trying the parameters {dict(parameters)}")
             raise
-        return self._summary(parameters, folds, overlap_of(splits, self.task.n))
-
-    def _summary(self, parameters: Mapping[str, Any], folds: Sequence[Fold], overlap: float) -> Candidate:
         scores = np.array([fold.test_scores[self.score] for fold in folds])
         return Candidate(
             parameters=dict(parameters),
             mean=mean_of(scores),
-            standard_error=standard_error(scores, overlap),
+            standard_error=standard_error(scores, overlap_of(splits, self.task.n)),
             train_mean=mean_of(np.array([(fold.train_scores or {})[self.score] for fold in folds])),
             n_leaves=float(np.mean([fold.n_leaves for fold in folds])),
             depth=float(np.mean([fold.depth for fold in folds])),
             n_train=min(fold.n_train for fold in folds),
             scores=scores,
         )
-
-
-def _all_listed(grid: Any) -> bool:
-    """Whether the grid can be listed; what is no grid is refused by whoever lists it."""
-    try:
-        return is_listed(grid)
-    except (AttributeError, TypeError):
-        return True
 
 
 def _halving(
@@ -326,19 +327,13 @@ def _halving(
         for at in alive:
             last[at] = trial.candidate(settings[at], part)
         if left:
-            alive = sorted(alive, key=lambda at: (*_worse(last[at]), at))[: math.ceil(len(alive) / factor)]
+            alive = sorted(alive, key=lambda at: (*last[at]._rank, at))[: math.ceil(len(alive) / factor)]
     return [last[at] for at in range(len(settings))], n_tried
-
-
-def _worse(candidate: Candidate) -> tuple[bool, float, float]:
-    """Sorts the best first: greatest mean, then fewest leaves; nan last."""
-    leaves = math.inf if math.isnan(candidate.n_leaves) else candidate.n_leaves
-    return math.isnan(candidate.mean), -candidate.mean, leaves
 
 
 def _chosen(tried: Sequence[Candidate], allowed: Sequence[int], rule: Rule) -> int:
     """Position of the candidate that the rule chooses."""
-    best = min(allowed, key=lambda at: (*_worse(tried[at]), at))
+    best = min(allowed, key=lambda at: (*tried[at]._rank, at))
     if math.isnan(tried[best].mean):
         raise DataError("the score of every candidate is nan: give larger folds, or another score")
     if rule == "best":
@@ -350,3 +345,118 @@ def _chosen(tried: Sequence[Candidate], allowed: Sequence[int], rule: Rule) -> i
     limit = tried[best].mean - tried[best].standard_error
     near = [at for at in allowed if tried[at].mean >= limit]
     return min(near, key=lambda at: (tried[at].n_leaves, -tried[at].mean, at))
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """One setting of the parameters.
+
+    Attributes
+    ----------
+    parameters : dict
+    mean, standard_error : float
+        Of the score over the folds. Greater is better.
+    train_mean : float
+        Mean score of the rows that were learned from.
+    n_leaves, depth : float
+        Means over the folds; nan for what is no tree.
+    n_train : int
+        Training rows of a fold (the fewest); under ``halving`` fewer than all for those that were dropped.
+    scores : float64[k]
+    """
+
+    parameters: Mapping[str, Any]
+    mean: float
+    standard_error: float
+    train_mean: float
+    n_leaves: float
+    depth: float
+    n_train: int
+    scores: np.ndarray
+
+    @property
+    def _rank(self) -> tuple[bool, float, float]:
+        return best_first(self.mean, self.n_leaves)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning(Sequence[Candidate]):
+    """Candidates with their cross-validated scores; a sequence of ``Candidate``.
+
+    Attributes
+    ----------
+    candidates : tuple of Candidate
+        In the order tried; under ``halving`` with what the last round they were in said.
+    chosen : int
+        Position of the chosen one.
+    method : {"grid", "random", "halving"}
+    rule : {"best", "1se"}
+    score : str
+    n_rows, n_folds : int
+    estimator : estimator
+        Fitted on all rows with the chosen parameters.
+    """
+
+    candidates: tuple[Candidate, ...]
+    chosen: int
+    method: Method
+    rule: Rule
+    score: str
+    n_rows: int
+    n_folds: int
+    estimator: Any
+
+    def __len__(self) -> int:
+        return len(self.candidates)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.candidates[at]
+
+    @property
+    def best(self) -> Candidate:
+        """The chosen candidate."""
+        return self.candidates[self.chosen]
+
+    @property
+    def best_parameters(self) -> dict[str, Any]:
+        """Its parameters."""
+        return dict(self.best.parameters)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per candidate; a parameter that a candidate does not set is None."""
+        names = list(dict.fromkeys(name for candidate in self for name in candidate.parameters))
+        columns: dict[str, list[Any]] = {
+            f"parameter_{name}": [candidate.parameters.get(name) for candidate in self] for name in names
+        }
+        for name in ("mean", "standard_error", "train_mean", "n_leaves", "depth", "n_train"):
+            columns[name] = [getattr(candidate, name) for candidate in self]
+        columns["chosen"] = [at == self.chosen for at in range(len(self))]
+        return columns
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        score, sign = shown_score(self.score)
+        order = sorted(range(len(self)), key=lambda at: (at != self.chosen, -self[at].n_train, *self[at]._rank, at))
+        shown = [self.candidates[at] for at in order[:MOST_SHOWN]]
+        settings = [", ".join(f"{name}={value!r}" for name, value in one.parameters.items()) for one in shown]
+        texts = written([number for one in shown for number in (sign * one.mean, one.standard_error)])
+        columns = [
+            TextColumn("", ["*", *[""] * (len(shown) - 1)], "left"),
+            TextColumn("parameters", [shorten(setting, LONGEST_SETTING) for setting in settings], "left"),
+            TextColumn("mean", texts[0::2], "point"),
+            TextColumn("s.e.", texts[1::2], "point"),
+        ]
+        if not all(math.isnan(one.n_leaves) for one in shown):
+            leaves = ["-" if math.isnan(one.n_leaves) else f"{one.n_leaves:.1f}" for one in shown]
+            columns.append(TextColumn("leaves", leaves, "point"))
+        if self.method == "halving":
+            columns.append(TextColumn("rows", [str(one.n_train) for one in shown], "right"))
+        chosen = "the best" if self.rule == "best" else "the simplest within one standard error of the best"
+        head = f"{shorten(score, LONGEST_SETTING)}, {self.n_folds} folds of {self.n_rows} rows"
+        lines = [f"{head}, {len(self)} candidates", f"* {chosen}"]
+        lines += side_by_side(columns)
+        if len(order) > MOST_SHOWN:
+            lines.append(f"and {len(order) - MOST_SHOWN} more: see to_dict()")
+        return "\n".join(lines)

@@ -14,7 +14,7 @@ from typing import Any
 from treewright.data.declarations import resolve
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.learn.params import plain_parameters
+from treewright.learn.params import plain
 from treewright.model import Model
 from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors.ranks import CALLED
@@ -128,8 +128,8 @@ def _is_pair(name: str, entry: Any) -> bool:
 
 def _is_whole(made: Any, told: Mapping[str, Any]) -> bool:
     """Whether the estimator's own facts would be these again, but for a seed that was a generator."""
-    own = plain_parameters(made.get_params(deep=False))
-    return {name: value for name, value in own.items() if name in told} == {
+    own = {name: plain(value) for name, value in made.get_params(deep=False).items() if name in told}
+    return own == {
         name: None if name == "random_state" and isinstance(value, str) else value for name, value in told.items()
     }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Column
-from treewright.model_selection.scores import rows_worth
+from treewright.judge.uncertainty import rows_worth
 from treewright.page.parts_columns import SpreadPart
 from treewright.reporting.judged import Judged
 from treewright.tree.words import gap_digits, shorten, written_level, written_number

@@ -11,11 +11,10 @@ import numpy as np
 
 from treewright.data.cells import shown
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.curve import Curve
-from treewright.model_selection.curves import error_curve, learning_curve
+from treewright.judge.folds import as_array, folds_within
+from treewright.judge.scores import WORDS
+from treewright.model_selection.curves import Curve, error_curve, learning_curve
 from treewright.model_selection.family import family_of, usually_over
-from treewright.model_selection.folds import as_array, folds_within
-from treewright.model_selection.losses import WORDS
 from treewright.page.parts_quality import ErrorCurvePart
 from treewright.reporting.again import estimator_of
 from treewright.reporting.judged import Judged

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from treewright.estimators.forest import Forest as ForestCurve
-from treewright.estimators.forest_score import share_right
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show
+from treewright.judge.scores import share_right
 from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, SeriesPart
 from treewright.predict.first_trees import answers_after

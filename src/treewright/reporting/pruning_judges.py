@@ -15,12 +15,13 @@ from sklearn.base import clone
 from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
+from treewright.data.take import count_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import DataError, TreewrightError
+from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
 from treewright.model import Model
-from treewright.model_selection.folds import Split, as_array, check_tested_once, folds_within, splits_of
 from treewright.model_selection.path import DEFAULT_FOLDS
 from treewright.model_selection.path_judges import (
     FoldRows,
@@ -34,7 +35,6 @@ from treewright.model_selection.path_judges import (
     rows_that_judge,
     whole_tree,
 )
-from treewright.model_selection.rows import count_rows
 from treewright.prune.criterion import criterion_of
 from treewright.prune.methods import METHODS
 from treewright.prune.path import Path

@@ -11,10 +11,10 @@ import numpy as np
 
 from treewright.core.notices import listening
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.judge.scores import WORDS
 from treewright.model import Model
-from treewright.model_selection.losses import WORDS
+from treewright.model_selection.path import step_by
 from treewright.model_selection.path_judges import depths_along
-from treewright.model_selection.path_table import step_by
 from treewright.page.parts_pruning import Matrix, PruningPart
 from treewright.page.tree_part import MAX_NODES
 from treewright.predict.fractional import rows_with_missing

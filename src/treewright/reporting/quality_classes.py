@@ -13,8 +13,8 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
-from treewright.model_selection.judged_rows import in_units
-from treewright.model_selection.scores import rows_worth
+from treewright.judge.scores import in_units
+from treewright.judge.uncertainty import rows_worth
 from treewright.page.parts_quality import (
     CalibrationPart,
     ClassPart,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score, root_mean_squared_error
 
-from treewright.model_selection.judged_rows import in_units
-from treewright.model_selection.scores import rows_worth
+from treewright.judge.scores import in_units
+from treewright.judge.uncertainty import rows_worth
 from treewright.page.amounts import amount
 from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
 from treewright.reporting.judged import Judged

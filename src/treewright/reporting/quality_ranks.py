@@ -8,8 +8,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
-from treewright.model_selection.judged_rows import in_units
-from treewright.model_selection.scores import rows_worth
+from treewright.judge.scores import in_units
+from treewright.judge.uncertainty import rows_worth
 from treewright.page.parts_quality import CalibrationPart, RankPart
 from treewright.tree.intervals import share_interval
 

@@ -12,8 +12,8 @@ from sklearn.dummy import DummyClassifier
 
 import treewright as tw
 from treewright.exceptions import DataWarning, ParameterError, TooLargeError
+from treewright.judge.uncertainty import corrected_t, holm
 from treewright.model_selection import compare, cross_validate
-from treewright.model_selection.paired import corrected_t, holm
 
 X, Y = load_iris(return_X_y=True)
 TREES = {"stump": tw.DecisionTreeClassifier(max_depth=1), "tree": tw.DecisionTreeClassifier(max_depth=3)}

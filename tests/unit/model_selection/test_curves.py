@@ -23,10 +23,10 @@ from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.judge.folds import nested_order, nested_orders
+from treewright.judge.tasks import task_of
 from treewright.model_selection import cross_validate, error_curve, learning_curve
 from treewright.model_selection.family import family_of
-from treewright.model_selection.subsets import nested_order, nested_orders
-from treewright.model_selection.task import task_of
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = X[::2], Y[::2]

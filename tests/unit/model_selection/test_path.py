@@ -14,9 +14,8 @@ from sklearn.tree import DecisionTreeClassifier as TheirTree
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.path import pruning_path
-from treewright.model_selection.path_table import step_by
-from treewright.model_selection.table_text import MOST_LINES
+from treewright.model_selection.path import pruning_path, step_by
+from treewright.model_selection.tables import MOST_LINES
 
 WINE = load_wine(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)

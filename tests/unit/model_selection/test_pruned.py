@@ -14,8 +14,8 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection import pruned
-from treewright.model_selection.pruned import rows_in_two
+from treewright.judge.folds import rows_in_two
+from treewright.model_selection import pruning as pruned
 
 PrunedTree = tw.model_selection.PrunedTree
 

@@ -10,8 +10,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, ParameterError
-from treewright.model_selection.pruned import rows_in_two
-from treewright.model_selection.pruners import DEFAULT, PrunedResult, PrunerTable
+from treewright.judge.folds import rows_in_two
+from treewright.model_selection.pruning import DEFAULT, PrunedResult, PrunerTable
 
 compare_pruning = tw.model_selection.compare_pruning
 

@@ -63,7 +63,7 @@ def test_fidelity_is_the_share_of_equal_answers_on_the_rows_kept_aside(forest):
     found = halves(surrogate_tree(forest, X, max_leaf_nodes=5, random_state=3), len(X))
 
     # The rows that it was grown on are those in its root: the others are found by drawing them again.
-    from treewright.model_selection.folds import two_parts
+    from treewright.judge.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 3, by_class="where possible")
     same = found.estimator.predict(X[aside]) == forest.predict(X[aside])
@@ -75,7 +75,7 @@ def test_fidelity_is_the_share_of_equal_answers_on_the_rows_kept_aside(forest):
 def test_it_is_grown_on_the_answers_and_not_on_a_truth(forest):
     found = surrogate_tree(forest, X, random_state=2)
 
-    from treewright.model_selection.folds import two_parts
+    from treewright.judge.folds import two_parts
 
     grown_on, _ = two_parts(forest.predict(X), found.n_judged, 2, by_class="where possible")
     assert found.estimator.tree_.value[0].tolist() == np.bincount(forest.predict(X[grown_on])).tolist()
@@ -158,7 +158,7 @@ def test_a_row_of_weight_two_counts_as_two(forest):
 
     found = surrogate_tree(forest, X, sample_weight=weights, random_state=1)
 
-    from treewright.model_selection.folds import two_parts
+    from treewright.judge.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 1, by_class="where possible")
     same = found.estimator.predict(X[aside]) == forest.predict(X[aside])

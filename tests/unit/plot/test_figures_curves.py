@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.curve import Curve
+from treewright.model_selection.curves import Curve
 from treewright.plot.figures.impurity import two_class_impurity
 from treewright.plot.figures.look import drawable
 

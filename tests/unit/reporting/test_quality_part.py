@@ -11,7 +11,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
-from treewright.model_selection.scores import rows_worth
+from treewright.judge.uncertainty import rows_worth
 from treewright.page.plain import plain
 from treewright.reporting.judged import Judged, judged_rows
 from treewright.reporting.options import Options

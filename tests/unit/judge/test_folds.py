@@ -9,14 +9,7 @@ import pytest
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.folds import (
-    as_array,
-    check_tested_once,
-    folds_within,
-    splits_of,
-    times_tested,
-    two_parts,
-)
+from treewright.judge.folds import as_array, check_tested_once, folds_within, splits_of, times_tested, two_parts
 
 LABELS = ["a"] * 12 + ["b"] * 8
 

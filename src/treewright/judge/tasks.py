@@ -1,9 +1,10 @@
-"""What is learned: a table, a target, weights. In: those. Out: ``Task``, fitted copies. Callers: model_selection."""
+"""A table that is learned from, and the folds of an estimator on it. In: a table, a target. Out: fits, scored folds."""
 
 from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
 from typing import Any
@@ -12,11 +13,14 @@ import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
+from treewright.core import notices
+from treewright.data.matching import did_you_mean
+from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
-from treewright.model_selection.folds import as_array
-from treewright.model_selection.rows import count_rows, take_rows, warn_of_another_order
-from treewright.model_selection.seeds import seed_beside
+from treewright.judge.folds import Split, as_array, seed_beside
+from treewright.judge.scoring import Scorer
+from treewright.judge.side_by_side import answers
 
 LEAST_SQUARE = 1e-290  # squares near the end of float64 have lost their digits
 FARTHEST_UNIT = 500  # a weight beyond 2**500, or all below 2**-500, is brought back before anything is averaged
@@ -53,10 +57,7 @@ class Task:
     def weights_at(self, rows: np.ndarray) -> np.ndarray | None:
         """Weights of some rows, for a mean over them; very large and very small ones in a unit of their own.
 
-        Raises
-        ------
-        DataError
-            They are all 0: there is no mean.
+        Rows that all weigh 0 are refused: there is no mean.
         """
         if self.weights is None:
             return None
@@ -70,14 +71,15 @@ class Task:
         exponent = math.frexp(largest)[1]
         return weights if abs(exponent) <= FARTHEST_UNIT else np.ldexp(weights, -exponent)
 
-    def fit(self, estimator: Any, rows: np.ndarray, where: str, *, seeded: bool = True) -> Any:
+    def fit(self, estimator: Any, rows: np.ndarray | None, where: str, *, seeded: bool = True) -> Any:
         """A fresh copy of an estimator, fitted on some rows.
 
         Parameters
         ----------
         estimator : estimator
             Stays as it is.
-        rows : int64[m]
+        rows : int64[m], or None
+            None is the table as it is.
         where : str
             What the rows are, for a note on whatever ``fit`` raises.
         seeded : bool
@@ -85,14 +87,18 @@ class Task:
             which threads take their turns then changes nothing.
         """
         if seeded:
-            copy = fresh(estimator, np.random.default_rng([self.seed, zlib.crc32(np.asarray(rows, "<i8").tobytes())]))
+            known = np.arange(self.n) if rows is None else rows
+            copy = fresh(estimator, np.random.default_rng([self.seed, zlib.crc32(np.asarray(known, "<i8").tobytes())]))
         else:
             copy = clone(estimator)
-        weights = {} if self.weights is None else {"sample_weight": self.weights[rows]}
+        X, y, weights = self.X, self.y, self.weights
+        if rows is not None:
+            X, y, weights = take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows]
         try:
-            return copy.fit(take_rows(self.X, rows), take_rows(self.y, rows), **weights)
+            return copy.fit(X, y) if weights is None else copy.fit(X, y, sample_weight=weights)
         except Exception as error:
-            error.add_note(f"while fitting {type(estimator).__name__} on {where} ({len(rows)} rows)")
+            n_rows = self.n if rows is None else len(rows)
+            error.add_note(f"while fitting {type(estimator).__name__} on {where} ({n_rows} rows)")
             raise
 
 
@@ -107,19 +113,6 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     sample_weight : n numbers >= 0, optional
     random_state : int, RandomState or None
         For the estimators' seeds. A RandomState is looked at, not moved on: the folds drawn from it stay what they are.
-
-    Raises
-    ------
-    ParameterError
-        It is no estimator (a class, say), neither classifier nor regressor, or its ``fit`` takes no weights; there is
-        no such ``random_state``.
-    DataError
-        Lengths differ, a label or number was refused as ``fit`` would refuse it, or weights were refused.
-
-    Warns
-    -----
-    DataWarning
-        The rows of X and y have the same labels in another order (pandas).
     """
     name = type(estimator).__name__
     if isinstance(estimator, type):
@@ -144,16 +137,6 @@ def check_target(y: Any, *, is_classification: bool) -> None:
     """Refuse a target that cannot be learned from, or whose errors cannot be summed.
 
     A row that is only tested is never seen by a ``fit``: nobody else would refuse its missing label.
-
-    Parameters
-    ----------
-    y : n labels or numbers, or n x n_outputs of them
-    is_classification : bool
-
-    Raises
-    ------
-    DataError
-        As ``fit``; or squares of the differences of numbers are outside float64.
     """
     if is_classification:
         encode_labels(y)
@@ -179,10 +162,6 @@ def check_takes_weights(estimator: Any) -> None:
     """Refuse weights for an estimator whose ``fit`` takes none.
 
     ``fit`` has them among its arguments, or hands on whatever it gets to an estimator that has (a search does).
-
-    Raises
-    ------
-    ParameterError
     """
     name, inner = type(estimator).__name__, estimator
     for _ in range(10):
@@ -213,6 +192,22 @@ def fresh(estimator: Any, rng: np.random.Generator) -> Any:
     return copy.set_params(**{name: int(rng.integers(2**31 - 1)) for name in unseeded}) if unseeded else copy
 
 
+def with_parameters(estimator: Any, parameters: Mapping[str, Any]) -> Any:
+    """A fresh copy with some parameters set; values that are estimators are copied as well."""
+    values = {name: clone(value, safe=False) for name, value in parameters.items()}
+    return clone(estimator).set_params(**values)
+
+
+def check_parameter(estimator: Any, name: str) -> None:
+    """Refuse a parameter that the estimator has not."""
+    known = estimator.get_params(deep=True)
+    if name not in known:
+        guess = did_you_mean(name, known)
+        raise ParameterError(
+            f"{type(estimator).__name__} has no parameter {name!r}{guess}; it has {', '.join(sorted(known))}"
+        )
+
+
 def tree_of(estimator: Any) -> Any:
     """The estimator that holds the tree: the last step of a pipeline, the best of a search, else itself."""
     for _ in range(10):
@@ -232,3 +227,106 @@ def size_of(estimator: Any) -> tuple[float, float]:
         return float(tree.get_n_leaves()), float(tree.get_depth())
     except AttributeError:
         return float("nan"), float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """One fold of an evaluation.
+
+    Attributes
+    ----------
+    n_train : int
+        Rows that were learned from.
+    test : int64[]
+        Rows that were not.
+    test_scores : dict from str to float
+    train_scores : dict from str to float, or None
+    predictions : ndarray of the test rows
+    n_leaves, depth : float
+        nan for what is no tree.
+    estimator : fitted estimator, or None
+    """
+
+    n_train: int
+    test: np.ndarray
+    test_scores: Mapping[str, float]
+    train_scores: Mapping[str, float] | None
+    predictions: np.ndarray
+    n_leaves: float
+    depth: float
+    estimator: Any
+
+
+def evaluate_folds(
+    estimator: Any,
+    task: Task,
+    splits: Sequence[Split],
+    scorers: Mapping[str, Scorer],
+    *,
+    n_jobs: int | None,
+    keep: bool = False,
+    on_training_rows: bool = True,
+) -> list[Fold]:
+    """Fit and score every fold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Copies are fitted.
+    task : Task
+    splits : sequence of (int64[n_train], int64[n_test])
+    scorers : dict from str to function
+    n_jobs : int or None
+    keep : bool
+        Keep the fitted copies.
+    on_training_rows : bool
+        Score the training rows as well.
+    """
+    if task.weights is not None:
+        for at, (_, test) in enumerate(splits):
+            try:
+                task.weights_at(test)
+            except DataError as error:
+                error.add_note(f"these are the test rows of fold {at} of {len(splits)}")
+                raise
+
+    def work(at: int) -> Fold:
+        train, test = splits[at]
+        fitted = task.fit(estimator, train, f"the training rows of fold {at} of {len(splits)}")
+        try:
+            table = take_rows(task.X, test)
+            scores = _scores(scorers, fitted, task, table, test)
+            predictions = np.asarray(fitted.predict(table))
+            on_train = None
+            if on_training_rows:
+                on_train = _scores(scorers, fitted, task, take_rows(task.X, train), train)
+        except Exception as error:
+            error.add_note(f"while scoring {type(estimator).__name__} in fold {at} of {len(splits)}")
+            raise
+        return Fold(len(train), test, scores, on_train, predictions, *size_of(fitted), fitted if keep else None)
+
+    return answers(work, len(splits), n_jobs)
+
+
+def _scores(scorers: Mapping[str, Scorer], fitted: Any, task: Task, table: Any, rows: np.ndarray) -> dict[str, float]:
+    """Every score on some rows."""
+    return {name: scorer(fitted, table, task.truth[rows], task.weights_at(rows)) for name, scorer in scorers.items()}
+
+
+def best_first(mean: float, n_leaves: float) -> tuple[bool, float, float]:
+    """What sorts the best first: the greatest mean score, of equals the fewest leaves; nan last."""
+    return math.isnan(mean), -mean, math.inf if math.isnan(n_leaves) else n_leaves
+
+
+def warn_of_nan(test: Mapping[str, np.ndarray], remedy: str = "give larger folds, or another score") -> None:
+    """Warn, once for all, of scores (float64[k] by name) that are nan in some fold: their mean is not defined."""
+    undefined = {name: np.flatnonzero(np.isnan(scores)) for name, scores in test.items()}
+    undefined = {name: folds for name, folds in undefined.items() if len(folds)}
+    if not undefined:
+        return
+    name, folds = next(iter(undefined.items()))
+    more = f"; {len(undefined) - 1} more of {len(test)} scores have such folds" if len(undefined) > 1 else ""
+    notices.warn(
+        f"the score {name!r} is nan in {len(folds)} of {len(test[name])} folds (first fold {folds[0]}), so its mean is "
+        f"nan too{more}: {remedy}"
+    )

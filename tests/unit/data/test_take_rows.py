@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from treewright.data.take import count_rows, take_rows
 from treewright.exceptions import DataError
-from treewright.model_selection.rows import count_rows, take_rows
 
 NUMBERS = [[1.0, 10.0], [2.0, 20.0], [3.0, 30.0], [4.0, 40.0]]
 COLUMNS = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["w", "x", "y", "z"]}

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from treewright.exceptions import ParameterError
-from treewright.model_selection.folds import overlap_of, splits_of
-from treewright.model_selection.seeds import check_random_state, seed_beside
+from treewright.judge.folds import check_random_state, overlap_of, seed_beside, splits_of
 
 
 def test_a_seed_beside_is_another_one_for_every_seed_and_purpose():

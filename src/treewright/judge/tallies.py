@@ -1,26 +1,19 @@
-"""How good predictions are. In: true and predicted values. Out: scores with their doubt. Callers: fit, evaluate.
+"""Scores of predictions that come block by block. In: true and predicted values. Out: scores, and lines about them.
 
-Only counts and sums are kept, so the memory in use does not grow with the rows.
+Only counts and sums are kept, so the memory in use does not grow with the rows. Each score takes its rows by ``add``;
+by ``add_constant`` as if every row were predicted what is best without a model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from treewright.cli.kinds_of_models import is_neighbors
-from treewright.cli.terminal import UsageRefusal
-from treewright.model.answers import quantile_levels
 from treewright.tree.intervals import wilson_interval
-
-if TYPE_CHECKING:
-    from treewright.cli.kinds_of_models import AnyModel
-
-__all__ = ["LabelScore", "NumberScore", "QuantileScore", "Score", "score_for", "wilson_interval"]
 
 
 @dataclass
@@ -36,17 +29,17 @@ class LabelScore:
     digits: ClassVar[str] = ".3f"
     counts: dict[tuple[object, object], int] = field(default_factory=dict)
 
-    def add(self, truth: pl.Series, predicted: np.ndarray) -> None:
-        """Count some rows.
-
-        Parameters
-        ----------
-        truth : polars.Series[n]
-        predicted : array[n]
-        """
-        pairs = pl.DataFrame({"true": truth, "predicted": label_series("predicted", predicted)})
+    def add(self, truth: pl.Series | np.ndarray, predicted: np.ndarray) -> None:
+        """Count some rows."""
+        true_labels = truth if isinstance(truth, pl.Series) else label_series("true", truth)
+        pairs = pl.DataFrame({"true": true_labels, "predicted": label_series("predicted", predicted)})
         for true, guess, count in pairs.group_by("true", "predicted").len().iter_rows():
             self.counts[true, guess] = self.counts.get((true, guess), 0) + count
+
+    def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
+        """Count some rows, each predicted to be the most frequent of the labels that were learned from."""
+        constant = label_counts(learned)[0][0]
+        self.add(truth, np.full(len(truth), constant, dtype=object if isinstance(constant, str) else None))
 
     @property
     def n(self) -> int:
@@ -92,16 +85,12 @@ class NumberScore:
     _squared: float = 0.0
     _absolute: float = 0.0
 
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        """Sum over some rows.
-
-        Parameters
-        ----------
-        truth, predicted : float64[n]
-        """
+    def add(self, truth: pl.Series | np.ndarray, predicted: np.ndarray) -> None:
+        """Sum over some rows."""
         if not len(truth):
             return
-        errors = truth - predicted
+        truth = _numbers(truth)
+        errors = truth - predicted.astype(np.float64)
         total, mean = self.n + len(truth), float(truth.mean())
         apart = mean - self._mean
         self._around_mean += float(((truth - mean) ** 2).sum()) + apart * apart * self.n * len(truth) / total
@@ -109,6 +98,10 @@ class NumberScore:
         self.n = total
         self._squared += float((errors**2).sum())
         self._absolute += float(np.abs(errors).sum())
+
+    def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
+        """Sum over some rows, each predicted to be the mean of the numbers that were learned from."""
+        self.add(truth, np.full(len(truth), float(_numbers(learned).mean())))
 
     @property
     def main(self) -> float:
@@ -153,19 +146,17 @@ class QuantileScore:
     def __post_init__(self) -> None:
         self._not_above = np.zeros(len(self.levels), np.int64)
 
-    def add(self, truth: np.ndarray, predicted: np.ndarray) -> None:
-        """Sum over some rows.
-
-        Parameters
-        ----------
-        truth : float64[n]
-        predicted : float64[n, n_levels], or float64[n] of one level
-        """
-        rest = truth[:, np.newaxis] - predicted.reshape(len(truth), len(self.levels))
+    def add(self, truth: pl.Series | np.ndarray, predicted: np.ndarray) -> None:
+        """Sum over some rows; ``predicted`` is float64[n, n_levels], or float64[n] of one level."""
+        rest = _numbers(truth)[:, np.newaxis] - predicted.reshape(len(truth), len(self.levels))
         levels = np.array(self.levels)
         self.n += len(truth)
         self._pinball += float(np.maximum(levels * rest, (levels - 1.0) * rest).sum())
         self._not_above += (rest <= 0.0).sum(axis=0)
+
+    def add_constant(self, truth: pl.Series, learned: pl.Series) -> None:
+        """Sum over some rows, each predicted to have the quantiles of the numbers that were learned from."""
+        self.add(truth, np.tile(np.quantile(_numbers(learned), self.levels), (len(truth), 1)))
 
     @property
     def main(self) -> float:
@@ -185,25 +176,6 @@ class QuantileScore:
 Score = LabelScore | NumberScore | QuantileScore
 
 
-def score_for(model: AnyModel) -> Score:
-    """An empty score of what a model predicts of one target.
-
-    Raises
-    ------
-    UsageRefusal
-        It has several answers for it, of a loss that was a function of the user's.
-    """
-    if model.task == "classification":
-        return LabelScore()
-    levels = () if is_neighbors(model) else quantile_levels(model)
-    if model.n_outputs > 1 and not levels:
-        raise UsageRefusal(
-            f"the model has {model.n_outputs} answers for a row, of a loss that was a function of Python: no score "
-            "is known for them"
-        )
-    return QuantileScore(levels) if levels else NumberScore()
-
-
 def label_series(name: str, labels: np.ndarray) -> pl.Series:
     """Labels as a column: numbers, booleans and dates as they are, everything else as text."""
     if labels.dtype.kind in "iufbM":
@@ -216,6 +188,11 @@ def label_counts(labels: pl.Series) -> list[tuple[object, int]]:
     """Different labels and how often they occur: the most frequent first, then in their own order."""
     counts = labels.alias("label").value_counts(name="rows").sort(["rows", "label"], descending=[True, False])
     return [(label, int(count)) for label, count in counts.iter_rows()]
+
+
+def _numbers(values: pl.Series | np.ndarray) -> np.ndarray:
+    """float64[n]: a column of numbers."""
+    return values.cast(pl.Float64).to_numpy() if isinstance(values, pl.Series) else values.astype(np.float64)
 
 
 def _totals(counts: dict[tuple[object, object], int], side: int) -> dict[object, int]:

@@ -1,7 +1,4 @@
-"""How good predictions are. In: what the user calls ``scoring``. Out: functions that score.
-
-Callers: model_selection.
-"""
+"""Scores that a user names or writes. In: what is given as ``scoring``. Out: functions that score, checked answers."""
 
 from __future__ import annotations
 
@@ -10,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.metrics import get_scorer, get_scorer_names, r2_score
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.judge.scores import r_squared, share_right
+from treewright.learn.params import name_of
 
 Scorer = Callable[[Any, Any, np.ndarray, np.ndarray | None], float]
 FORMS = "a name such as 'balanced_accuracy', a function (estimator, X, y), or a list or dict of them"
@@ -33,11 +32,6 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     -------
     dict from name to function (estimator, X, y as an array, weights or None) -> float
         Greater is better.
-
-    Raises
-    ------
-    ParameterError
-        There is no such score.
     """
     if scoring is None:
         return {"accuracy": _accuracy} if is_classification else {"r2": _r2}
@@ -46,7 +40,7 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
     if callable(scoring):
         return {getattr(scoring, "__name__", "score"): _weighing("scoring", scoring)}
     if isinstance(scoring, Mapping) and scoring:
-        return {str(name): _of(str(name), given) for name, given in scoring.items()}
+        return {str(name): _given(str(name), given) for name, given in scoring.items()}
     if isinstance(scoring, list | tuple | set) and scoring and all(isinstance(name, str) for name in scoring):
         names = sorted(scoring) if isinstance(scoring, set) else scoring
         return {name: _named(name) for name in names}
@@ -54,13 +48,7 @@ def scorers_of(scoring: Any, *, is_classification: bool) -> dict[str, Scorer]:
 
 
 def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
-    """Name and function of the only score.
-
-    Raises
-    ------
-    ParameterError
-        Several are given, or there is no such score.
-    """
+    """Name and function of the only score."""
     scorers = scorers_of(scoring, is_classification=is_classification)
     if len(scorers) > 1:
         raise ParameterError(f"scoring names {len(scorers)} scores, {', '.join(scorers)}: give the one that decides")
@@ -68,16 +56,7 @@ def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
 
 
 def check_of_one_row(scoring: Any) -> None:
-    """Refuse scores that a single test row has not.
-
-    Parameters
-    ----------
-    scoring : as for ``scorers_of``
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse scores that a single test row has not; ``scoring`` is as for ``scorers_of``."""
     given = [scoring] if isinstance(scoring, str) else scoring
     names = given.values() if isinstance(given, Mapping) else given if isinstance(given, list | tuple | set) else ()
     for name in names:
@@ -91,11 +70,7 @@ def check_of_one_row(scoring: Any) -> None:
 def shown_score(name: str) -> tuple[str, int]:
     """How a score is printed: scikit-learn turns errors around, so that greater is better; print turns them back.
 
-    Returns
-    -------
-    name : str
-    sign : 1 or -1
-        To multiply the score with.
+    The sign is to multiply the score with.
 
     Examples
     --------
@@ -107,18 +82,7 @@ def shown_score(name: str) -> tuple[str, int]:
     return name, 1
 
 
-def are_right(truth: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Whether each row is predicted right, in every output.
-
-    Returns
-    -------
-    bool[n]
-    """
-    same = np.asarray(truth == predicted.reshape(truth.shape))
-    return same if same.ndim == 1 else np.asarray(same.all(axis=1))
-
-
-def _of(name: str, given: Any) -> Scorer:
+def _given(name: str, given: Any) -> Scorer:
     """One entry of a dict."""
     if isinstance(given, str):
         return _named(given)
@@ -181,17 +145,25 @@ def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -
 
 
 def _accuracy(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
-    return float(np.average(are_right(y, np.asarray(estimator.predict(X))), weights=weights))
+    return share_right(y, np.asarray(estimator.predict(X)), weights)
 
 
 def _r2(estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None) -> float:
     if len(y) < 2:
-        return float("nan")  # as scikit-learn has it, which warns of every fold
-    said = np.asarray(estimator.predict(X))
-    if said.size != y.size:
+        return float("nan")
+    predicted = np.asarray(estimator.predict(X))
+    if predicted.size != y.size:
         raise ParameterError(
-            f"R2 compares one answer with each target, and the predictions of {len(y)} rows have shape {said.shape}, "
-            "as those of several quantiles: choose one quantile, or as scoring a function that returns "
-            "fitted.score(X, y)"
+            f"R2 compares one answer with each target, and the predictions of {len(y)} rows have shape "
+            f"{predicted.shape}, as those of several quantiles: choose one quantile, or as scoring a function that "
+            "returns fitted.score(X, y)"
         )
-    return float(r2_score(y, said.reshape(y.shape), sample_weight=weights))
+    return r_squared(y, predicted.reshape(y.shape), weights)
+
+
+def asked(function: Callable[[np.ndarray, np.ndarray], Any], true: np.ndarray, predicted: np.ndarray) -> float:
+    """The score that a function of the user's own gives predictions."""
+    score = function(true, predicted)
+    if not hasattr(score, "__float__") or np.ndim(score):
+        raise ParameterError(f"oob_score={name_of(function)} must return a number, not {score!r}")
+    return float(score)

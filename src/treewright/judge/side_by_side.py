@@ -1,7 +1,5 @@
 """Independent pieces of work side by side. In: a function of a number. Out: its answers in order.
 
-Callers: estimators, model_selection.
-
 Threads, not processes: the kernels release the lock, nothing is copied, and what a fold or a member answers never
 depends on when.
 """
@@ -22,6 +20,8 @@ Answer = TypeVar("Answer")
 def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, what: str = "folds") -> list[Answer]:
     """``[work(0), work(1), ...]``, on several threads; what they warn of is told once, with the number of tasks.
 
+    Where some fail, the error of the first is raised: first in order, not in time.
+
     Parameters
     ----------
     work : callable
@@ -31,18 +31,6 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
         Threads; None or -1 means every processor available.
     what : str
         What the tasks are, for the warnings.
-
-    Raises
-    ------
-    ParameterError
-        ``n_jobs`` is 0 or not an integer.
-    Exception
-        That of the first task that failed: first in order, not in time.
-
-    Warns
-    -----
-    DataWarning
-        One of each sort.
 
     Examples
     --------

@@ -1,0 +1,1 @@
+"""One judge for Python, command and report: folds, fits on them, scores, and how sure a score is."""

@@ -1,0 +1,420 @@
+"""Which rows are learned from and which are predicted. In: ``cv``, a target. Out: pairs of positions.
+
+Splitters are scikit-learn's; what is asked of them is checked here, so that a fold that cannot be is refused before
+anything is grown. Folds, and whatever else chance decides beside them, hang on ``random_state`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treewright.core.whole import is_whole
+from treewright.data.cells import is_missing, shown
+from treewright.data.take import count_rows
+from treewright.data.target import checked_columns, label_codes
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+
+if TYPE_CHECKING:
+    from treewright.judge.tasks import Task
+
+Split = tuple[np.ndarray, np.ndarray]
+FORMS = "a number of folds, a splitter of scikit-learn, pairs of training and test rows, or a fold number for each row"
+
+
+def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0, groups: Any = None) -> list[Split]:
+    """Training and test rows of each fold.
+
+    Parameters
+    ----------
+    cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
+        An int shuffles the rows with ``random_state``; for one target of classes every fold gets its share of each
+        class. A splitter has ``split`` and is asked as it is. A fold number for each row says in which fold it is
+        tested.
+    y : target of n rows
+    is_classification : bool
+    random_state : int, RandomState or None
+        For ``cv`` as an int only.
+    groups : n group labels, optional
+        Handed to the splitter, such as ``GroupKFold``.
+
+    Returns
+    -------
+    list of (int64[n_train], int64[n_test])
+        No row is in both. A row may be tested in several folds where the splitter repeats (``check_tested_once``).
+
+    Examples
+    --------
+    >>> for train, test in splits_of([1, 2, 1, 2], [0, 1, 0, 1], is_classification=True):
+    ...     print(train, test)
+    [1 3] [0 2]
+    [0 2] [1 3]
+    """
+    held = as_array(y)
+    n = len(held)
+    if groups is not None:
+        if not hasattr(cv, "split"):
+            raise ParameterError(
+                f"groups= needs a splitter that keeps groups together, such as cv=GroupKFold(5): {cv!r}"
+            )
+        if count_rows(groups) != n:
+            raise DataError(f"groups has {count_rows(groups)} entries, y has {n} rows: give one for each row")
+    check_random_state(random_state)
+    if is_whole(cv):
+        return _shuffled(int(cv), held, is_classification, random_state)
+    if isinstance(cv, type):
+        raise ParameterError(f"cv={cv.__name__} is a class: give a splitter, such as cv={cv.__name__}()")
+    if isinstance(cv, str | bytes | bool | float | dict) or cv is None:
+        raise ParameterError(f"cv={cv!r}: give {FORMS}")
+    if hasattr(cv, "split"):
+        pairs = _split_by(cv, held, groups)
+    else:
+        numbers, pairs = _fold_numbers(cv)
+        if numbers is not None:
+            return _numbered(numbers, n)
+    return [_checked(fold, pair, n) for fold, pair in enumerate(_at_least_one(pairs))]
+
+
+def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_state: Any) -> list[Split]:
+    """Folds of shuffled rows, with each class spread evenly where there is one target of classes."""
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    n = len(held)
+    if n_folds < 2:
+        raise ParameterError(f"cv={n_folds}: at least 2 folds are needed, one to test while another is learned from")
+    if n < n_folds:
+        raise DataError(f"{n} rows are too few for {n_folds} folds: give cv={max(n, 2)} or less, or more rows")
+    if not is_classification or held.ndim > 1:
+        splits = KFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n))
+        return [_whole(pair) for pair in splits]
+    codes, labels = label_codes(held)
+    counts = np.bincount(codes, minlength=len(labels))
+    if counts.min() < n_folds:
+        rarest = int(np.argmin(counts))
+        fewest = int(counts[rarest])
+        lower = f"give cv={fewest} or less, or " if fewest >= 2 else "give "
+        name = labels[rarest : rarest + 1].tolist()[0]
+        raise DataError(
+            f"class {shown(name)} has {fewest} row(s), fewer than {n_folds} folds: {lower}folds that take no heed of "
+            f"classes, cv=KFold({n_folds}, shuffle=True, random_state=0)"
+        )
+    splits = StratifiedKFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n), codes)
+    return [_whole(pair) for pair in splits]
+
+
+def _whole(pair: Any) -> Split:
+    """A pair of position arrays in the one dtype."""
+    train, test = pair
+    return np.asarray(train).astype(np.int64), np.asarray(test).astype(np.int64)
+
+
+def _split_by(cv: Any, held: np.ndarray, groups: Any) -> list[Any]:
+    """What a splitter answers."""
+    n = len(held)
+    try:
+        return list(cv.split(np.zeros((n, 1)), held, groups))
+    except TreewrightError:
+        raise
+    except Exception as error:
+        if groups is None and "groups" in str(error):
+            raise ParameterError(f"cv={cv!r} needs to know what belongs together: give groups=") from error
+        if isinstance(error, ValueError):
+            raise DataError(f"cv={cv!r} cannot make folds of these {n} rows: {error}") from error
+        raise ParameterError(f"cv={cv!r} does not split as a splitter of scikit-learn does: {error}") from error
+
+
+def _fold_numbers(cv: Any) -> tuple[np.ndarray | None, Any]:
+    """The fold number of each row, or the pairs."""
+    if isinstance(cv, list | tuple):
+        numbers = bool(cv) and not any(_is_list(entry) for entry in cv)
+        return (np.asarray(cv), ()) if numbers else (None, cv)
+    if isinstance(cv, np.ndarray) or hasattr(cv, "__array__"):
+        held = np.asarray(cv)
+        if held.ndim == 0:
+            raise ParameterError(f"cv={cv!r}: give {FORMS}")
+        return (held, ()) if held.ndim == 1 and not any(_is_list(entry) for entry in held[:1]) else (None, cv)
+    if not isinstance(cv, Iterable):
+        raise ParameterError(f"cv={cv!r}: give {FORMS}")
+    return None, cv
+
+
+def _is_list(entry: Any) -> bool:
+    """Whether an entry of ``cv`` holds entries itself, as a pair does and a fold number does not."""
+    return hasattr(entry, "__len__") and not isinstance(entry, str | bytes)
+
+
+def _numbered(numbers: np.ndarray, n: int) -> list[Split]:
+    """A fold per number, in ascending order."""
+    if len(numbers) != n:
+        raise DataError(f"cv holds {len(numbers)} fold numbers, y has {n} rows: give one for each row")
+    if numbers.dtype.kind == "O" or (numbers.dtype.kind == "f" and np.isnan(numbers).any()):
+        row = next((row for row, number in enumerate(numbers.tolist()) if is_missing(number)), None)
+        if row is not None:
+            raise DataError(f"cv, the fold numbers, is missing in row {row}: give one for each row")
+    try:
+        folds, place = np.unique(numbers, return_inverse=True)
+    except TypeError:
+        raise DataError("cv, the fold numbers, mixes types that do not sort together: give whole numbers") from None
+    if len(folds) < 2:
+        raise DataError(f"cv gives every row the fold {folds[0]}: at least 2 folds are needed")
+    return [(np.flatnonzero(place != fold), np.flatnonzero(place == fold)) for fold in range(len(folds))]
+
+
+def _at_least_one(pairs: Iterable[Any]) -> list[Any]:
+    """All pairs, at least one.
+
+    One fold is enough: it is a hold-out, as ``ShuffleSplit(1)`` gives it.
+    """
+    held = list(pairs)
+    if not held:
+        raise DataError("cv gives no folds: at least one pair of training and test rows is needed")
+    return held
+
+
+def _checked(fold: int, pair: Any, n: int) -> Split:
+    """One pair as positions."""
+    if not isinstance(pair, tuple | list | np.ndarray) or len(pair) != 2:
+        raise ParameterError(f"cv, fold {fold}, is not a pair of training and test rows: give {FORMS}")
+    train, test = (_positions(fold, part, rows, n) for part, rows in zip(("training", "test"), pair, strict=True))
+    tested = np.bincount(test, minlength=n)
+    if tested.max() > 1:
+        raise DataError(f"cv, fold {fold}: row {int(np.argmax(tested > 1))} is twice in the test set")
+    both = train[tested[train] > 0]
+    if len(both):
+        raise DataError(
+            f"cv, fold {fold}: {len(both)} row(s) are in both the training and the test set (first row {int(both[0])})"
+        )
+    return train, test
+
+
+def _positions(fold: int, part: str, rows: Any, n: int) -> np.ndarray:
+    """Positions of a part of a fold; a mask becomes the positions where it is True."""
+    held = np.asarray(rows)
+    if held.ndim != 1 or (held.size and held.dtype.kind not in "biu"):
+        raise ParameterError(f"cv, fold {fold}: the {part} rows are not a list of row positions")
+    if held.dtype.kind == "b":
+        if len(held) != n:
+            raise DataError(f"cv, fold {fold}: the mask of {part} rows has {len(held)} entries, y has {n} rows")
+        held = np.flatnonzero(held)
+    if not held.size:
+        raise DataError(f"cv, fold {fold}, has no {part} rows")
+    if int(held.min()) < 0 or int(held.max()) >= n:
+        odd = int(held.min()) if int(held.min()) < 0 else int(held.max())
+        raise DataError(f"cv, fold {fold}: the {part} row {odd} is not in the table, rows are 0 to {n - 1}")
+    return held.astype(np.int64)
+
+
+def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int | None) -> Any:
+    """Folds for a choice inside a fit: stratified where every class has rows enough, else without heed of classes.
+
+    A user who splits by hand is told of a class with fewer rows than folds (``splits_of``); inside a fit nobody could
+    answer, and a rare class is no reason to give no tree.
+
+    Returns
+    -------
+    splitter, or ``cv`` as it is
+        For ``splits_of``.
+    """
+    from sklearn.model_selection import KFold
+
+    held = as_array(y)
+    if is_whole(cv) and is_classification and held.ndim == 1 and 2 <= cv <= len(held):
+        codes, _ = label_codes(held)
+        if np.bincount(codes).min() < cv:
+            return KFold(int(cv), shuffle=True, random_state=random_state)
+    return cv
+
+
+def two_parts(
+    y: Any, n_second: int, random_state: Any, *, by_class: Literal["always", "where possible", "never"]
+) -> Split:
+    """Rows in two parts, drawn at random; positions in ascending order.
+
+    Parameters
+    ----------
+    y : target of n rows
+    n_second : int
+        Rows of the second part.
+    random_state : int, RandomState or None
+    by_class : {"always", "where possible", "never"}
+        Whether both parts get the same share of each class; "always" refuses where that cannot be. Several outputs are
+        drawn without heed of classes.
+    """
+    from sklearn.model_selection import train_test_split
+
+    check_random_state(random_state)
+    held = as_array(y)
+    n = len(held)
+    if not 0 < n_second < n:
+        raise DataError(
+            f"{n} row(s) are too few to keep {n_second or 'a part'} aside: give more rows, or keep another share of "
+            "them aside"
+        )
+    codes = None
+    if by_class != "never" and held.ndim == 1:
+        codes, labels = label_codes(held)
+        problem = _too_few_for_parts(codes, labels, n_second)
+        if problem and by_class == "always":
+            raise DataError(problem)
+        codes = None if problem else codes
+    first, second = train_test_split(np.arange(n), test_size=n_second, random_state=random_state, stratify=codes)
+    return np.sort(first), np.sort(second)
+
+
+def _too_few_for_parts(codes: np.ndarray, labels: np.ndarray, n_second: int) -> str:
+    """Why two parts cannot hold every class; empty if they can."""
+    n_first, counts = len(codes) - n_second, np.bincount(codes)
+    rarest = int(np.argmin(counts))
+    if counts[rarest] < 2:
+        label = shown(labels[rarest : rarest + 1].tolist()[0])
+        return f"class {label} has 1 row, too few for two parts: give more rows, or stratify=False"
+    if min(n_first, n_second) < len(labels):
+        return (
+            f"{n_first} and {n_second} rows cannot both hold all {len(labels)} classes: give another test_size, or "
+            "stratify=False"
+        )
+    return ""
+
+
+def rows_in_two(y: Any, share: float, random_state: int | None, *, is_classification: bool) -> Split:
+    """Positions of two parts of the rows, both ascending; stratified where every class has two rows or more.
+
+    No class is in the second part alone: where the draw has it so, its rows go to the first. A tree that is grown on
+    the first part would not know the class, and the second could not judge it.
+
+    Parameters
+    ----------
+    y : target of n rows
+    share : float in (0, 1)
+        Share of the second part.
+    random_state : int or None
+    is_classification : bool
+    """
+    if not 0 < share < 1:
+        raise ParameterError(f"a share of {share!r} of the rows: give a number between 0 and 1")
+    by_class: Literal["where possible", "never"] = "where possible" if is_classification else "never"
+    first, second = two_parts(y, round(share * count_rows(y)), random_state, by_class=by_class)
+    if not is_classification:
+        return first, second
+    strange = _only_in_second(as_array(y), first, second)
+    if strange.all():
+        raise DataError(f"{count_rows(y)} rows are too few to keep some aside: no class is in both parts; give more")
+    return np.union1d(first, second[strange]), second[~strange]
+
+
+def _only_in_second(held: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """bool[len(second)]: rows of the second part with a class, of any output, that the first part lacks."""
+    strange = np.zeros(len(second), np.bool_)
+    for column in held.reshape(len(held), -1).T:
+        codes, _ = label_codes(column)
+        strange |= ~np.isin(codes[second], codes[first])
+    return strange
+
+
+def nested_order(task: Task, rows: np.ndarray, random: np.random.RandomState) -> np.ndarray:
+    """Rows in such an order that the first m of them are a fair sample, for every m.
+
+    Parameters
+    ----------
+    task : Task
+    rows : int64[n]
+    random : RandomState
+        For the order.
+
+    Returns
+    -------
+    int64[n]
+        The rows, shuffled; for one target of classes each class is spread evenly, so that a beginning has about the
+        share of each class that the whole has.
+    """
+    shuffled = random.permutation(rows)
+    if not task.is_classification or task.truth.ndim > 1:
+        return shuffled
+    # Of the whole target, so that a refusal names the row that the user knows.
+    codes = label_codes(task.truth)[0][shuffled]
+    counts = np.bincount(codes)
+    # The i-th of a class's c rows comes at (i - 1/2) / c of the way.
+    by_class = np.argsort(codes, kind="stable")
+    begin = np.cumsum(counts) - counts
+    rank = np.empty(len(rows), np.int64)
+    rank[by_class] = np.arange(len(rows)) - np.repeat(begin, counts)
+    return shuffled[np.argsort((rank + 0.5) / counts[codes], kind="stable")]
+
+
+def nested_orders(task: Task, splits: Sequence[Split], random_state: Any) -> list[np.ndarray]:
+    """``nested_order`` of the training rows of each fold, by a seed that is not that of the folds."""
+    random = np.random.RandomState(seed_beside(random_state, purpose=1))
+    return [nested_order(task, train, random) for train, _ in splits]
+
+
+def overlap_of(splits: Sequence[Split], n: int) -> float:
+    """How far folds of n rows share test rows, for ``uncertainty.standard_error``.
+
+    That is the mean of test rows over training rows where any row is tested more than once, else 0.
+    """
+    if times_tested(splits, n).max(initial=0) < 2:
+        return 0.0
+    return float(np.mean([len(test) / len(train) for train, test in splits]))
+
+
+def check_tested_once(splits: Sequence[Split], n: int) -> None:
+    """Refuse folds that do not test each of n rows exactly once."""
+    times = times_tested(splits, n)
+    for wrong, where in ((times > 1, "in more than one test set"), (times == 0, "in no test set")):
+        if wrong.any():
+            raise DataError(
+                f"{int(wrong.sum())} of {n} rows are {where} (first row {int(np.argmax(wrong))}): give folds that test "
+                f"every row once, such as cv=10"
+            )
+
+
+def check_random_state(random_state: Any) -> None:
+    """Refuse what is no seed."""
+    if random_state is None or random_state is np.random or isinstance(random_state, np.random.RandomState):
+        return
+    if not is_whole(random_state) or not 0 <= random_state < 2**32:
+        raise ParameterError(
+            f"random_state={random_state!r}: give a whole number from 0 to {2**32 - 1}, a numpy.random.RandomState, or "
+            "None"
+        )
+
+
+def seed_beside(random_state: Any, purpose: int = 0) -> int:
+    """A seed for something else than the folds, that has nothing to do with theirs.
+
+    Parameters
+    ----------
+    random_state : int, RandomState or None
+        A RandomState is looked at, not moved on.
+    purpose : int >= 0
+        Other purposes have other seeds.
+
+    Returns
+    -------
+    int, 0 to 2**32 - 1
+        With None another one each time.
+    """
+    check_random_state(random_state)
+    entropy = random_state
+    if random_state is np.random:
+        entropy = None
+    elif isinstance(random_state, np.random.RandomState):
+        entropy = int(deepcopy(random_state).randint(2**31))
+    sequence = np.random.SeedSequence(None if entropy is None else int(entropy), spawn_key=(purpose,))
+    return int(sequence.generate_state(1)[0])
+
+
+def as_array(y: Any) -> np.ndarray:
+    """A target as an array of one dimension, or of two where it has several outputs, in its own dtype."""
+    target = checked_columns(y)
+    if len(target.columns) == 1:
+        return target.columns[0]
+    return np.stack(target.columns, axis=1)
+
+
+def times_tested(splits: Sequence[Split], n: int) -> np.ndarray:
+    """int64[n]: in how many test sets each row is."""
+    return np.bincount(np.concatenate([test for _, test in splits]), minlength=n)

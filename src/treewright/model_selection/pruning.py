@@ -1,0 +1,510 @@
+"""Growing and cutting back in one go: ``PrunedTree``; and one tree under every pruner: ``compare_pruning``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from treewright.core.whole import is_whole
+from treewright.data.matching import did_you_mean
+from treewright.data.take import count_rows, take_rows
+from treewright.data.target import check_weights
+from treewright.data.weights import warn_of_small_weights
+from treewright.exceptions import DataError, ParameterError
+from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
+from treewright.judge.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
+from treewright.model_selection.path import Rule, check_prunable, pruning_path, unpruned
+from treewright.model_selection.tables import beside
+from treewright.prune.methods import METHODS, method_of, options_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from sklearn.utils import Tags
+
+    from treewright.model import Model
+    from treewright.tree.arrays import Tree
+
+BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
+OF_PATH = ("risk", "loss")  # what may be said of ``pruning_path`` beside the rows and folds
+Rows = tuple[Any, np.ndarray, np.ndarray | None]
+# What is compared unless the user says otherwise: everything that needs no number to be chosen.
+DEFAULT = (
+    "ccp_min", "ccp_1se", "reduced_error", "error_based", "pessimistic", "minimum_error", "significance",
+    "description_length", "merge_equal_leaves",
+)  # fmt: skip
+
+
+def prunings() -> tuple[str, ...]:
+    """The ways to prune: by cross-validated cost-complexity, then every method of ``prune``."""
+    return (*BY_CROSS_VALIDATION, *METHODS)
+
+
+def check_options(pruning: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that a pruning has not, and a lack of one that has no default.
+
+    Parameters
+    ----------
+    pruning : one of ``prunings()``
+    options : mapping
+    """
+    if pruning not in BY_CROSS_VALIDATION:
+        options_of(method_of(pruning), {str(name): value for name, value in options.items()})
+        return
+    for name in options:
+        if name not in OF_PATH:
+            raise ParameterError(f"{pruning} has no option {name!r}: its options are {', '.join(OF_PATH)}")
+
+
+def _gives(method: str) -> Callable[[PrunedTree], bool]:
+    """Whether the estimator within has a method; it is asked before the fit as well."""
+    return lambda whole: hasattr(whole.estimator, method)
+
+
+class PrunedTree(MetaEstimatorMixin, BaseEstimator):
+    """A tree that is grown and then cut back, in one ``fit``: for cross-validation, comparison and tuning.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A single-tree estimator of this library; its own pruning (``ccp_alpha``, ``confidence``) is switched off. The
+        folds run on as many threads as its ``n_jobs`` says.
+    pruning : str, default "ccp_1se"
+        ``"ccp_1se"`` or ``"ccp_min"``: cost-complexity with the price found by cross-validation on the rows of the fit
+        (``pruning_path``); or a method of ``prune``. ``"reduced_error"`` keeps a part of the rows of the fit aside.
+    options : mapping, optional
+        The method's options, such as ``{"max_p_value": 0.01}``; of ``ccp_1se`` and ``ccp_min`` ``risk`` and ``loss``.
+    cv : int or splitter, default 10
+        Folds of ``ccp_1se`` and ``ccp_min``, one for each row where there are fewer rows; stratified unless a class
+        has fewer rows than that.
+    prune_size : float in (0, 1), default 1/3
+        Share of the rows that ``reduced_error`` keeps aside to prune with.
+    random_state : int or None, default 0
+        Seed of the folds and of the rows kept aside.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The pruned tree; what it has (``model_``, ``tree_``, ``show``, ``plot``, ``rules``, ``save`` ...) this one has.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_iris
+    >>> est = tw.model_selection.PrunedTree(tw.DecisionTreeClassifier(), "pessimistic").fit(*load_iris(return_X_y=True))
+    >>> est.get_n_leaves()
+    4
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        pruning: str = "ccp_1se",
+        *,
+        options: Mapping[str, Any] | None = None,
+        cv: int = 10,
+        prune_size: float = 1 / 3,
+        random_state: int | None = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.pruning = pruning
+        self.options = options
+        self.cv = cv
+        self.prune_size = prune_size
+        self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Tags:
+        return get_tags(self.estimator)
+
+    def __getattr__(self, name: str) -> Any:
+        # Only what is not found here: the fitted tree answers for the rest, but for its inner state.
+        fitted = self.__dict__.get("estimator_")
+        if fitted is None and not name.startswith("_") and self._would_have(name):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet, so it has no {name}: call fit first")
+        if fitted is None or name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(fitted, name)
+
+    def _would_have(self, name: str) -> bool:
+        """Whether a fit would bring an attribute: what the estimator has, and what ends as fitted state does."""
+        return name.endswith("_") or hasattr(type(self.__dict__.get("estimator")), name)
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow the tree and cut it back.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for the estimator's own ``fit``.
+
+        Raises
+        ------
+        ParameterError
+            There is no such pruning, an option is wrong, or the method is undefined for the tree.
+        DataError
+            The rows were refused, or are too few for the folds or for a part to prune with.
+        """
+        self._check_parameters()
+        estimator, options = unpruned(self.estimator), dict(self.options or {})
+        if self._needs_parts() and len(as_array(y)) == 1:
+            raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
+        if self.pruning in BY_CROSS_VALIDATION:
+            rule = BY_CROSS_VALIDATION[self.pruning]
+            path = pruning_path(
+                estimator, X, y, cv=self._folds(estimator, y), rule=rule, sample_weight=sample_weight,
+                random_state=self.random_state, n_jobs=estimator.n_jobs, **options,
+            )  # fmt: skip
+            self.estimator_ = path.estimator
+        elif method_of(self.pruning).needs == "holdout":
+            self.estimator_ = self._fit_in_two_parts(estimator, X, y, sample_weight, options)
+        else:
+            grown = estimator.fit(X, y, sample_weight)
+            rows = (X, y, sample_weight) if method_of(self.pruning).needs == "training" else ()
+            self.estimator_ = grown.prune(self.pruning, *rows, **options)
+        return self
+
+    def _check_parameters(self) -> None:
+        """Refuse what is wrong whatever the table; folds and options are refused where they are used."""
+        check_prunable(self.estimator)
+        if self.pruning not in prunings():
+            guess = did_you_mean(str(self.pruning), prunings())
+            raise ParameterError(f"there is no pruning {self.pruning!r}{guess}: choose one of {', '.join(prunings())}")
+        if self.options is not None and not isinstance(self.options, Mapping):
+            raise ParameterError(f"options={self.options!r}: give a mapping from option to value")
+        check_options(self.pruning, self.options or {})
+        if self.cv is None and self.pruning in BY_CROSS_VALIDATION:
+            raise ParameterError(f"cv=None: {self.pruning} finds its price by folds, give a number such as cv=10")
+        share = self.prune_size
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
+            raise ParameterError(f"prune_size={share!r}: give a share of the rows, a number between 0 and 1")
+        check_random_state(self.random_state)
+
+    def _needs_parts(self) -> bool:
+        """Whether some rows are kept from the growing, to judge with."""
+        return self.pruning in BY_CROSS_VALIDATION or method_of(self.pruning).needs == "holdout"
+
+    def _folds(self, estimator: Any, y: Any) -> Any:
+        """The folds that choose the price."""
+        # A small part of a cross-validation may have fewer rows than folds, and nobody is there to be asked.
+        cv = min(self.cv, len(as_array(y))) if is_whole(self.cv) else self.cv
+        return folds_within(cv, y, is_classification=is_classifier(estimator), random_state=self.random_state)
+
+    def _fit_in_two_parts(self, estimator: Any, X: Any, y: Any, sample_weight: Any, options: Mapping[str, Any]) -> Any:
+        """Grow on one part of the rows, prune with the other."""
+        grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
+        try:
+            weights = check_weights(sample_weight, len(grow) + len(prune))
+            if count_rows(X) != len(grow) + len(prune):
+                raise DataError(f"X has {count_rows(X)} rows, y has {len(grow) + len(prune)}: give a target for each")
+            grown, judge = (
+                (take_rows(X, part), take_rows(y, part), None if weights is None else weights[part])
+                for part in (grow, prune)
+            )
+            return estimator.fit(*grown).prune(self.pruning, *judge, **options)
+        except DataError:
+            # A refusal of a part counts its rows; that of the whole table, if there is one, names the caller's.
+            clone(estimator).fit(X, y, sample_weight)
+            raise
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Predict each row, as the pruned tree does."""
+        check_is_fitted(self, "estimator_")
+        return np.asarray(self.estimator_.predict(X))
+
+    @available_if(_gives("predict_proba"))
+    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Probabilities of the classes, as the pruned tree gives them; of a classifier only."""
+        check_is_fitted(self, "estimator_")
+        shares: np.ndarray | list[np.ndarray] = self.estimator_.predict_proba(X)
+        return shares
+
+    @available_if(_gives("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+        """Their logarithms."""
+        check_is_fitted(self, "estimator_")
+        logs: np.ndarray | list[np.ndarray] = self.estimator_.predict_log_proba(X)
+        return logs
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy, or R2 for numbers."""
+        check_is_fitted(self, "estimator_")
+        return float(self.estimator_.score(X, y, sample_weight))
+
+    @property
+    def model_(self) -> Model:
+        """The pruned tree's model."""
+        check_is_fitted(self, "estimator_")
+        return self.estimator_.model_
+
+    @property
+    def tree_(self) -> Tree:
+        """The pruned tree as flat arrays."""
+        return self.model_.trees[0]
+
+
+def compare_pruning(
+    est: Any,
+    X: Any,
+    y: Any,
+    X_valid: Any,
+    y_valid: Any,
+    *,
+    methods: Sequence[str] = DEFAULT,
+    options: Mapping[str, Mapping[str, Any]] | None = None,
+    sample_weight: Any = None,
+    valid_weight: Any = None,
+    cv: int = 10,
+    random_state: int | None = 0,
+) -> PrunerTable:
+    """Grow one tree and put it under every pruner.
+
+    Parameters
+    ----------
+    est : estimator
+        A single-tree estimator of this library, fitted or not; a copy is grown, without its own pruning.
+    X, y : table of n rows and its target
+        To grow on, and what the pruners see.
+    X_valid, y_valid : table and its target
+        Rows that the tree was not grown on. Where ``reduced_error`` is among the methods, half of them (by seed,
+        stratified) prune it, and every method is judged on the other half only: an error measured on the rows that
+        a tree was pruned with flatters it.
+    methods : sequence of str
+        Methods of ``prune``, ``"ccp_min"``, ``"ccp_1se"``.
+    options : mapping from method to its options, optional
+    sample_weight, valid_weight : optional
+        Weights of the rows. In a standard error a weight counts as so many rows: scale weights that only say how much
+        rows matter to a mean of 1.
+    cv : int
+        Folds of ``ccp_min`` and ``ccp_1se``, among the rows of ``X``.
+    random_state : int or None
+
+    Returns
+    -------
+    PrunerTable
+        A method that is undefined for the tree (such as ``pessimistic`` for numbers) is left out and named. The error
+        of ``best`` is a little too good, as the rows that show it chose it.
+
+    Raises
+    ------
+    ParameterError
+        A method or option is unknown, an option that has no default is lacking, or ``est`` is not a single-tree
+        estimator.
+    DataError
+        Rows were refused.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> table = tw.model_selection.compare_pruning(
+    ...     tw.DecisionTreeClassifier(), X[::2], y[::2], X[1::2], y[1::2], methods=["ccp_1se", "pessimistic"])
+    >>> [row.method for row in table]
+    ['unpruned', 'ccp_1se', 'pessimistic']
+    """
+    check_prunable(est)
+    check_random_state(random_state)
+    options = _checked_options(methods, options)
+    if cv is None and any(name in BY_CROSS_VALIDATION for name in methods):
+        raise ParameterError("cv=None: ccp_min and ccp_1se find their price by folds, give a number such as cv=10")
+    fresh = unpruned(est)
+    grown = clone(fresh).fit(X, y, sample_weight)
+    is_classification = is_classifier(grown)
+    judged, to_prune = _parts(grown, X_valid, y_valid, valid_weight, methods, random_state)
+    folds = folds_within(cv, y, is_classification=is_classification, random_state=random_state)
+    trees, undefined, path = {"unpruned": grown}, {}, None
+    for name in methods:
+        given = options.get(name, {})
+        if name in BY_CROSS_VALIDATION:
+            own = pruning_path(
+                fresh, X, y, cv=folds, sample_weight=sample_weight, random_state=random_state, n_jobs=fresh.n_jobs,
+                **given,
+            ) if given or path is None else path  # fmt: skip
+            path = path if given else own  # both rules read the same path unless one has options of its own
+            trees[name] = own.prune(own.step_of(BY_CROSS_VALIDATION[name]))
+            continue
+        rows = {"none": (), "training": (X, y, sample_weight), "holdout": to_prune}[method_of(name).needs]
+        try:
+            trees[name] = grown.prune(name, *rows, **given)
+        except ParameterError as error:
+            if given:
+                raise
+            undefined[name] = str(error).removeprefix(f"{name} ")
+    loss = check_loss(None, is_classification=is_classification)
+    learned, unseen = _arrays(X, y, sample_weight), _arrays(*judged)
+    results = tuple(_result(name, tree, grown, loss, learned, unseen) for name, tree in trees.items())
+    _warn_of_small(unseen)
+    return PrunerTable(results, undefined, len(unseen[1]), WORDS[loss])
+
+
+@dataclass(frozen=True)
+class PrunedResult:
+    """What one pruner made of the tree.
+
+    Attributes
+    ----------
+    method : str
+        ``"unpruned"``, a method of ``prune``, ``"ccp_min"`` or ``"ccp_1se"``.
+    n_leaves, depth, n_nodes_cut : int
+    train_error, valid_error : float
+        The misclassified share, or the mean squared error; weighted where weights were given.
+    standard_error : float
+        Of ``valid_error``, over the rows: sqrt(sum(w (e - mean)^2)) / sum(w), as in ``pruning_path``.
+    estimator : estimator
+        Fitted and pruned.
+    """
+
+    method: str
+    n_leaves: int
+    depth: int
+    n_nodes_cut: int
+    train_error: float
+    valid_error: float
+    standard_error: float
+    estimator: Any
+
+
+@dataclass(frozen=True)
+class PrunerTable(Sequence[PrunedResult]):
+    """The same tree under several pruners, in the order asked for; a sequence of ``PrunedResult``.
+
+    Attributes
+    ----------
+    rows : tuple of PrunedResult
+        The first is the unpruned tree.
+    undefined : dict from str to str
+        Methods that have no meaning for this tree, and why.
+    n_judged : int
+        Rows that ``valid_error`` was measured on.
+    error : str
+        What the errors are.
+    """
+
+    rows: tuple[PrunedResult, ...]
+    undefined: Mapping[str, str]
+    n_judged: int
+    error: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        """A row by position or by the method's name."""
+        if isinstance(at, str):
+            found = [row for row in self.rows if row.method == at]
+            if not found:
+                raise KeyError(f"{at!r}: the table has {', '.join(row.method for row in self.rows)}")
+            return found[0]
+        return self.rows[at]
+
+    def __iter__(self) -> Iterator[PrunedResult]:
+        return iter(self.rows)
+
+    @property
+    def best(self) -> PrunedResult:
+        """The smallest tree whose validation error is within one standard error of the least.
+
+        It is chosen by the very rows that ``valid_error`` was measured on, which flatters that error a little: to know
+        how good it is, ask rows that chose nothing.
+        """
+        least = min(self.rows, key=lambda row: (row.valid_error, row.n_leaves))
+        good = [row for row in self.rows if row.valid_error <= least.valid_error + least.standard_error]
+        return min(good, key=lambda row: (row.n_leaves, row.valid_error))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame."""
+        names = ("method", "n_leaves", "depth", "n_nodes_cut", "train_error", "valid_error", "standard_error")
+        return {name: [getattr(row, name) for row in self.rows] for name in names}
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        head = f"{'method':<20}{'leaves':>8}{'depth':>7}{'cut':>8}{'training':>11}{'validation':>12}{'std. error':>12}"
+        lines = [f"{self.error}, judged on {self.n_judged} rows", head]
+        for row in self.rows:
+            error = f"{row.valid_error:.4g}"
+            lines.append(
+                f"{row.method:<20}{row.n_leaves:>8}{row.depth:>7}{row.n_nodes_cut:>8}{row.train_error:>11.4g}"
+                f"{error:>12}{beside(row.standard_error, error):>12}"
+            )
+        lines += [f"{method}: {why}" for method, why in self.undefined.items()]
+        return "\n".join(lines)
+
+    def plot(self, **options: Any) -> Figure:
+        """Leaves and errors of every pruner as a figure; needs the extra ``plot``."""
+        from treewright.plot.figures.bars import pruning_comparison
+
+        columns = self.to_dict()
+        return pruning_comparison(
+            methods=columns["method"], n_leaves=columns["n_leaves"], train_error=columns["train_error"],
+            valid_error=columns["valid_error"], valid_se=columns["standard_error"], xlabel=self.error, **options,
+        )  # fmt: skip
+
+
+def _checked_options(methods: Any, options: Any) -> dict[str, dict[str, Any]]:
+    """The options of every method."""
+    if isinstance(methods, str) or not isinstance(methods, Sequence):
+        raise ParameterError(f"methods={methods!r}: give a list of names, such as {list(DEFAULT[:2])}")
+    if options is not None and not (
+        isinstance(options, Mapping) and all(isinstance(given, Mapping) for given in options.values())
+    ):
+        raise ParameterError(f"options={options!r}: give a mapping from method to a mapping of its options")
+    held = {name: dict(given) for name, given in (options or {}).items()}
+    for name in methods:
+        if not (isinstance(name, str) and name in BY_CROSS_VALIDATION):
+            method_of(name)
+        check_options(name, held.get(name, {}))
+    strange = [name for name in held if name not in methods]
+    if strange:
+        raise ParameterError(f"options are given for {strange[0]!r}, which is not among the methods")
+    return held
+
+
+def _result(name: str, tree: Any, grown: Any, loss: Loss, learned: Rows, unseen: Rows) -> PrunedResult:
+    """What one pruner made of the tree."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        on_train, (on_unseen, spread) = mean_loss(loss, tree, *learned), mean_with_error(loss, tree, *unseen)
+    if not np.isfinite([on_train, on_unseen, spread]).all():
+        raise DataError("the targets hold numbers so large that the squares of errors are beyond float64: divide both")
+    cut = grown.tree_.n_nodes - tree.tree_.n_nodes
+    return PrunedResult(name, tree.get_n_leaves(), tree.get_depth(), cut, on_train, on_unseen, spread, tree)
+
+
+def _warn_of_small(unseen: Rows) -> None:
+    """Warn of weights that are no numbers of rows, which standard errors take them for."""
+    weights = unseen[2]
+    if weights is not None:
+        n_rows = int(np.count_nonzero(weights))
+        warn_of_small_weights(float(weights.sum()), n_rows, "the standard error of compare_pruning")
+
+
+def _parts(
+    grown: Any, X_valid: Any, y_valid: Any, weights: Any, methods: Sequence[str], random_state: int | None
+) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """The rows to judge on, and those to prune with: the same unless a method needs some of its own."""
+    grown.model_.encode_rows(X_valid, y_valid, weights, routed=True)  # refuses what is wrong, before the work
+    whole = (X_valid, y_valid, check_weights(weights, count_rows(y_valid)))
+    if not any(name in METHODS and METHODS[name].needs == "holdout" for name in methods):
+        return whole, whole
+    if count_rows(y_valid) < 2:
+        raise DataError(
+            "1 row to judge on is too few to keep another to prune with: give more, or leave reduced_error out"
+        )
+    halves = rows_in_two(y_valid, 0.5, random_state, is_classification=is_classifier(grown))
+    judged, to_prune = (tuple(None if part is None else take_rows(part, half) for part in whole) for half in halves)
+    return judged, to_prune  # type: ignore[return-value]
+
+
+def _arrays(X: Any, y: Any, weights: Any) -> Rows:
+    """Rows with their target and weights as arrays."""
+    target = as_array(y)
+    return X, target, check_weights(weights, len(target))

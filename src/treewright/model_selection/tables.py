@@ -1,0 +1,103 @@
+"""How tables of results are written: which lines are shown, and numbers of a like precision beside each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from treewright.explain.table import GAP, TextColumn, aligned
+
+MOST_LINES = 40
+FIRST, LAST, NEAR = 3, 12, 3
+
+
+def lines_shown(n: int, marks: Iterable[int]) -> list[int]:
+    """Positions of the lines of a table that are written out: all, or the ends and what is near a mark.
+
+    Parameters
+    ----------
+    n : int >= 0
+        Lines of the table.
+    marks : iterable of int, 0 to n - 1
+
+    Returns
+    -------
+    list of int, ascending
+
+    Examples
+    --------
+    >>> lines_shown(3, [1]), len(lines_shown(1000, [500])), lines_shown(1000, [500])[:4]
+    ([0, 1, 2], 22, [0, 1, 2, 497])
+    """
+    if n <= MOST_LINES:
+        return list(range(n))
+    near = {at for mark in marks for at in range(mark - NEAR, mark + NEAR + 1)}
+    return sorted(at for at in near | set(range(FIRST)) | set(range(n - LAST, n)) if 0 <= at < n)
+
+
+def abridged(shown: Sequence[int], lines: Iterable[str], what: str) -> list[str]:
+    """The lines at the positions shown, and a line in place of each gap between them."""
+    written, before = [], -1
+    for at, line in zip(shown, lines, strict=True):
+        if at > before + 1:
+            written.append(f"{'...':>5}  {at - before - 1:,} more: to_dict() has every {what}")
+        written.append(line)
+        before = at
+    return written
+
+
+def best_and_simplest(best: int, simplest: int | None) -> dict[int, str]:
+    """Marks of the position of least error, and of the simplest within one standard error where there is one."""
+    if simplest is None:
+        return {best: "best"}
+    return {best: "best, 1 s.e."} if simplest == best else {best: "best", simplest: "1 s.e."}
+
+
+def beside(spread: float, text: str) -> str:
+    """A standard error with as many decimals as the number that it stands beside.
+
+    Parameters
+    ----------
+    spread : float
+        nan where there is none.
+    text : str
+        The number as it is written.
+
+    Examples
+    --------
+    >>> beside(946.31, "6801"), beside(0.02237, "0.0614"), beside(float("nan"), "1.0")
+    ('946', '0.0224', '-')
+    """
+    if math.isnan(spread):
+        return "-"
+    if not text.replace(".", "", 1).lstrip("-").isdigit():
+        return f"{spread:.3g}"
+    decimals = len(text.partition(".")[2])
+    # Of a number that happens to be short (an error of 0) the standard error is still told.
+    return f"{spread:.{decimals}f}" if spread == 0 or round(spread, decimals) > 0 else f"{spread:.2g}"
+
+
+def side_by_side(columns: list[TextColumn]) -> list[str]:
+    """Lines of a table, the titles first."""
+    return [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
+
+
+def written(values: Iterable[float]) -> list[str]:
+    """Numbers that stand together as text, all with the same decimals; - where there is none.
+
+    Three decimals, fewer beside thousands, more where all numbers are small; powers of ten beyond that.
+
+    Examples
+    --------
+    >>> written([0.9411, 0.01, float("nan")]), written([6801.2, 95.04]), written([0.00123, 0.0001])
+    (['0.941', '0.010', '-'], ['6801.2', '95.0'], ['0.00123', '0.00010'])
+    """
+    numbers = [float(value) + 0.0 for value in values]  # -0.0 becomes 0.0
+    largest = max((abs(number) for number in numbers if math.isfinite(number)), default=0.0)
+    if largest and not 1e-6 <= largest < 1e9:
+        texts = [f"{number:.3g}" for number in numbers]
+    else:
+        size = math.floor(math.log10(largest)) if largest else 0
+        decimals = max(0, 4 - size) if size >= 3 else max(3, 2 - size)
+        texts = [f"{number:.{decimals}f}" for number in numbers]
+    return ["-" if math.isnan(number) else text for number, text in zip(numbers, texts, strict=True)]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
+from types import FrameType
 
 from treewright.exceptions import DataWarning
 
@@ -110,6 +111,12 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
 def levels_to_the_caller() -> int:
     """How many calls above the function that asks the code outside this package stands, as ``warn`` counts them."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and _is_ours(frame):
         frame, level = frame.f_back, level + 1
     return level
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether a function of this package runs there; what a dataclass writes has no file, but a module."""
+    name = frame.f_globals.get("__name__", "")
+    return frame.f_code.co_filename.startswith(_PACKAGE) or name.partition(".")[0] == "treewright"

@@ -64,11 +64,11 @@ def keep(estimator: Any, given: Mapping[str, Any]) -> None:
             setattr(estimator, name, value)
 
 
-def _has_target(estimator: Estimator) -> bool:
+def _with_target(estimator: Estimator) -> bool:
     return estimator._has_target
 
 
-def _has_trees(estimator: Estimator) -> bool:
+def _of_trees(estimator: Estimator) -> bool:
     return estimator._has_trees
 
 
@@ -229,7 +229,7 @@ class Estimator(BaseEstimator, ABC):
         """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
         self._fitted().save(path)
 
-    @available_if(_has_target)
+    @available_if(_with_target)
     def report(self, X: Any, y: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Report:
         """Make a page about this model: its tree, how far to cut it back, how good it is, what its columns do.
 
@@ -267,7 +267,7 @@ class Estimator(BaseEstimator, ABC):
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: nothing was split for a target")
         return self._fitted().feature_importances
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def apply(self, X: Any) -> np.ndarray:
         """Position of the leaf that each row ends in; of many trees in every one.
 
@@ -277,7 +277,7 @@ class Estimator(BaseEstimator, ABC):
         """
         return self._fitted().apply(X, n_jobs=self.n_jobs, owner=type(self).__name__)
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def decision_path(self, X: Any) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
         """Indicator of the nodes that each row passes.
 
@@ -292,12 +292,12 @@ class Estimator(BaseEstimator, ABC):
         """Return the tree as text, or what many are like as a whole (``tree=i``: one of them); as ``Model.show``."""
         return self._fitted().show(**options)
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def plot(self, **options: Any) -> SvgPicture:
         """Draw the tree as SVG (of many, the one that ``tree=i`` names); options as ``treewright.plot.svg.plot``."""
         return self._fitted().plot(**options)
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def rules(self, **options: Any) -> LeafRules:
         """One if-then rule per leaf (of many trees, of the one that ``tree=i`` names), with its rows and interval.
 
@@ -309,12 +309,12 @@ class Estimator(BaseEstimator, ABC):
         """
         return self._fitted().rules(**options)
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def node(self, i: int, *, tree: int | None = None) -> Node:
         """Return one node (of many trees, of the one that ``tree`` names) as an object that can be read and printed."""
         return self._fitted().node(i, tree=tree)
 
-    @available_if(_has_trees)
+    @available_if(_of_trees)
     def partial_dependence(
         self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
     ) -> PartialDependence:

@@ -91,6 +91,7 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
+    from treewright.model.summary import counted
     from treewright.plot.figures.look import (
         DASHED,
         DOT,
@@ -107,7 +108,6 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     )
     from treewright.plot.figures.picture import Picture
     from treewright.plot.style import LIGHT
-    from treewright.tree.summary import counted
 
     layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
     figure = Picture(figsize=FIGURE, dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from treewright.estimators.isolation import IsolationForest
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
-    from treewright.model import Model, load
+    from treewright.fitted import Model, load
     from treewright.reporting import Report, report
 
 _HOMES = {
@@ -46,11 +46,11 @@ _HOMES = {
     "IsolationForest": "treewright.estimators.isolation",
     "KNeighborsClassifier": "treewright.estimators.neighbors",
     "KNeighborsRegressor": "treewright.estimators.neighbors",
-    "Model": "treewright.model",
+    "Model": "treewright.fitted",
     "RandomForestClassifier": "treewright.estimators.forest",
     "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
-    "load": "treewright.model",
+    "load": "treewright.fitted",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
     "report": "treewright.reporting.document",

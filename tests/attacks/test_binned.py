@@ -9,13 +9,13 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.explain.importance import impurity_importances
 from treewright.grow.binned import grower
 from treewright.grow.binned import plan as plans
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
+from treewright.model.trees import impurity_importances
 from treewright.tree.check import check_tree
 
 CRITERIA = {"gini": 2, "entropy": 3, "squared_error": 0, "poisson": 0}

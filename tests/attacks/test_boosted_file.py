@@ -14,13 +14,15 @@ from boosted_models import CASES, boosted, weighted
 from file_damage import accepted_flips, accepted_lengths, edited, signed
 
 from treewright.exceptions import ModelFileError
-from treewright.model import Model
+from treewright.fitted import Model
+from treewright.model import codec, container
+from treewright.model import container as model_file
+from treewright.model.aggregation import Boosting
+from treewright.model.check import check_model, value_width
+from treewright.model.codec import dumps, load, loads
+from treewright.model.data import ModelData
 from treewright.predict.ensemble import combined
-from treewright.tree import codec, container, model_file
-from treewright.tree.boosting import Boosting
-from treewright.tree.check import check_model, check_tree, value_width
-from treewright.tree.codec import dumps, load, loads
-from treewright.tree.model import ModelData
+from treewright.tree.check import check_tree
 from treewright.tree.packed import PackedTrees
 
 KINDS = [*CASES, "vote", "median"]

@@ -14,8 +14,8 @@ from sklearn.metrics import log_loss
 import treewright as tw
 from treewright.boosting.losses_by_name import NUMBER_LOSSES
 from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError
-from treewright.tree.check import check_model
-from treewright.tree.codec import dumps, loads
+from treewright.model.check import check_model
+from treewright.model.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 KINDS = [tw.GradientBoostingClassifier, tw.GradientBoostingRegressor]

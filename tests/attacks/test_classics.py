@@ -14,8 +14,8 @@ from sklearn.exceptions import NotFittedError
 
 import treewright as tw
 from treewright.exceptions import DataError, DataWarning, MissingValueError, ParameterError
-from treewright.tree.check import check_model
-from treewright.tree.codec import dumps, loads
+from treewright.model.check import check_model
+from treewright.model.codec import dumps, loads
 
 NAN, INF = np.nan, np.inf
 

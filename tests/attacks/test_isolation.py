@@ -14,7 +14,7 @@ import treewright as tw
 from treewright.data import memory
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError, TooLargeError
-from treewright.tree.check import check_model
+from treewright.model.check import check_model
 
 NAN = np.nan
 TABLES = {

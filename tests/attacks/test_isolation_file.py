@@ -10,8 +10,8 @@ import pytest
 import treewright as tw
 from treewright.exceptions import ModelFileError
 from treewright.forest.isolation_scores import anomaly_scores
-from treewright.tree import codec
-from treewright.tree.check import check_model
+from treewright.model import codec
+from treewright.model.check import check_model
 
 
 @pytest.fixture(scope="module")

@@ -10,12 +10,11 @@ from file_damage import accepted_flips, accepted_lengths, edited, signed
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.tree import container
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_model
-from treewright.tree.codec import dumps, loads
-from treewright.tree.fields import FIELDS
-from treewright.tree.model import ModelData
+from treewright.model import container
+from treewright.model.check import check_model
+from treewright.model.codec import dumps, loads
+from treewright.model.data import ModelData
+from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 CITY = Column("city", "nominal", ("Bonn", "Oslo", "Rome"), family="string")
 SIZE = Column("size", "ordinal", ("S", "M", "L"), family="string")

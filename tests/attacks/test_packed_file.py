@@ -14,11 +14,11 @@ from packed_trees import SCHEMA, draw
 
 from treewright.data.bins import Bins
 from treewright.exceptions import ModelFileError
-from treewright.tree import container
-from treewright.tree.check import check_model, check_tree, value_width
-from treewright.tree.codec import dumps, load, loads
-from treewright.tree.codec_packed import packed_layout
-from treewright.tree.model import ModelData
+from treewright.model import container
+from treewright.model.check import check_model, value_width
+from treewright.model.codec import dumps, load, loads, packed_layout
+from treewright.model.data import ModelData
+from treewright.tree.check import check_tree
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 

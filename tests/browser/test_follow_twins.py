@@ -13,14 +13,14 @@ import pytest
 from treewright.explain.change_words import preferred_levels
 from treewright.explain.cheapest_leaf import cheapest_leaf
 from treewright.explain.ways import Asked, nearest_value
+from treewright.model.data import ModelData
+from treewright.model.summary import summarize
 from treewright.page.plain import plain
 from treewright.page.render import asset
 from treewright.page.tree_part import tree_part
 from treewright.predict.paths import decision_path
 from treewright.predict.values import leaf_table, predict_leaves
 from treewright.reporting.examples_part import supports_of
-from treewright.tree.model import ModelData
-from treewright.tree.summary import summarize
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix

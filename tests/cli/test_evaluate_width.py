@@ -11,10 +11,10 @@ from terminals import plain, run_on_screen
 
 import treewright as tw
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
+from treewright.core.confidence import wilson_interval
 from treewright.explain.spans import text_of
 from treewright.judge.tallies import LabelScore
-from treewright.tree.intervals import wilson_interval
-from treewright.tree.words import cell_width
+from treewright.tree.writing import cell_width
 
 HOSTILE = [
     "x" * 10_000, "two\nlines", "\x1b[31mred", "\u202eright to left", "e" + "\u0301" * 10_000, "東京" * 40,

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from random_forests import SCHEMA, random_forest
 
-from treewright.model import Model
+from treewright.fitted import Model
+from treewright.model.aggregation import Boosting, Link
 from treewright.tree.arrays import LEAF, THRESHOLD, Tree
-from treewright.tree.boosting import Boosting, Link
-from treewright.tree.leaf_table import leaf_samples_of
 from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, take
+from treewright.tree.packing import join, leaf_samples_of, take
 
 # Link, classes of each output, outputs.
 CASES: dict[str, tuple[Link, tuple[int, ...], int]] = {

@@ -19,7 +19,7 @@ from treewright.data.schema import Column, Schema
 from treewright.grow.gradient.grower import GradientGrower
 from treewright.grow.gradient.grown import GradientTree
 from treewright.grow.gradient.settings import GradientSettings
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
 from treewright.data.schema import Column, Schema
-from treewright.model import Model
+from treewright.fitted import Model
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join, pack_one
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from treewright.tree.arrays import Tree
-from treewright.tree.fields import FIELDS
+from treewright.tree.arrays import FIELDS, Tree
 
 
 def trees_equal(a: Tree, b: Tree) -> bool:

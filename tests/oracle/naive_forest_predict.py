@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from treewright.model import Model
+from treewright.fitted import Model
 from treewright.tree.arrays import LEAF, THRESHOLD, Tree
 
 

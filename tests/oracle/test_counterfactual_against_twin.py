@@ -9,8 +9,8 @@ from naive_counterfactual import TooManyRowsError, nearest
 
 from treewright.explain.cheapest_leaf import cheapest_leaf
 from treewright.explain.ways import Asked
+from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
-from treewright.tree.model import ModelData
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix

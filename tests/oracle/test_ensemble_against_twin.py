@@ -12,8 +12,8 @@ from random_forests import NUMBERS, SCHEMA, forest_model, random_forest, random_
 
 from treewright.data.bin_rows import bin_rows
 from treewright.predict.ensemble import combined
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
 from treewright.predict.values import predict_codes, predict_leaves
+from treewright.predict.walks import leaf_rows_of_bins
 
 CASES = [
     # schema, classes, values, combine

@@ -12,7 +12,7 @@ from by_node_tables import Drawn, bits_at, draw, level
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.model import Model
+from treewright.fitted import Model
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 Cells = list[float | None]  # numbers and level codes; None is missing

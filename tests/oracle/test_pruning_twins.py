@@ -11,6 +11,7 @@ from random_models import draw, nodes_of
 from random_trees import N_LEVELS
 from same_trees import trees_equal
 
+from treewright.model.data import ModelData
 from treewright.prune.decision import Decision
 from treewright.prune.description_length import description_length
 from treewright.prune.equal_leaves import merge_equal_leaves
@@ -18,7 +19,6 @@ from treewright.prune.minimum_error import minimum_error
 from treewright.prune.pessimistic import pessimistic
 from treewright.prune.significance import significance
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 SEEDS = range(60)
 DIVIDED = [0.0, 0.2]  # share of missing cells; their rows are divided among the branches

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
-from treewright.explain.importance import impurity_importances
 from treewright.grow.binned import subtrees
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
+from treewright.model.trees import impurity_importances
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 from treewright.tree.check import check_tree
 

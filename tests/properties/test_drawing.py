@@ -15,7 +15,7 @@ from treewright.explain.drawing import drawing
 from treewright.explain.spans import Span, cut, fitted, folded, text_of, width_of
 from treewright.explain.text import show
 from treewright.judge.tallies import LabelScore
-from treewright.tree.words import cell_width
+from treewright.tree.writing import cell_width
 
 SIGNS = st.text(max_size=40) | st.text("ab \u0301\u200d東👩\x1b\u202e\n", max_size=200)
 

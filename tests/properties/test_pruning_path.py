@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from same_trees import trees_equal
 
 import treewright as tw
+from treewright.model import codec
+from treewright.model.check import check_model, value_width
 from treewright.prune.path import path_of, subtree_at
 from treewright.prune.risk import node_risk
-from treewright.tree import codec
-from treewright.tree.check import check_model, check_tree, value_width
+from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse
 
 quick = settings(deadline=None, max_examples=12, derandomize=True)

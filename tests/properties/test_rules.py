@@ -13,8 +13,8 @@ import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.explain.rule import ColumnBound, LeafRule
 from treewright.explain.rules import leaf_rules
+from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.model import ModelData
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 SIZES, TOWNS = ("S", "M", "L", "XL"), ("Bonn", "Graz", "Linz", "Oslo", "Rome")

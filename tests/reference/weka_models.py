@@ -11,7 +11,7 @@ import numpy as np
 from reference_sets import DataSet
 
 from treewright.data.schema import Column, Schema
-from treewright.model import Model
+from treewright.fitted import Model
 from treewright.tree.arrays import LEAF, MULTIWAY, THRESHOLD, Tree
 
 

@@ -10,9 +10,8 @@ import pytest
 from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.fields import FIELDS
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
+from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 TOWNS = tuple(f"town {letter}" for letter in "ABCDEFGHIJKLMNOPQR")
 

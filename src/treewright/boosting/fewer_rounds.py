@@ -17,13 +17,12 @@ from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, buil
 from treewright.boosting.losses_numbers import Huber
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
-from treewright.predict.links import answers_of
-from treewright.predict.staged import staged_scores
+from treewright.model.aggregation import answers_of
+from treewright.model.data import ModelData, boosted_parts
+from treewright.model.summary import counted
+from treewright.predict.ensemble import staged_scores
 from treewright.prune.decision import Rows
-from treewright.tree.model import ModelData
-from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import take
-from treewright.tree.summary import counted
 
 _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")
 
@@ -85,9 +84,9 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
     DataError
         A target is outside the domain of the loss.
     """
-    boosting, packed = model.boosting, model.trees
-    if boosting is None or not isinstance(packed, PackedTrees):
+    if not model.has_scores:
         raise ParameterError("prune('rounds') drops the last trees of gradient boosting; this model is none of it")
+    packed, boosting = boosted_parts(model)
     before = packed.n_trees // boosting.n_scores
     if (rows is None) == (n_rounds is None):
         raise ParameterError(

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treewright.tree.boosting import Link
+from treewright.model.aggregation import Link
 
 
 class Loss(ABC):

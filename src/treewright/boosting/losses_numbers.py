@@ -17,7 +17,7 @@ from treewright.boosting.exact_sums import weighted_mean
 from treewright.boosting.losses import Loss
 from treewright.boosting.renewal import renew_quantiles, weighted_quantile
 from treewright.exceptions import DataError, ParameterError
-from treewright.tree.boosting import Link
+from treewright.model.aggregation import Link
 
 # Targets whose residuals, and squares of them, are numbers of float32 and float64.
 LARGEST_TARGET, LEAST_SPREAD = 1e30, 1e-30

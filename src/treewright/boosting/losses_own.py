@@ -19,7 +19,7 @@ from treewright.boosting.losses_classes import ManyClasses, TwoClasses
 from treewright.boosting.losses_numbers import SquaredError
 from treewright.core.whole import is_whole
 from treewright.exceptions import ParameterError
-from treewright.tree.boosting import LINKS
+from treewright.model.aggregation import LINKS
 
 
 class OwnLoss(Loss):

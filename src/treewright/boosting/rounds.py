@@ -24,7 +24,7 @@ from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.grower import GradientGrower
 from treewright.grow.gradient.grown import GradientTree
-from treewright.tree.boosting import Boosting
+from treewright.model.aggregation import Boosting
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join, take
 

@@ -7,7 +7,7 @@ import numpy as np
 from treewright.boosting.losses import Loss
 from treewright.boosting.settings import BoostRows
 from treewright.core import threads
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
 
 _BLOCK_ROWS = 1 << 14

@@ -13,7 +13,7 @@ from treewright.cli.outputs import check_output, write_text
 from treewright.cli.terminal import UsageRefusal, note, progress
 
 if TYPE_CHECKING:
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["run_audit"]
 

@@ -14,7 +14,7 @@ from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["columns_in_words", "is_ensemble", "is_isolation", "one_tree", "refuse_isolation", "summary"]
 
@@ -28,7 +28,7 @@ def columns_in_words(model: AnyModel) -> str:
 
 def is_ensemble(model: Model) -> bool:
     """Whether many trees answer together."""
-    return model.combine != "single"
+    return not model.is_single_tree
 
 
 def is_isolation(model: AnyModel) -> TypeGuard[Model]:

@@ -15,7 +15,7 @@ from treewright.cli.kinds_of_models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import DataError
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score
-from treewright.model.answers import quantile_levels
+from treewright.model.data import quantile_levels
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel

@@ -15,7 +15,7 @@ from treewright.cli.terminal import UsageRefusal, printable_lines
 if TYPE_CHECKING:
     import numpy as np
 
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 _REPEATS = 5  # shuffles of a column, where all trees are judged together
 
@@ -53,9 +53,9 @@ def check_can_be_judged(model: Model, path: Path) -> None:
         A row with missing cells ends in several leaves; or boosting lowered a loss that the file does not know.
     """
     told = model.facts.get("loss")
-    if model.boosting is not None and isinstance(told, dict) and told.get("name") == "own":
+    if model.has_scores and isinstance(told, dict) and told.get("name") == "own":
         raise UsageRefusal(f"--importances: the loss of {path} is a function of Python, which the file cannot hold")
-    if model.missing == "fractional" and model.tree_weights is None:
+    if model.missing == "fractional" and not model.has_rounds:
         raise UsageRefusal(
             f"--importances: {path} divides rows with missing cells among leaves (missing='fractional'), so a tree has "
             "no one answer to judge: leave it out"
@@ -81,13 +81,12 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     TooLargeError
     """
     from treewright.core.threads import resolve_jobs
-    from treewright.data.bin_rows import bin_rows
     from treewright.forest.importance import JudgingRows, permutation_importances
-    from treewright.tree.packed import PackedTrees
+    from treewright.predict.walks import walk_of
 
     n_threads = resolve_jobs(None)
     matrix, target, weights = model.encode_rows(features, truth, routed=True)
-    if model.boosting is not None:
+    if model.has_scores:
         from treewright.boosting.fewer_rounds import losses_of_model
         from treewright.learn import importance as boosting_importance
         from treewright.prune.decision import Rows
@@ -98,12 +97,11 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
         return printable_lines(
             str(boosting_importance.permutation_importances(model, losses, judged, _REPEATS, 0, n_threads))
         )
-    if model.tree_weights is not None:
+    if model.has_rounds:
         from treewright.learn.importance import permutation_of_weighted_trees
         from treewright.prune.decision import Rows as OtherRows
 
         others = OtherRows(matrix, target, weights)
         return printable_lines(str(permutation_of_weighted_trees(model, others, _REPEATS, 0, n_threads)))
-    cells = bin_rows(model.trees.bins, matrix, n_threads) if isinstance(model.trees, PackedTrees) else matrix
-    rows = JudgingRows(cells, target, weights)
+    rows = JudgingRows(walk_of(model.trees).cells(matrix, n_threads), target, weights)
     return printable_lines(str(permutation_importances(model, rows, n_threads=n_threads)))

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from treewright.cli.columns import CellType
     from treewright.data.schema import Schema
-    from treewright.model import Model
-    from treewright.model.neighbors import NeighborsModel
+    from treewright.fitted import Model
+    from treewright.fitted.neighbors import NeighborsModel
 
     AnyModel = Model | NeighborsModel
 
@@ -22,9 +22,7 @@ __all__ = ["columns_of", "is_neighbors", "of_trees", "target_type"]
 
 def is_neighbors(model: AnyModel) -> TypeIs[NeighborsModel]:
     """Whether a model holds rows and looks for the nearest, instead of trees."""
-    from treewright.model import Model
-
-    return not isinstance(model, Model)  # the other class would bring kernels that a model of trees does not need
+    return not model.has_trees
 
 
 def of_trees(model: AnyModel, path: Path, what: str) -> Model:

@@ -24,12 +24,12 @@ from treewright.cli.terminal import UsageRefusal, printable, progress
 from treewright.explain.bars import mark_of
 from treewright.explain.rules import leaf_rules
 from treewright.explain.spans import Span, Spans, fitted, folded, width_of
-from treewright.tree.tests import node_test
+from treewright.model.growth import node_test
 from treewright.tree.walk import path_to
-from treewright.tree.words import cell_width, written_level, written_number
+from treewright.tree.writing import cell_width, written_level, written_number
 
 if TYPE_CHECKING:
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["RowRequest", "run_row"]
 

@@ -24,7 +24,7 @@ from treewright.judge.tallies import label_series
 
 if TYPE_CHECKING:
     from treewright.cli.kinds_of_models import AnyModel
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["Answers", "run_predict"]
 

@@ -26,7 +26,7 @@ from treewright.prune.door import request_of
 from treewright.prune.methods import METHODS, Method
 
 if TYPE_CHECKING:
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["PruneRequest", "check_words", "run_prune"]
 
@@ -124,7 +124,7 @@ def _check_method(request: PruneRequest, method: Method, model: Model, options: 
         instead = "; of gradient boosting the last rounds can be dropped: --method rounds"
         raise UsageRefusal(
             f"--method {request.method} cuts one tree back, and {printable(request.model)} has {model.n_trees} that "
-            f"answer together{instead if model.boosting is not None else ''}"
+            f"answer together{instead if model.has_scores else ''}"
         )
     if model.task == "regression":
         refuse_for_numbers(
@@ -140,7 +140,7 @@ def _check_method(request: PruneRequest, method: Method, model: Model, options: 
 
 def _check_rounds(request: PruneRequest, model: Model, options: dict[str, Any]) -> None:
     """Refuse to drop rounds where there are none, or where it is not told which."""
-    if model.boosting is None:
+    if not model.has_scores:
         raise UsageRefusal(
             f"--method rounds drops the last rounds of gradient boosting, and {printable(request.model)} is none"
         )

@@ -18,7 +18,7 @@ from treewright.explain.drawing import drawing
 
 if TYPE_CHECKING:
     from treewright.explain.spans import Spans
-    from treewright.model import Model
+    from treewright.fitted import Model
 
 __all__ = ["FORMATS", "check_words", "run_show", "tree_lines"]
 

@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Sequence
 
 from treewright.cli.terminal import printable
+from treewright.core.confidence import wilson_interval
 from treewright.explain.spans import Role, Span, Spans, fitted
 from treewright.judge.tallies import LabelScore
-from treewright.tree.intervals import wilson_interval
-from treewright.tree.words import cell_width
+from treewright.tree.writing import cell_width
 
 __all__ = ["class_lines", "confusion_lines", "sorted_labels"]
 

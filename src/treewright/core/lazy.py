@@ -27,7 +27,7 @@ def lazy_names(
 
     Examples
     --------
-    >>> get, names = lazy_names("treewright", {"load": "treewright.model"})
+    >>> get, names = lazy_names("treewright", {"load": "treewright.fitted"})
     >>> get("load").__name__, names()
     ('load', ['load'])
     """

@@ -29,12 +29,12 @@ from treewright.estimators.base import keep
 from treewright.estimators.members import MEMBER_BYTES, Members, is_of_treewright, numbers_of, refuse_too_many
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor, SingleTree
 from treewright.exceptions import DataError, ParameterError
+from treewright.fitted import Model
 from treewright.learn.members import BagRows, BagWarmStart, model_of_members, parameters_of, seeded
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import seed_of
 from treewright.learn.single import TreeParams, train_tree
-from treewright.model import Model
-from treewright.predict.ensemble import weighted_median
+from treewright.model.aggregation import weighted_median
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.version import __version__
 

@@ -28,10 +28,10 @@ from treewright.core.progress import compiling_told
 from treewright.core.threads import resolve_jobs
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
-from treewright.learn.params import CLASSES, NUMBERS, Params, Task, parameters_of
+from treewright.fitted import Model
+from treewright.learn.params import CLASSES, NUMBERS, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import make_dataset, train
-from treewright.model import Model
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
     from treewright.explain.rule_table import LeafRules
+    from treewright.fitted.dependence import PartialDependence
     from treewright.learn.train import Trained
-    from treewright.model.dependence import PartialDependence
+    from treewright.model.summary import Node
     from treewright.plot.svg import SvgPicture
     from treewright.reporting.document import Report
-    from treewright.tree.nodes import Node
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below

@@ -19,16 +19,15 @@ from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
+from treewright.fitted import Model
 from treewright.forest.importance_table import Importances
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.learn.boosting import encode_other_rows, n_rounds_of
 from treewright.learn.importance import permutation_importances
 from treewright.learn.params import CLASSES
 from treewright.learn.train import Trained, train
-from treewright.model import Model
-from treewright.predict.ensemble import combined
-from treewright.predict.shares import first_largest
-from treewright.predict.staged import staged_answers
+from treewright.model.aggregation import first_largest
+from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.decision import Rows
 from treewright.prune.methods import ROUNDS
 

@@ -33,8 +33,8 @@ from treewright.predict.values import predict_codes, predict_numbers
 from treewright.tree.packed import PackedTrees
 
 if TYPE_CHECKING:
+    from treewright.fitted import Model
     from treewright.forest.importance_table import Importances
-    from treewright.model import Model
 
 KINDS = ("impurity", "debiased", "permutation")
 ROWS = ("out_of_bag", "all")

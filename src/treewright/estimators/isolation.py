@@ -15,13 +15,13 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.estimators.base import Estimator, TreesOf, keep, sequence_of_estimators
 from treewright.estimators.forest import SamplesOf
+from treewright.fitted import Model
 from treewright.forest.draws import candidate_columns
 from treewright.forest.isolation_scores import scores_of_rows
 from treewright.learn.isolation import isolation_dataset
 from treewright.learn.params import NUMBERS
 from treewright.learn.settings import columns_of_each
 from treewright.learn.train import Trained, train
-from treewright.model import Model
 
 
 @sequence_of_estimators

@@ -33,10 +33,10 @@ from treewright.data.take import take_rows
 from treewright.data.target import encode_labels, recode
 from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.fitted import Model
 from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES
-from treewright.model import Model
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags

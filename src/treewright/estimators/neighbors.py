@@ -12,9 +12,9 @@ from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
+from treewright.fitted.neighbors import NeighborsModel
 from treewright.learn.neighbors import knows_missing, neighbors_dataset
 from treewright.learn.train import Trained, train
-from treewright.model.neighbors import NeighborsModel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -16,15 +16,15 @@ from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
 from treewright.estimators.base import Classifier, Estimator, Regressor, keep
 from treewright.exceptions import ParameterError
+from treewright.fitted import Model
 from treewright.forest.importance_table import Importances
 from treewright.learn.settings import columns_per_node
 from treewright.learn.single import problem_and_policy
 from treewright.learn.train import Trained
-from treewright.model import Model
+from treewright.model.summary import cuts_of
 from treewright.prune.decision import Rows
 from treewright.prune.door import request_of
 from treewright.prune.path import path_of
-from treewright.tree.summary import cuts_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

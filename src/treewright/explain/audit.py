@@ -22,11 +22,12 @@ from treewright.grow.by_node.criteria import ENTROPY, Criterion
 from treewright.grow.by_node.instances import some_instances
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
-from treewright.tree.conditions import Bound, conditions, narrowed
-from treewright.tree.model import ModelData
-from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.tests import node_test
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import TreeSummary, summarize
+from treewright.tree.tests import Bound, narrowed
 from treewright.tree.walk import path_to
+from treewright.tree.wording import conditions
 
 __all__ = ["Audit", "audit_node"]
 

@@ -15,7 +15,7 @@ from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_s
 from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 from treewright.grow.by_node.search import Search
 from treewright.tree.arrays import SUBSET, THRESHOLD
-from treewright.tree.words import gap_digits
+from treewright.tree.writing import gap_digits
 
 
 def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:

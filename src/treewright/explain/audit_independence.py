@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from treewright.explain.arithmetic import Paper, Written, plain
 from treewright.explain.audit_rows import AuditRow
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten
 
 if TYPE_CHECKING:
     from treewright.explain.audit_record import Audit

@@ -12,11 +12,11 @@ from treewright.explain.audit import Audit, audit_node
 from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.problem import Problem
+from treewright.model.data import ModelData
+from treewright.model.growth import BOOSTED, FORESTS, SEARCHED, growth_of
+from treewright.model.summary import node_of
 from treewright.predict import paths, values
 from treewright.tree.edit import is_below
-from treewright.tree.growth import BOOSTED, FORESTS, SEARCHED, growth_of
-from treewright.tree.model import ModelData
-from treewright.tree.nodes import node_of
 
 # Parameters that the search of an algorithm cannot do without.
 _NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {

@@ -8,7 +8,7 @@ from typing import Any, Literal, overload
 
 from treewright.explain.audit_rows import AuditBranch, AuditRow
 from treewright.explain.audit_why import Barred
-from treewright.tree.summary import TreeSummary
+from treewright.model.summary import TreeSummary
 
 LogBase = Literal[2, "e"]
 

@@ -19,12 +19,10 @@ from treewright.grow.by_node.candidates import Candidate, split_information
 from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, ENTROPY, Criterion
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.by_node.problem import Problem
-from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
-from treewright.tree.binary_tests import SubsetTest
-from treewright.tree.model import Missing
-from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
-from treewright.tree.tests import NodeTest, cut_test, shared_out
-from treewright.tree.words import written_name
+from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD, Missing
+from treewright.tree.tests import shared_out
+from treewright.tree.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, cut_test
+from treewright.tree.writing import written_name
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, dec
 from treewright.explain.audit_independence import independence_lines, p_name
 from treewright.explain.audit_rows import AuditBranch, AuditRow
 from treewright.explain.table import TextColumn, aligned
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_amount, written_name
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten, written_amount, written_name
 
 if TYPE_CHECKING:
     from treewright.explain.audit_record import Audit

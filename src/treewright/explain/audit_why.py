@@ -14,7 +14,7 @@ from treewright.explain.audit_rows import AuditedNode, AuditRow
 from treewright.grow.by_node.policy import Policy
 from treewright.grow.by_node.search import Search
 from treewright.grow.by_node.significance import Chance
-from treewright.tree.summary import TreeSummary, counted, cuts_of
+from treewright.model.summary import TreeSummary, counted, cuts_of
 
 PURE = "it is pure: all its rows have one target"
 NOTHING_KNOWN = "every cell is missing here"

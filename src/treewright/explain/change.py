@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from treewright.tree.summary import counted
+from treewright.model.summary import counted
 
 
 @dataclass(frozen=True)

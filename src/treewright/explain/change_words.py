@@ -14,11 +14,10 @@ from treewright.explain.change import Change
 from treewright.explain.given_row import GivenRow
 from treewright.explain.rule_bounds import readable_cuts
 from treewright.explain.ways import Asked, Way, nearest_value
-from treewright.tree.conditions import Bound, narrowed, ordinal_levels
-from treewright.tree.model import ModelData
-from treewright.tree.tests import chosen
+from treewright.model.data import ModelData
+from treewright.tree.tests import Bound, chosen, narrowed, ordinal_levels
 from treewright.tree.walk import path_to
-from treewright.tree.words import shorten, written_level, written_name, written_number, written_set
+from treewright.tree.writing import shorten, written_level, written_name, written_number, written_set
 
 MAX_LEVELS, NAME_WIDTH = 6, 200
 

@@ -20,11 +20,10 @@ import numpy as np
 
 from treewright.explain.surrogate_ways import TooManyWays, ways_through
 from treewright.explain.ways import Asked, Held, Way
+from treewright.model.data import ModelData
 from treewright.predict.fractional import portions_of
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.conditions import Bound, has_values, narrowed, ordinal_levels
-from treewright.tree.model import ModelData
-from treewright.tree.tests import level_branches, node_cuts, node_levels
+from treewright.tree.tests import Bound, has_values, level_branches, narrowed, node_cuts, node_levels, ordinal_levels
 
 # Surrogates make every missing cell a choice. After so many nodes of such a search all that is asked is filled in.
 MAX_STEPS = 50_000

@@ -27,9 +27,9 @@ from treewright.explain.column_scales import scales_of_rows, scales_of_tree
 from treewright.explain.given_row import GivenRow, given_row
 from treewright.explain.rules import plain_label
 from treewright.explain.ways import Asked
+from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table, predict_codes, predict_leaves, predict_numbers
-from treewright.tree.model import ModelData
-from treewright.tree.words import written_level, written_number
+from treewright.tree.writing import written_level, written_number
 
 
 def counterfactual(

@@ -17,7 +17,7 @@ from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.tree.words import gap_digits, written_level, written_number
+from treewright.tree.writing import gap_digits, written_level, written_number
 
 GRID = 40
 # Points of an axis of two: the answers are those of every pair.

@@ -14,8 +14,8 @@ import numpy as np
 
 from treewright.explain.dependence_axis import Axis
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_amount, written_level, written_name
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten, written_amount, written_level, written_name
 
 NAME_WIDTH, LEVEL_WIDTH = 40, 30
 MOST_LINES = 60

@@ -30,10 +30,10 @@ from treewright.explain.text import (
     number_columns,
     titles_of,
 )
-from treewright.tree.model import ModelData
-from treewright.tree.summary import Output, TreeSummary, summarize
+from treewright.model.data import ModelData
+from treewright.model.summary import Output, TreeSummary, summarize
 from treewright.tree.walk import unfolded
-from treewright.tree.words import cell_width, written_amount
+from treewright.tree.writing import cell_width, written_amount
 
 LEAST_WIDTH = 20
 MOST_LEGEND = 24

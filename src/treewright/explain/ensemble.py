@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.explain.importance import impurity_importances
-from treewright.tree.arrays import Tree
-from treewright.tree.boosting import Boosting
-from treewright.tree.check_facts import ISOLATION_FOREST
-from treewright.tree.model import ModelData
-from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
-from treewright.tree.single import score_names
-from treewright.tree.summary import counted
-from treewright.tree.words import escape_controls, shorten, written_amount, written_name
+from treewright.model.aggregation import Boosting
+from treewright.model.check import ISOLATION_FOREST
+from treewright.model.data import ModelData, sizes_of
+from treewright.model.summary import counted, score_names
+from treewright.tree.walk import Sizes
+from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
 
 NAME_WIDTH = 40
 MOST_USED = 10
@@ -35,73 +31,6 @@ COMBINED = {
     ("regression", "mean"): "the mean of their predictions",
     ("regression", "median"): "the weighted median of their predictions",
 }
-
-
-class Sizes(NamedTuple):
-    """``n_leaves`` and ``depth`` int64[n_trees]; ``n_tests`` int64[p]: how many nodes of all trees ask each column."""
-
-    n_leaves: np.ndarray
-    depth: np.ndarray
-    n_tests: np.ndarray
-
-
-def mean_importances(model: ModelData) -> np.ndarray:
-    """The mean of the trees' impurity importances.
-
-    Parameters
-    ----------
-    model : ModelData
-
-    Returns
-    -------
-    float64[p]
-        Trees without a split do not count; where trees have weights, they count by them; of boosted trees the shares of
-        all gains. Sums to one, or all 0 where no tree gained anything.
-    """
-    if isinstance(model.trees, PackedTrees):
-        return model.trees.feature_importances()
-    total = np.zeros(len(model.schema))
-    weights = np.ones(len(model.trees)) if model.tree_weights is None else model.tree_weights / model.tree_weights.max()
-    for tree, weight in zip(model.trees, weights, strict=True):
-        total += weight * impurity_importances(tree, len(model.schema))
-    whole = total.sum()
-    return total / whole if whole > 0 else total
-
-
-def sizes_of(model: ModelData) -> Sizes:
-    """How large the trees are and which columns they ask; packed trees are read as they are."""
-    n_columns = len(model.schema)
-    if isinstance(model.trees, PackedTrees):
-        return _packed_sizes(model.trees, n_columns)
-    trees: tuple[Tree, ...] = model.trees
-    asked = np.concatenate([tree.feature[~tree.is_leaf] for tree in trees])
-    return Sizes(
-        np.array([tree.n_leaves for tree in trees], np.int64),
-        np.array([tree.max_depth for tree in trees], np.int64),
-        np.bincount(asked, minlength=n_columns),
-    )
-
-
-def _packed_sizes(packed: PackedTrees, n_columns: int) -> Sizes:
-    """As ``sizes_of``: all trees go down a level at a time."""
-    records, n_trees = packed.records, packed.n_trees
-    n_leaves, depth = np.zeros(n_trees, np.int64), np.zeros(n_trees, np.int64)
-    n_tests = np.zeros(n_columns, np.int64)
-    here, tree = packed.roots[:-1], np.arange(n_trees)
-    level = 0
-    while len(here):
-        found = records[here]
-        kind = kind_of(found)
-        is_leaf = kind == LEAF_RECORD
-        n_leaves += np.bincount(tree[is_leaf], minlength=n_trees)
-        depth[tree] = level
-        is_subset = kind == SUBSET_RECORD
-        n_tests += np.bincount(column_of(found[~is_leaf & ~is_subset]), minlength=n_columns)
-        n_tests += np.bincount(packed.set_column[set_of(found[is_subset])], minlength=n_columns)
-        first, below = child_of(found[~is_leaf]), tree[~is_leaf]
-        here, tree = np.concatenate((first, first + 1)), np.concatenate((below, below))
-        level += 1
-    return Sizes(n_leaves, depth, n_tests)
 
 
 def show_ensemble(model: ModelData, **options: Any) -> str:
@@ -133,7 +62,7 @@ def show_ensemble(model: ModelData, **options: Any) -> str:
     for title, numbers in (("leaves", sizes.n_leaves), ("depth", sizes.depth)):
         median = f"{np.median(numbers):.1f}".removesuffix(".0")
         lines.append(f"{title:8}{numbers.min():>10}{median:>10}{numbers.max():>10}")
-    if (weights := model.tree_weights) is not None:
+    if (weights := model.aggregation.weights) is not None:
         found = (weights.min(), np.median(weights), weights.max())
         lines.append("weight  " + "".join(f"{weight:>10.4g}" for weight in found))
     lines += ["", *_importances(model, sizes), "", "show(tree=0) shows the first tree, tree(0) is it as a model"]
@@ -149,7 +78,7 @@ def _title(model: ModelData) -> list[str]:
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting)]
     said = COMBINED.get((model.task, model.combine))
-    if model.combine == "vote" and model.tree_weights is not None:
+    if model.aggregation.votes and model.has_rounds:
         said = "the class that has most of their weight among the votes"
     return [*lines, f"the prediction is {said}"] if said else lines
 
@@ -174,10 +103,9 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
 
 def _importances(model: ModelData, sizes: Sizes) -> list[str]:
     """Lines about the columns: of boosted trees what they gained, else how often they are asked."""
-    packed = model.trees
-    if model.boosting is None or not isinstance(packed, PackedTrees) or not packed.importances.any():
+    gains = model.trees.mean_importances(len(model.schema)) if model.has_scores else np.zeros(0)
+    if not gains.any():
         return _most_used(model, sizes.n_tests)
-    gains = packed.feature_importances()
     return _column_lines(model, gains, ("columns that gained most", "columns that gained"), "of the gain")
 
 

@@ -16,7 +16,7 @@ from treewright.data.encoder import encode_table
 from treewright.data.frame import read_table
 from treewright.data.table import Table
 from treewright.exceptions import ColumnError, DataError
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,9 @@ from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.dependence_axis import GRID_OF_TWO, Axis, axis_of, drawn, position_of
 from treewright.explain.dependence_table import DependenceTable
+from treewright.model.data import ModelData
 from treewright.predict.values import predict_numbers, predict_shares
-from treewright.tree.model import ModelData
-from treewright.tree.words import written_level, written_name
+from treewright.tree.writing import written_level, written_name
 
 # Of the copies of the rows that the model reads at a time.
 BLOCK_BYTES = 2**24

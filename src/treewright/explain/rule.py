@@ -10,8 +10,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from treewright.tree.summary import counted
-from treewright.tree.words import written_amount, written_number
+from treewright.model.summary import counted
+from treewright.tree.writing import written_amount, written_number
 
 MAX_COUNTS = 8
 

@@ -11,11 +11,11 @@ import numpy as np
 
 from treewright.data.schema import Column
 from treewright.explain.rule import ColumnBound
+from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
-from treewright.tree.conditions import Bound, has_values, ordinal_levels, written_bound
-from treewright.tree.model import ModelData
-from treewright.tree.tests import chosen, node_cuts
-from treewright.tree.words import gap_digits, written_number
+from treewright.tree.tests import Bound, chosen, has_values, node_cuts, ordinal_levels
+from treewright.tree.wording import written_bound
+from treewright.tree.writing import gap_digits, written_number
 
 
 def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:

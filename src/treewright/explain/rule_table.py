@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, overload
 
 from treewright.explain.rule import LeafRule, written_percent
-from treewright.tree.summary import ADDS_NOTE, Output, TreeSummary, counted
+from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted
 
 ORDERS = {"tree": "in tree order", "support": "largest support first", "confidence": "most certain class first"}
 # A page with more rows than this is slow and read by nobody; print and to_dict have them all.

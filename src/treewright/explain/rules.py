@@ -11,15 +11,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treewright.core.confidence import check_level, mean_interval, wilson_interval
 from treewright.exceptions import ParameterError
 from treewright.explain.rule import LeafRule, Outcome
 from treewright.explain.rule_bounds import Wording, readable_cuts
 from treewright.explain.rule_table import ORDERS, LeafRules
-from treewright.tree.conditions import bounds_below
-from treewright.tree.intervals import check_level, mean_interval, wilson_interval
-from treewright.tree.model import ModelData
-from treewright.tree.summary import Output, TreeSummary, summarize
-from treewright.tree.words import written_number
+from treewright.model.data import ModelData
+from treewright.model.summary import Output, TreeSummary, summarize
+from treewright.tree.tests import bounds_below
+from treewright.tree.writing import written_number
 
 Order = Literal["tree", "support", "confidence"]
 
@@ -79,7 +79,7 @@ def leaf_rules(
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
     >>> from treewright.tree.arrays import Tree
-    >>> from treewright.tree.model import ModelData
+    >>> from treewright.model.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
     ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),
@@ -179,7 +179,7 @@ class OutcomeTeller:
     def _has_variance(self) -> bool:
         """Whether impurities are variances of the one number predicted."""
         model = self.summary.model
-        is_mean = self.summary.criterion == "squared_error" and model.combine != "sum"
+        is_mean = self.summary.criterion == "squared_error" and not model.has_scores
         return model.task == "regression" and is_mean and len(self.summary.outputs) == 1
 
     def _rows(self, leaf: int) -> float:

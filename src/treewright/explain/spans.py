@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from treewright.tree.words import cell_width, shorten
+from treewright.tree.writing import cell_width, shorten
 
 # plain: as it comes. strong: to be seen first. faint: help for the eye. class: the mark or bar of a class.
 # number: the bar of a number. good, bad: right and wrong answers.

@@ -12,8 +12,7 @@ import numpy as np
 
 from treewright.explain.ways import Asked, Held, Way
 from treewright.tree.arrays import Tree
-from treewright.tree.conditions import Bound, levels_bound, narrowed, range_bound
-from treewright.tree.tests import level_bits
+from treewright.tree.tests import Bound, level_bits, levels_bound, narrowed, range_bound
 
 # Missing cells of nominal surrogates double the ways through a node; it may have so many.
 MAX_WAYS = 1_000

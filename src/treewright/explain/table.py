@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from treewright.tree.words import cell_width, shorten
+from treewright.tree.writing import cell_width, shorten
 
 GAP = "  "
 LEAST_LABEL = 16

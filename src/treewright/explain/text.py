@@ -13,12 +13,12 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.explain.table import Label, TextColumn, laid_out, painted
-from treewright.tree.model import ModelData
-from treewright.tree.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
-from treewright.tree.surrogates import surrogates_of
-from treewright.tree.tests import node_test, threshold_digits
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
 from treewright.tree.walk import children, subtree_sizes, unfolded
-from treewright.tree.words import shorten, written_amount, written_count
+from treewright.tree.wording import surrogates_of, threshold_digits
+from treewright.tree.writing import shorten, written_amount, written_count
 
 MAX_NODES = 200
 # With this many classes a list of counts is still read at a glance; beyond it only the largest are named.
@@ -98,7 +98,7 @@ def show(
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
     >>> from treewright.tree.arrays import Tree
-    >>> from treewright.tree.model import ModelData
+    >>> from treewright.model.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
     ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),

@@ -14,9 +14,9 @@ from treewright.explain.audit_table import html_table
 from treewright.explain.audit_text import TERMS
 from treewright.explain.audit_why import significance_text
 from treewright.grow.by_node.grower import Step
-from treewright.tree.model import ModelData
-from treewright.tree.summary import TreeSummary, counted, summarize
-from treewright.tree.words import shorten, written_amount, written_name
+from treewright.model.data import ModelData
+from treewright.model.summary import TreeSummary, counted, summarize
+from treewright.tree.writing import shorten, written_amount, written_name
 
 MAX_LINES = 200  # steps that print and a page show; to_dict has them all
 MAX_INDENT = 20  # deeper nodes stand no further to the right

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.tree.conditions import Bound, has_values, ordinal_levels
+from treewright.tree.tests import Bound, has_values, ordinal_levels
 
 
 class Held(NamedTuple):

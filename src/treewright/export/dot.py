@@ -6,13 +6,12 @@ The text stands alone: Graphviz is not needed to write it, and names cannot leav
 from __future__ import annotations
 
 from treewright.exceptions import ParameterError
-from treewright.tree.binary_tests import SubsetTest, ThresholdTest
-from treewright.tree.model import ModelData
-from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.surrogates import surrogates_of
-from treewright.tree.tests import node_test, threshold_digits
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import TreeSummary, summarize
 from treewright.tree.walk import children
-from treewright.tree.words import shorten, written_amount, written_count
+from treewright.tree.wording import SubsetTest, ThresholdTest, surrogates_of, threshold_digits
+from treewright.tree.writing import shorten, written_amount, written_count
 
 MAX_COUNTS = 8
 LABEL_WIDTH = 60
@@ -87,7 +86,7 @@ def to_dot(model: ModelData, *, tree: int | None = None) -> str:
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
     >>> from treewright.tree.arrays import Tree
-    >>> from treewright.tree.model import ModelData
+    >>> from treewright.model.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1), np.array([4]),
     ...             np.array([4.0]), np.array([1.2]), np.array([[7.0]]), np.zeros(0, np.uint64), np.zeros(0, np.uint64))

@@ -1,7 +1,7 @@
 """A tree as plain data. In: a model. Out: a dict that ``json.dumps`` takes. Callers: ``Model``, the command line.
 
 For programs in other languages: a flat list of nodes, exact thresholds, levels by name. It is a one-way door; models
-are saved and loaded by ``tree.codec``.
+are saved and loaded by ``model.codec``.
 """
 
 from __future__ import annotations
@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 
 from treewright.data.schema import Column
-from treewright.tree.binary_tests import SubsetTest, ThresholdTest
-from treewright.tree.model import ModelData
-from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
-from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.surrogates import Surrogate, surrogates_of
-from treewright.tree.tests import node_test
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import TreeSummary, summarize
 from treewright.tree.walk import children
-from treewright.tree.words import escape_controls
+from treewright.tree.wording import IntervalTest, MultiwayTest, SubsetTest, Surrogate, ThresholdTest, surrogates_of
+from treewright.tree.writing import escape_controls
 
 FORMAT, VERSION = "treewright-structure", 1
 
@@ -190,7 +188,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
     >>> from treewright.tree.arrays import Tree
-    >>> from treewright.tree.model import ModelData
+    >>> from treewright.model.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> tree = Tree(np.array([1, 0, 0], np.uint8), ints(0, -1, -1), np.array([2.5, 0, 0]), ints(1, -1, -1),
     ...             ints(2, 0, 0), ints(0, 0, 0), ints(-1, -1, -1), np.array([4, 1, 3]), np.array([4.0, 1, 3]),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, fields, replace
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,8 +27,9 @@ from treewright.grow.binned.grower import grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
+from treewright.model.trees import ListedTrees
 from treewright.predict.route import leaf_of
+from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.arrays import Tree
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
@@ -45,7 +46,7 @@ class GrownForest:
 
     Attributes
     ----------
-    trees : PackedTrees or tuple of Tree
+    trees : PackedTrees or ListedTrees
         In the order of their numbers. ``Tree`` where the criterion needs growth on the cells.
     votes : Votes or None
         What the trees say of the rows they did not draw, where ``out_of_bag`` asked for it.
@@ -53,7 +54,7 @@ class GrownForest:
         Which rows each tree drew; None where each saw all of them.
     """
 
-    trees: PackedTrees | tuple[Tree, ...]
+    trees: PackedTrees | ListedTrees
     votes: Votes | None
     draws: Draws | None
 
@@ -118,7 +119,7 @@ def grow_forest(
         raise ValueError(f"criterion {settings.tree.criterion!r} needs the matrix")
     refuse_too_many(settings.n_trees, bins.n_columns)
     growth = _Growth(codes, matrix, bins, schema, target, weights, settings)
-    size = _Size(settings.n_trees, growth.n_outer)
+    size = _Size(settings.n_trees, growth.n_outer, is_packed=not settings.is_exact)
     trees: list[PackedTrees | Tree | None] = [None] * settings.n_trees
     done = itertools.count(1)
 
@@ -132,9 +133,8 @@ def grow_forest(
     threads.run_each(grow_one, settings.n_trees, growth.n_outer)
     progress.report(1.0, "growing")
     votes = None if growth.ballots is None else growth.ballots.total()
-    packed = [tree for tree in trees if isinstance(tree, PackedTrees)]
-    exact = tuple(tree for tree in trees if isinstance(tree, Tree))
-    return GrownForest(join(packed) if packed else exact, votes, growth.draws)
+    grown: list[Any] = trees  # all of one form
+    return GrownForest(ListedTrees(grown) if settings.is_exact else join(grown), votes, growth.draws)
 
 
 class _Growth:
@@ -263,8 +263,8 @@ class _Growth:
 class _Size:
     """Foretells from the first trees of a forest what all of them will take."""
 
-    def __init__(self, n_trees: int, n_threads: int) -> None:
-        self.n_trees, self.next_look = n_trees, n_threads
+    def __init__(self, n_trees: int, n_threads: int, *, is_packed: bool) -> None:
+        self.n_trees, self.next_look, self.is_packed = n_trees, n_threads, is_packed
         # Of each tree, 0 while it grows: threads add nothing up that they could both change.
         self.n_nodes, self.n_bytes = np.zeros((2, n_trees), np.int64)
 
@@ -275,23 +275,21 @@ class _Size:
         ------
         TooLargeError
         """
-        is_packed = isinstance(tree, PackedTrees)
-        arrays = tree.arrays().values() if isinstance(tree, PackedTrees) else _arrays_of(tree)
         self.n_nodes[task] = tree.n_nodes
-        self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in arrays)
+        self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in _arrays_of(tree))
         if n_done < self.next_look:
             return
         self.next_look = 2 * n_done
         known = np.count_nonzero(self.n_bytes)
         nodes, size = float(self.n_nodes.sum()) / known, float(self.n_bytes.sum()) / known
         what = f"a forest of {self.n_trees} trees of about {nodes:.0f} nodes"
-        if is_packed and nodes * self.n_trees > MAX_NODES:
+        if self.is_packed and nodes * self.n_trees > MAX_NODES:
             raise TooLargeError(f"{what}: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
         # What is grown is allocated already; packing the trees together takes as much again.
-        check_fits(int(size * (self.n_trees * (1 + is_packed) - known)), what, _REMEDY)
+        check_fits(int(size * (self.n_trees * (1 + self.is_packed) - known)), what, _REMEDY)
 
 
-def _arrays_of(tree: Tree) -> list[np.ndarray]:
-    """The arrays of an unpacked tree."""
+def _arrays_of(tree: PackedTrees | Tree) -> list[np.ndarray]:
+    """The arrays of a tree of either form."""
     held = (getattr(tree, each.name) for each in fields(tree))
     return [value for value in held if isinstance(value, np.ndarray)]

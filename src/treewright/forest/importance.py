@@ -19,18 +19,15 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.ensemble import mean_importances
-from treewright.explain.importance import impurity_importances
 from treewright.forest.chance import COLUMNS, choose_columns
 from treewright.forest.draws import seeds_of
 from treewright.forest.importance_kernel import add_up_gains
 from treewright.forest.importance_table import Importances
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
-from treewright.predict.route import leaf_of
-from treewright.predict.shares import first_largest, output_columns
-from treewright.tree.model import ModelData
+from treewright.model.aggregation import first_largest, output_columns
+from treewright.model.data import ModelData
+from treewright.predict.walks import leaf_rows_of_bins, walk_of
 from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
+from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 
 _TINY = float(np.finfo(np.float64).tiny)
 _REMEDY = "use fewer threads (n_jobs), or judge on fewer rows"
@@ -79,19 +76,11 @@ def impurity_decrease(model: ModelData) -> Importances:
         not count. Of boosted trees they are shares of all gains; trees with weights count by these. Neither have a
         standard error: the trees follow one another.
     """
-    trees = model.trees
-    if isinstance(trees, PackedTrees) and model.boosting is not None:
-        gains = trees.feature_importances()
-        nothing = np.full(len(gains), np.nan)
-        return Importances("gain", model.task, model.schema.names, gains, nothing, len(trees), sample="")
-    if model.tree_weights is not None:
-        shares = mean_importances(model)
-        nothing = np.full(len(shares), np.nan)
-        return Importances("weighted", model.task, model.schema.names, shares, nothing, len(trees), sample="")
-    if isinstance(trees, PackedTrees):
-        by_tree = np.array(trees.importances)
-    else:
-        by_tree = np.array([impurity_importances(tree, len(model.schema)) for tree in trees])
+    trees, how, p = model.trees, model.aggregation, len(model.schema)
+    if how.has_rounds:
+        kind, values = "gain" if how.has_scores else "weighted", trees.mean_importances(p, how.weights)
+        return Importances(kind, model.task, model.schema.names, values, np.full(p, np.nan), len(trees), sample="")
+    by_tree = trees.importances_by_tree(p)
     return _summary(model, "impurity", by_tree[by_tree.any(axis=1)])
 
 
@@ -127,7 +116,7 @@ def permutation_importances(
     Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
     A column that a tree does not ask cannot change its answers, so it is not shuffled there.
     """
-    if model.boosting is not None:
+    if model.has_scores:
         raise ParameterError("trees of a boosted model add up and cannot be judged one by one: ask its estimator")
     exponent = _exponent(model, rows.target)
     judge = _Judge(model, exponent)
@@ -141,7 +130,7 @@ def permutation_importances(
         found = np.zeros(len(model.schema))
         order = np.empty(len(cells), np.int32)
         states = seeds_of(int(seeds_of(seed, tree, 1)[0, COLUMNS]), 0, len(model.schema))[:, COLUMNS]
-        for column in judge.asked(tree):
+        for column in model.trees.columns_asked(tree).tolist():
             order[:] = np.arange(len(cells))
             choose_columns(states[column], len(order), len(order), order)
             own = cells[:, column].copy()
@@ -211,9 +200,7 @@ def _exponent(model: ModelData, target: np.ndarray) -> int:
     """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
     if model.task == "classification":
         return 0
-    trees = model.trees
-    values = [trees.leaf_value] if isinstance(trees, PackedTrees) else [tree.value for tree in trees]
-    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *values)))[1])
+    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *model.trees.values)))[1])
 
 
 def _gains_of_tree(
@@ -265,10 +252,10 @@ class _Judge:
 
     def __init__(self, model: ModelData, exponent: int) -> None:
         self.model, self.exponent = model, exponent
-        trees = model.trees
-        self.said = self._said(trees.leaf_value) if isinstance(trees, PackedTrees) else None
+        self.walk = walk_of(model.trees)
+        self.answers = tuple(map(self._answers, model.trees.values))
 
-    def _said(self, value: np.ndarray) -> np.ndarray:
+    def _answers(self, value: np.ndarray) -> np.ndarray:
         """[m, n_outputs]: class codes or numbers of leaves."""
         if self.model.task == "classification":
             return first_largest(self.model, value)
@@ -281,25 +268,10 @@ class _Judge:
 
     def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
         """Share of wrong answers, or mean squared error; the target in units."""
-        trees = self.model.trees
-        if isinstance(trees, PackedTrees) and self.said is not None:
-            said = self.said[leaf_rows_of_bins(trees, cells, np.arange(len(cells), dtype=np.int32), tree)]
-        else:
-            said = self._said(trees[tree].value)[leaf_of(trees[tree], cells, 1)]
+        leaves, _ = self.walk.leaves(tree, cells, np.arange(len(cells), dtype=np.int32))
+        said = self.answers[self.walk.table(tree)][leaves]
         wrong = said != target if self.model.task == "classification" else np.square(said - target)
         return float(np.average(wrong.mean(axis=1), weights=weights))
-
-    def asked(self, tree: int) -> list[int]:
-        """Columns that a tree asks, ascending."""
-        trees = self.model.trees
-        if not isinstance(trees, PackedTrees):
-            one = trees[tree]
-            return np.unique(one.feature[~one.is_leaf]).tolist()
-        records = trees.records[trees.roots[tree] : trees.roots[tree + 1]]
-        records = records[kind_of(records) != LEAF_RECORD]
-        is_subset = kind_of(records) == SUBSET_RECORD
-        columns = column_of(records[~is_subset]), trees.set_column[set_of(records[is_subset])]
-        return np.unique(np.concatenate(columns)).tolist()
 
 
 def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_threads: int) -> np.ndarray:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_name
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten, written_name
 
 NAME_WIDTH = 40
 MOST_LINES = 40

@@ -20,8 +20,7 @@ from treewright.forest.chance import GROWTH
 from treewright.forest.draws import Draws, candidate_columns, seeds_of
 from treewright.forest.isolation_kernel import Growing, grow_isolation
 from treewright.forest.isolation_scores import average_path_length
-from treewright.tree.arrays import LEAF, Tree
-from treewright.tree.fields import FIELDS, NODE_FIELDS
+from treewright.tree.arrays import FIELDS, LEAF, NODE_FIELDS, Tree
 
 _MOST_TREES = 2**31 - 1
 _TREE_BYTES = 4096  # the objects of a tree, without its nodes

@@ -15,10 +15,10 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import counts_of_rows
+from treewright.model.check import ISOLATION_FOREST
+from treewright.model.data import ModelData
 from treewright.predict.route import in_blocks
 from treewright.predict.values import predict_numbers
-from treewright.tree.check_facts import ISOLATION_FOREST
-from treewright.tree.model import ModelData
 
 ALGORITHM = ISOLATION_FOREST
 AUTO_OFFSET = -0.5

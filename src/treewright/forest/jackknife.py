@@ -26,15 +26,12 @@ import numpy as np
 
 from treewright.core import notices, threads
 from treewright.core.jit import kernel
-from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
-from treewright.predict.ensemble import said_by_tree
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
-from treewright.predict.ensemble_content import contents_of
-from treewright.tree.model import ModelData
-from treewright.tree.packed import PackedTrees
+from treewright.model.data import ModelData
+from treewright.predict.ensemble import contents_of
+from treewright.predict.walks import reading_of
 
 _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
 _SAID_CELLS = 1 << 20  # rows times trees times values whose answers are held at a time
@@ -206,11 +203,7 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
 def _said(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
     """float64[n, n_values, n_trees]: what each tree says of each row."""
     said = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
-    if isinstance(model.trees, PackedTrees):
-        codes, rows = bin_rows(model.trees.bins, matrix), np.arange(len(matrix), dtype=np.int32)
-        for tree in range(len(model.trees)):
-            said[:, :, tree] = contents[0][leaf_rows_of_bins(model.trees, codes, rows, tree)]
-    else:
-        for at, content in enumerate(contents):
-            said[:, :, at] = said_by_tree(model, model.trees[at], content, matrix, 1)
+    reading = reading_of(model, matrix, 1)
+    for tree in range(len(model.trees)):
+        said[:, :, tree] = reading.of_tree(tree, contents)
     return said

@@ -13,8 +13,8 @@ import numpy as np
 from treewright.core import threads
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
+from treewright.model.data import ModelData
 from treewright.predict.ensemble import leaves_of_trees
-from treewright.tree.model import ModelData
 
 _TILE = 64  # rows that are compared with as many others while both stay in the cache
 _BLOCK_CELLS = 1 << 21  # leaf positions as 64 bits, held at a time

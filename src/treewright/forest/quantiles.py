@@ -12,7 +12,6 @@ which loses less than a unit a tree: shares that close below a quantile count as
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -28,14 +27,12 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, counts_of_rows
 from treewright.grow.statistics import fixed_weights
+from treewright.model.data import ModelData
+from treewright.model.leaf_targets import WHOLE, LeafTargets
 from treewright.predict.ensemble import leaves_of_trees
-from treewright.predict.ensemble_blocks import _for_kernels, leaf_rows_of_bins
-from treewright.predict.route import leaf_of
+from treewright.predict.walks import _for_kernels, walk_of
 from treewright.tree.arrays import Tree
-from treewright.tree.leaf_targets import WHOLE, LeafTargets
-from treewright.tree.model import ModelData
 from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, kind_of
 
 _REMEDY = "set quantiles=False, or use fewer trees or rows (n_estimators, max_samples)"
 _BLOCK_CELLS = 1 << 21  # rows times trees of which the leaves are held at a time
@@ -148,12 +145,12 @@ def leaf_targets_of(
     amounts = _amounts(weights, n)
     parts: list[list[tuple[np.ndarray, np.ndarray]]] = [[] for _ in range(len(trees))]
 
+    walk = walk_of(trees)
+    cells = walk.chosen(codes, matrix)
+
     def gather(tree: int, thread: int) -> None:
         rows, times = (np.arange(n, dtype=np.int32), amounts) if draws is None else draws.counts(tree)
-        if isinstance(trees, PackedTrees):
-            leaves = leaf_rows_of_bins(trees, codes, rows, tree, as_positions=True)
-        else:
-            leaves = leaf_of(trees[tree], matrix[rows], 1)
+        leaves = walk.positions(tree, cells, rows)
         parts[tree] = [_entries(leaves, rank[rows], len(own), times) for own, rank in ranked]
 
     threads.run_each(gather, len(trees), min(n_threads, len(trees)))
@@ -314,13 +311,8 @@ def _leaf_places(model: ModelData, targets: LeafTargets) -> tuple[np.ndarray, np
     """Where trees begin, int64[n_trees]; which leaf each node is, int32[n_nodes]; where leaves begin. Made once."""
     places = _places.get(model)
     if places is None:
-        if isinstance(model.trees, PackedTrees):
-            roots, is_leaf = model.trees.roots[:-1].astype(np.int64), kind_of(model.trees.records) == LEAF_RECORD
-        else:
-            sizes = [tree.n_nodes for tree in model.trees]
-            roots = np.array([0, *itertools.accumulate(sizes[:-1])], np.int64)
-            is_leaf = np.concatenate([tree.is_leaf for tree in model.trees])
-        numbers = np.cumsum(is_leaf, dtype=np.int32) - np.int32(1)
+        roots = model.trees.begins[:-1].astype(np.int64)
+        numbers = np.cumsum(model.trees.is_leaf, dtype=np.int32) - np.int32(1)
         places = _places[model] = roots, numbers, targets.starts()
     return places
 

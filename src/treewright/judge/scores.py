@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 from treewright.data.target import check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.uncertainty import standard_error_of_mean
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 Loss = Literal["misclassification", "log_loss", "squared_error", "absolute_error"]
 OF_CLASSES: tuple[Loss, ...] = ("misclassification", "log_loss")

@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from treewright.tree.intervals import wilson_interval
+from treewright.core.confidence import wilson_interval
 
 
 @dataclass

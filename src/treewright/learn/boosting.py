@@ -33,6 +33,7 @@ from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import Factors, weighed
 from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.fitted import Model
 from treewright.grow.gradient.settings import GradientSettings, Order
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.params import (
@@ -64,13 +65,11 @@ from treewright.learn.params import (
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
-from treewright.model import Model
-from treewright.predict.links import answers_of
-from treewright.predict.shares import output_columns
-from treewright.tree.boosting import Boosting
-from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
-from treewright.tree.model import ModelData
+from treewright.model.aggregation import Boosting, answers_of, output_columns
+from treewright.model.data import ModelData
+from treewright.model.trees import ListedTrees
 from treewright.tree.packed import PackedTrees
+from treewright.tree.packing import leaf_samples_of, leaf_weights_of
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 
 if TYPE_CHECKING:
@@ -618,7 +617,7 @@ class UserScore:
         classes = dataset.classes
         task: Literal["classification", "regression"] = "classification" if classes else "regression"
         n_outputs = len(classes) or boosting.n_scores
-        model = ModelData(task, dataset.schema, (), classes, n_outputs, combine="sum", boosting=boosting)
+        model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
         columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
         return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
 

@@ -57,10 +57,10 @@ from treewright.learn.settings import (
 )
 from treewright.learn.suspicions import warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
-from treewright.tree.words import written_name
+from treewright.tree.writing import written_name
 
 _PER_TREE = "balanced_subsample"
 _LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order

@@ -13,14 +13,13 @@ import numpy as np
 from treewright.core import progress
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError
-from treewright.explain.ensemble import sizes_of
 from treewright.forest.chance import COLUMNS, choose_columns
 from treewright.forest.draws import seeds_of
 from treewright.forest.importance_table import Importances
+from treewright.model.data import ModelData, sizes_of
 from treewright.predict.ensemble import scores_of
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.prune.decision import Rows
-from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss

@@ -18,6 +18,7 @@ from treewright.core.progress_bar import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
 from treewright.data.target import Numbers, check_weights
 from treewright.exceptions import ParameterError
+from treewright.fitted import Model
 from treewright.forest.draws import Draws, number_of_draws, row_order
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees
 from treewright.forest.isolation_scores import (
@@ -42,8 +43,8 @@ from treewright.learn.params import (
 )
 from treewright.learn.settings import columns_of_each, refuse_changed, seed_of
 from treewright.learn.train import Trained, WarmStart, encoded_table
-from treewright.model import Model
-from treewright.tree.model import Unseen
+from treewright.model.data import Unseen
+from treewright.model.trees import ListedTrees
 from treewright.version import __version__
 
 AUTO_SAMPLES = 256
@@ -146,7 +147,7 @@ def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple
         "version": __version__,
     }
     unseen = cast("Unseen", params.unseen)
-    model = Model("regression", dataset.schema, trees, combine="mean", unseen=unseen, facts=facts)
+    model = Model("regression", dataset.schema, ListedTrees(trees), combine="mean", unseen=unseen, facts=facts)
     if isinstance(params.contamination, str):
         warn_of_many_outliers(model, dataset.matrix, dataset.weights, params.n_jobs)
         return model

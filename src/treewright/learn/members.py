@@ -24,6 +24,7 @@ from treewright.data.table import Table
 from treewright.data.take import header_of, take_columns
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError
+from treewright.fitted import Model
 from treewright.forest.chance import COLUMNS, GROWTH
 from treewright.forest.draws import Draws, counts_of_rows, number_of_draws, row_order, seeds_of
 from treewright.learn.params import (
@@ -46,7 +47,7 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed
-from treewright.model import Model
+from treewright.model.trees import ListedTrees
 
 _ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
 _BASE_HELP = "what members are copies of; None is a tree"
@@ -524,7 +525,7 @@ def model_of_members(
     return Model(
         task=first.task,
         schema=first.schema,
-        trees=tuple(model.trees[0] for model in models),
+        trees=ListedTrees(model.trees[0] for model in models),
         classes=first.classes,
         n_outputs=first.n_outputs,
         combine=combine,

@@ -11,6 +11,7 @@ import numpy as np
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
+from treewright.fitted.neighbors import UNSEEN, NeighborsModel, is_sparse
 from treewright.learn.params import (
     CLASSES,
     FUNCTION,
@@ -25,8 +26,6 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.train import Trained, encoded_table, refuse_too_large
-from treewright.model.neighbors import NeighborsModel
-from treewright.model.neighbors_rows import UNSEEN, is_sparse
 from treewright.neighbors import votes
 from treewright.neighbors.index import ALGORITHMS, search_for
 from treewright.neighbors.metrics import Metric

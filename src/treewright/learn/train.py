@@ -22,10 +22,10 @@ from treewright.data.dataset import Dataset, dataset_of
 from treewright.data.encoder import encode_fit
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import DataError, TooLargeError
+from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES
 from treewright.learn.suspicions import warn_of_text
-from treewright.model import Model
 from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
 
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
     from treewright.grow.by_node.grower import Step
-    from treewright.tree.model import Combine, Missing, Unseen
+    from treewright.model.aggregation import Combine
+    from treewright.model.data import Unseen
+    from treewright.tree.arrays import Missing
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from treewright.judge.scoring import Scorer, one_scorer, shown_score
 from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan
 from treewright.judge.uncertainty import corrected_t, holm, mean_of, standard_error
 from treewright.model_selection.tables import side_by_side, written
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 LONGEST_NAME = 24
 PAGE_WIDTH = 80

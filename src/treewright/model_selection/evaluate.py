@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.metrics import mean_absolute_error, root_mean_squared_error
 
+from treewright.core.confidence import wilson_interval
 from treewright.core.whole import is_whole
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import TextColumn
@@ -20,8 +21,7 @@ from treewright.judge.tasks import Fold, Task, evaluate_folds, task_of, warn_of_
 from treewright.judge.uncertainty import mean_of, rows_worth, standard_error
 from treewright.model_selection.neighbors import folds_of_one_search
 from treewright.model_selection.tables import side_by_side, written
-from treewright.tree.intervals import wilson_interval
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 MOST_FOLDS_SHOWN = 20
 LONGEST_NAME = 32

@@ -19,8 +19,8 @@ from sklearn.utils.validation import check_is_fitted
 from treewright.data.take import count_rows
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, ParameterError
+from treewright.fitted import Model
 from treewright.judge.tasks import tree_of
-from treewright.model import Model
 
 ROUNDING = 64 * np.finfo(np.float64).eps  # residuals of this size, as a part of y, are an exact fit
 GIVE = "Give n_parameters="

@@ -16,13 +16,12 @@ from treewright.data.take import take_rows
 from treewright.estimators.neighbors import Neighbors as NeighborsEstimator
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import TextColumn
+from treewright.fitted.neighbors import NeighborsModel, encoded_queries
 from treewright.judge.scores import WORDS, Loss, are_right, check_loss, row_losses
 from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import Fold, Task, task_of, with_parameters
 from treewright.judge.uncertainty import mean_of, standard_error
-from treewright.model.answers import labels_of
-from treewright.model.neighbors import NeighborsModel
-from treewright.model.neighbors_rows import encoded_queries
+from treewright.model.data import labels_of
 from treewright.model_selection.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
 from treewright.neighbors.leave_one_out import answers_by_k, answers_without_itself, is_fixed
 from treewright.neighbors.votes import wants_next

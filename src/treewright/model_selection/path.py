@@ -15,10 +15,10 @@ from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import ParameterError
+from treewright.fitted import Model
 from treewright.judge.folds import check_tested_once, splits_of
 from treewright.judge.scores import WORDS
 from treewright.judge.tasks import with_parameters
-from treewright.model import Model
 from treewright.model_selection.path_judges import (
     FoldRows,
     along_path,

@@ -15,11 +15,11 @@ from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
+from treewright.fitted import Model
 from treewright.judge.folds import Split
 from treewright.judge.scores import check_loss, in_units
 from treewright.judge.side_by_side import answers
 from treewright.judge.uncertainty import standard_error_of_mean
-from treewright.model import Model
 from treewright.prune.path import Path, path_of
 from treewright.prune.path_errors import PathLoss, PathLosses, path_losses
 from treewright.prune.reduced_error import check_holdout

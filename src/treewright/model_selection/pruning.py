@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from sklearn.utils import Tags
 
-    from treewright.model import Model
+    from treewright.fitted import Model
     from treewright.tree.arrays import Tree
 
 BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from treewright.core.confidence import check_level, r2_interval, wilson_interval
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
@@ -23,14 +24,13 @@ from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
 from treewright.exceptions import DataError, ParameterError
+from treewright.fitted import Model
 from treewright.judge.folds import two_parts
 from treewright.judge.scores import explained, share_right
 from treewright.judge.uncertainty import rows_worth
-from treewright.model import Model
+from treewright.model.check import ISOLATION_FOREST
+from treewright.model.summary import counted
 from treewright.predict.values import predict_codes, predict_numbers
-from treewright.tree.check_facts import ISOLATION_FOREST
-from treewright.tree.intervals import check_level, r2_interval, wilson_interval
-from treewright.tree.summary import counted
 
 LEAVES = 16
 Tree = DecisionTreeClassifier | DecisionTreeRegressor

@@ -33,7 +33,7 @@ from treewright.judge.tasks import (
 )
 from treewright.judge.uncertainty import mean_of, standard_error
 from treewright.model_selection.tables import side_by_side, written
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 Method = Literal["grid", "random", "halving"]
 Rule = Literal["best", "1se"]

@@ -13,12 +13,12 @@ import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError
+from treewright.model.check import check_columns, check_target
 from treewright.neighbors.index import search_for
 from treewright.neighbors.metrics import DIRECTIONS, Metric
 from treewright.neighbors.ranks import JACCARD, MIXED, SQUARES
 from treewright.neighbors.stored import Stored
 from treewright.neighbors.votes import NAMES as WEIGHTS
-from treewright.tree.check import check_columns, check_target
 
 UNSEEN = ("other", "missing", "error")
 # Squares of a row of length one may be so far from 1: rounding is some 1e-15, and no distance is beyond its range.

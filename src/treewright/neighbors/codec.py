@@ -16,20 +16,22 @@ import numpy as np
 from treewright.core.files import write_whole
 from treewright.data.categories import array_to_json, schema_to_json
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.neighbors.check import check_parts
-from treewright.neighbors.codec_metric import metric_of_parts, metric_to_parts
-from treewright.neighbors.ranks import CALLED
-from treewright.neighbors.stored import Stored
-from treewright.tree.container import DTYPE_NAMES, Layout, compose
-from treewright.tree.model_file import (
+from treewright.model.container import (
+    DTYPE_NAMES,
     NEIGHBORS_FORMAT,
+    Layout,
     Reader,
     check_plain,
     classes_of,
+    compose,
     read_bytes,
     schema_of,
     target_names_of,
 )
+from treewright.neighbors.check import check_parts
+from treewright.neighbors.codec_metric import metric_of_parts, metric_to_parts
+from treewright.neighbors.ranks import CALLED
+from treewright.neighbors.stored import Stored
 from treewright.version import __version__
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ _BLOCK = 2**20  # cells that are looked at together
 
 
 class Savable(Protocol):
-    """What is written of a model of nearest neighbours: see ``treewright.model.neighbors``."""
+    """What is written of a model of nearest neighbours: see ``treewright.fitted.neighbors``."""
 
     @property
     def task(self) -> str: ...  # noqa: D102 - a list of attributes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from treewright.tree.words import written_amount
+from treewright.tree.writing import written_amount
 
 GROUPED_FROM = 10_000  # from here on thousands are set apart
 

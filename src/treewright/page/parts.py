@@ -1,8 +1,8 @@
 """What a page shows, as typed values. In: nothing. Out: ``Summary``. Callers: page, reporting.
 
 A summary is plain: numbers, texts, tuples. ``page.plain`` makes JSON of it with the names of the fields; the scripts of
-the page read exactly these names. Texts from the data are ready to be read (``tree.words``), never ready for HTML: who
-writes HTML escapes. Parts of one section live beside this module: ``parts_tree``, ``parts_pruning``, ...
+the page read exactly these names. Texts from the data are ready to be read (``tree.writing``), never ready for HTML:
+who writes HTML escapes. Parts of one section live beside this module: ``parts_tree``, ``parts_pruning``, ...
 """
 
 from __future__ import annotations

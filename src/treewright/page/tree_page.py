@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from treewright.model.data import ModelData
+from treewright.model.summary import summarize
 from treewright.page.parts import ColumnWords, Summary
 from treewright.page.parts_tree import TreePart
 from treewright.page.render import render
 from treewright.page.tree_part import tree_part
-from treewright.tree.model import ModelData
-from treewright.tree.summary import summarize
-from treewright.tree.words import escape_controls, shorten, written_level, written_name
+from treewright.tree.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 # A notebook holds the page of every cell: of a large tree only the nodes with the most rows.

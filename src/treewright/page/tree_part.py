@@ -10,25 +10,16 @@ from dataclasses import replace
 
 import numpy as np
 
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import TreeSummary, summarize
 from treewright.page.amounts import amount
 from treewright.page.parts_tree import NodePart, SurrogatePart, TestPart, TreePart
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET
-from treewright.tree.binary_tests import ThresholdTest
-from treewright.tree.conditions import bounds_below, conditions
-from treewright.tree.model import ModelData
-from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.surrogates import Surrogate, surrogates_of
-from treewright.tree.tests import (
-    NodeTest,
-    level_bits,
-    level_branches,
-    node_cuts,
-    node_levels,
-    node_test,
-    threshold_digits,
-)
+from treewright.tree.tests import bounds_below, level_bits, level_branches, node_cuts, node_levels
 from treewright.tree.walk import children, subtree_sizes, unfolded
-from treewright.tree.words import shorten
+from treewright.tree.wording import NodeTest, Surrogate, ThresholdTest, conditions, surrogates_of, threshold_digits
+from treewright.tree.writing import shorten
 
 MAX_NODES = 4001
 # Rules are written for every node of a tree up to this many conditions in all; beyond, the page tells the way instead.

@@ -12,16 +12,23 @@ from typing import Literal
 
 import numpy as np
 
+from treewright.model.growth import node_test
+from treewright.model.summary import TreeSummary, counted
 from treewright.plot.measure import ELLIPSIS, fitted, text_width
 from treewright.plot.style import Sizes
-from treewright.tree.binary_tests import SubsetTest, ThresholdTest
-from treewright.tree.conditions import Bound, bounds_below, conditions
-from treewright.tree.multiway_tests import IntervalTest
-from treewright.tree.summary import TreeSummary, counted
-from treewright.tree.surrogates import Surrogate, surrogates_of
-from treewright.tree.tests import NodeTest, node_test, threshold_digits
+from treewright.tree.tests import Bound, bounds_below
 from treewright.tree.walk import children, subtree_sizes
-from treewright.tree.words import shorten, written_amount, written_count, written_number
+from treewright.tree.wording import (
+    IntervalTest,
+    NodeTest,
+    SubsetTest,
+    Surrogate,
+    ThresholdTest,
+    conditions,
+    surrogates_of,
+    threshold_digits,
+)
+from treewright.tree.writing import shorten, written_amount, written_count, written_number
 
 TOOLTIP_CLASSES = 12
 TOOLTIP_WIDTH = 1000

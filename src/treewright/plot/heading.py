@@ -7,10 +7,10 @@ from html import escape
 
 import numpy as np
 
+from treewright.model.summary import Output, TreeSummary, counted
 from treewright.plot.measure import fitted, text_width
 from treewright.plot.style import class_color
-from treewright.tree.summary import Output, TreeSummary, counted
-from treewright.tree.words import written_amount
+from treewright.tree.writing import written_amount
 
 MARGIN = 24.0
 HEAD_SIZE, SMALL = 16.0, 12.0

@@ -13,6 +13,8 @@ from html import escape
 from typing import Literal
 
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
+from treewright.model.summary import TreeSummary, summarize
 from treewright.plot.cards import Card, cards_of
 from treewright.plot.heading import MARGIN, Head, default_title, head_of
 from treewright.plot.layout import tidy
@@ -20,10 +22,8 @@ from treewright.plot.measure import fitted
 from treewright.plot.media import Medium, current_medium, medium_of
 from treewright.plot.pictures import SCREEN_DPI, SvgPicture
 from treewright.plot.style import COMPACT, COMPACT_LEAVES, NORMAL, Sizes, class_color, stylesheet
-from treewright.tree.model import ModelData
-from treewright.tree.summary import TreeSummary, summarize
 from treewright.tree.walk import children, unfolded
-from treewright.tree.words import escape_controls
+from treewright.tree.writing import escape_controls
 
 __all__ = ["SvgPicture", "plot"]
 
@@ -113,7 +113,7 @@ def plot(
     >>> import numpy as np
     >>> from treewright.data.schema import Column, Schema
     >>> from treewright.tree.arrays import Tree
-    >>> from treewright.tree.model import ModelData
+    >>> from treewright.model.data import ModelData
     >>> ints = lambda *v: np.array(v, np.int32)
     >>> leaf = Tree(np.zeros(1, np.uint8), ints(-1), np.zeros(1), ints(-1), ints(0), ints(0), ints(-1), np.array([4]),
     ...             np.array([4.0]), np.array([1.2]), np.array([[7.0]]), np.zeros(0, np.uint64), np.zeros(0, np.uint64))

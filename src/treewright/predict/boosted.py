@@ -1,6 +1,4 @@
-"""Scores of boosted trees. In: ``PackedTrees``, where scores begin, encoded rows. Out: scores, also after each round.
-
-Callers: predict.ensemble, predict.staged.
+"""Scores of boosted trees.
 
 Two engines, chosen by shape. Trees of few leaves are worked out for a block of rows at once, test by test
 (``column_walk``). Larger trees, and fewer rows than leaves, are walked (``ensemble_walk``). Both find the leaf of each
@@ -21,8 +19,8 @@ from treewright.data.bin_rows import bin_columns, bin_rows
 from treewright.data.memory import check_fits
 from treewright.predict.column_steps import MOST_LEAVES, steps_of
 from treewright.predict.column_walk import add_trees
-from treewright.predict.ensemble_blocks import empty_sums, walk_arrays
 from treewright.predict.ensemble_walk import SCRATCH_ROWS, sum_over_trees
+from treewright.predict.walks import empty_sums, walk_arrays
 from treewright.tree.packed import PackedTrees
 
 _LANES = 2048
@@ -103,11 +101,6 @@ def boosted_scores(
     Returns
     -------
     float64[n, k]
-
-    Raises
-    ------
-    TooLargeError
-        They would not fit in memory.
     """
     scores = _begun(base, len(matrix))
     last = packed.n_trees if stop is None else max(0, min(stop, packed.n_trees))
@@ -136,11 +129,6 @@ def staged_boosted_scores(
     ------
     float64[n, k]
         An array of its own; the last equals ``boosted_scores``, also where the last round is not whole.
-
-    Raises
-    ------
-    TooLargeError
-        Scores or bins would not fit in memory.
     """
     n, p = matrix.shape
     scores = _begun(base, n)

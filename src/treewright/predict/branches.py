@@ -1,4 +1,4 @@
-"""Which branch a value takes. In: the tables of a tree, a node, an encoded value. Out: a branch. Callers: kernels.
+"""Which branch a value takes.
 
 One place for what every kind of test means to a kernel: walks to a leaf, rows spread over branches, rows sent down
 again while a tree is pruned.
@@ -87,8 +87,6 @@ def branch_of(tables: Branches, node: int, x: float) -> int:
 
     Parameters
     ----------
-    tables : Branches
-    node : int, an inner node
     x : float
         A number, or the code of a level.
     """
@@ -120,11 +118,7 @@ def surrogate_branch(tables: Branches, surrogates: Surrogates, matrix: np.ndarra
 
     Parameters
     ----------
-    tables : Branches
-    surrogates : Surrogates
     matrix : float [n, p]
-    row : int
-    node : int, an inner node
     """
     for at in range(surrogates.begins[node], surrogates.begins[node + 1]):
         x = matrix[row, surrogates.feature[at]]

@@ -1,4 +1,4 @@
-"""Trees as steps over columns of bytes. In: ``PackedTrees``. Out: ``Steps``. Caller: predict.boosted.
+"""Trees as steps over columns of bytes.
 
 A test asks whether a bin lies in a run of bins, counted round from 255 to 0: bins 0 to a cut, with or without the bin
 of missing cells, or any others. A subset test of several runs is worked out first, one step a run, or by one look-up
@@ -54,10 +54,6 @@ def steps_of(packed: PackedTrees) -> Steps:
     ----------
     packed : PackedTrees
         Of at most ``MOST_LEAVES`` leaves a tree.
-
-    Returns
-    -------
-    Steps
     """
     steps = _steps.get(packed)
     if steps is None:
@@ -236,7 +232,6 @@ def write_steps(
     is_looked_up : bool[>= n_sets], IN
         Whether to look bins up and not to ask run by run.
     leaf_value : float64[m], IN
-    n_columns : int
     scratch : int64[4, largest number of nodes of a tree]
     places, amounts, step_start, values, value_start
         As ``Steps``, OUT.

@@ -1,6 +1,4 @@
-"""Trees answered for a block of rows at once. In: bins column by column, ``Steps``. Out: sums over trees.
-
-Callers: predict.boosted, predict.column_steps.
+"""Trees answered for a block of rows at once.
 
 A tree is worked out from its leaves upwards: each test chooses, for all rows of the block, between what its two
 branches came to. What is chosen is the number of a leaf, a byte, so that one instruction of the processor takes a test
@@ -102,7 +100,6 @@ def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: i
     rows : uint8[w, m], IN and OUT
         Bins column by column, then rows of bytes to work with. ``m`` may be more than the rows there are; a multiple
         of 32 is fastest.
-    steps : Steps
     leaf_row : int
         The first row to work with: that in which each tree ends.
     first, stop : int, 0 <= first <= stop <= n_trees

@@ -1,6 +1,4 @@
-"""Walks of many rows down packed trees. In: bin numbers, the arrays of packed trees. Out: sums over trees, leaves.
-
-Callers: predict.ensemble_blocks, predict.boosted.
+"""Walks of many rows down packed trees.
 
 A lane is a row on its way down a tree. All lanes take a step in turn and none waits for another, so many look-ups are
 under way at once; a step has no branch that depends on the data, and every few steps the lanes that have arrived
@@ -46,7 +44,6 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
         False promises that no bin is ``MISSING_BIN``.
     as_positions : bool
         Whether to give positions in ``records``, not rows of the leaf table.
-    n_lanes : int
     scratch : uint32[SCRATCH_ROWS, >= n_lanes]
         ``NODE``, ``WORDS`` and ``OWNER`` IN, spoilt; ``ARRIVED`` OUT, at the owner's place.
     """
@@ -54,6 +51,9 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
     tests_subsets = len(set_column) > 0
     while n_lanes > 0:
         for _ in range(_STEPS):
+            # All lanes take this step before one takes the next, so that as many look-ups as there are lanes wait for
+            # memory together. Both answers are worked out and one is kept: a jump that depends on the data would be
+            # guessed wrong every other time.
             for lane in range(n_lanes):
                 packed = records[node[lane]]
                 kind = packed & _KIND_MASK
@@ -62,6 +62,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
                     chosen = (packed >> SET_SHIFT) & _SET_MASK if kind == SUBSET_RECORD else 0
                     column = np.int64(set_column[chosen]) & _COLUMN_MASK if kind == SUBSET_RECORD else column
                 code = np.int64(codes[(np.uint64(words[lane]) << np.uint64(3)) + np.uint64(column)])
+                # Compared where the cut stands in the record: one shift less than to take it out.
                 branch = np.int64((code << CUT_SHIFT) > (packed & _CUT_MASK))
                 if tests_subsets:
                     word = sets[np.uint64(chosen), np.uint64(code >> 6)]
@@ -76,6 +77,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
             here, word_at, whose = node[lane], words[lane], owner[lane]
             packed = records[here]
             arrived[whose] = here if as_positions else packed >> CHILD_SHIFT
+            # Always written, and kept only where the lane goes on: the next lane writes over it.
             at = on_the_way & _LANE_MASK
             node[at], words[at], owner[at] = here, word_at, whose
             on_the_way += np.int64((packed & _KIND_MASK) != 0)
@@ -109,6 +111,7 @@ def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_s
     n_values = content.shape[1]
     words_per_row = stride >> 3
     if n <= _FEW_ROWS:
+        # The trees are the lanes: a few rows alone would not keep the memory busy.
         for row in range(n):
             for begin in range(0, n_trees, width):
                 n_lanes = min(width, n_trees - begin)

@@ -1,6 +1,4 @@
-"""Rows in several branches at once. In: ``ModelData``, encoded rows. Out: leaf shares and what they say.
-
-Callers: predict.values, predict.paths, model.
+"""Rows in several branches at once.
 
 Under ``missing="fractional"`` a missing value takes every branch, in the proportion of the branches' training weight
 (Quinlan 1993, section 3.2): the row arrives at several leaves with shares that add up to one. Class shares and numbers
@@ -89,10 +87,7 @@ def spread_row(matrix: np.ndarray, row: int, tables: Branches, portions: np.ndar
     Parameters
     ----------
     matrix : float [n, p], IN
-    row : int
-    tables : Branches, IN
     portions : float64[n_nodes], IN
-    spread : Spread, OUT
 
     Returns
     -------
@@ -135,11 +130,9 @@ def average_leaves(
     Parameters
     ----------
     matrix : float [n, p], IN
-    tables : Branches, IN
     portions : float64[n_nodes], IN
     content : float64[n_nodes, m], IN
         What each node says.
-    spread : Spread, scratch
     out : float64[n, m], OUT
     """
     for row in range(len(matrix)):
@@ -220,7 +213,6 @@ def average_of_leaves(
 
     Parameters
     ----------
-    tree : Tree
     matrix : float64 or float32 [n, p]
         Encoded rows; nan is missing.
     rows : int64[k]
@@ -252,11 +244,9 @@ def main_leaf_of(
 
     Parameters
     ----------
-    tree : Tree
     matrix : float64 or float32 [n, p]
     leaves : int32[n]
         The leaf of each row without missing cells; the others are replaced.
-    n_jobs : int or None
 
     Returns
     -------
@@ -281,18 +271,12 @@ def share_path(tree: Tree, matrix: np.ndarray) -> csr_matrix:
 
     Parameters
     ----------
-    tree : Tree
     matrix : float64 or float32 [n, p]
 
     Returns
     -------
     csr_matrix of float64[n, n_nodes]
         1.0 at the root; indices are sorted.
-
-    Raises
-    ------
-    TooLargeError
-        The paths would not fit in memory.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 

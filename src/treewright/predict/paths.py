@@ -1,4 +1,4 @@
-"""Which nodes a row passes. In: ``ModelData``, encoded matrix, leaf positions. Out: sparse matrix. Caller: estimators.
+"""Which nodes a row passes, in one tree or in all.
 
 Nothing is asked a second time: the path of a row is its leaf and the leaf's ancestors. Only under
 ``missing="fractional"``, where a row can be in several leaves, ``predict.fractional`` walks again.
@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.predict.fractional import share_path
-from treewright.tree.model import ModelData
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -27,7 +27,6 @@ def decision_path(
 
     Parameters
     ----------
-    model : ModelData
     matrix : float64 or float32 [n, p]
         The encoded rows; only their number is looked at, but under ``missing="fractional"``.
     leaf_positions : int[n]
@@ -40,13 +39,6 @@ def decision_path(
     csr_matrix of int64[n, n_nodes]
         1 where the row passes the node. Indices are sorted, so a row reads from the root to its leaf. Under
         ``missing="fractional"`` float64: the share of the row that passes the node.
-
-    Raises
-    ------
-    ParameterError
-        The number of rows differs, a position is not a leaf, or there is no such tree.
-    TooLargeError
-        The paths would not fit in memory.
     """
     from scipy.sparse import csr_matrix  # 50 ms that prediction does not need
 
@@ -88,3 +80,45 @@ def _ancestors(
         waiting = above >= 0
         here, place = above[waiting].astype(np.int64), place[waiting] - 1
     return out
+
+
+def decision_paths(model: ModelData, matrix: np.ndarray, leaves: np.ndarray) -> tuple[csr_matrix, np.ndarray]:
+    """Indicator of the nodes of all trees that each row passes, as scikit-learn's forests give it.
+
+    Parameters
+    ----------
+    matrix : float64 or float32 [n, p]
+    leaves : int64[n, n_trees]
+        The leaf of each row in every tree.
+
+    Returns
+    -------
+    path : csr_matrix of int64[n, nodes of all trees]
+        Indices are sorted: tree by tree, from the root to the leaf. Under ``missing="fractional"`` float64 shares.
+    n_nodes_ptr : int64[n_trees + 1]
+        The nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
+    """
+    from scipy.sparse import csr_matrix
+
+    trees, begins = model.trees, model.trees.begins
+    parts = []
+    needed = 0
+    for tree in range(len(trees)):
+        parts.append(decision_path(model, matrix, leaves[:, tree], tree))
+        needed += parts[-1].nnz * 16
+        check_fits(needed, "the decision paths", "pass fewer rows or ask fewer trees")
+    lengths = np.sum([np.diff(part.indptr) for part in parts], axis=0, dtype=np.int64)
+    ends = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    index = np.int32 if max(int(ends[-1]), int(begins[-1])) < 2**31 else np.int64
+    indices = np.empty(int(ends[-1]), index)
+    data = np.empty(int(ends[-1]), parts[0].dtype)
+    place = ends[:-1].copy()
+    for tree, part in enumerate(parts):
+        steps = np.diff(part.indptr)
+        at = np.arange(part.nnz) + np.repeat(place - part.indptr[:-1], steps)
+        indices[at] = part.indices + begins[tree]
+        data[at] = part.data
+        place += steps
+    path = csr_matrix((data, indices, ends.astype(index)), shape=(len(matrix), int(begins[-1])))
+    path.has_sorted_indices = True
+    return path, begins

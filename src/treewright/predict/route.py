@@ -1,4 +1,4 @@
-"""Where rows end. In: encoded rows, a tree. Out: leaf positions. Callers: predict.values, estimators, model.
+"""Where rows end.
 
 A tree is packed into 16 bytes a node, so that a step of a walk touches one cache line. Several rows walk side by side:
 while one waits for memory the others go on. A row's way does not depend on its neighbours: a batch equals row by row.
@@ -95,7 +95,6 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
     Parameters
     ----------
     matrix : float32 or float64 [n, p], C-order, IN
-    route : Route or SubsetRoute
     tests_subsets : bool
         Whether any test asks for levels.
     start, stop : int
@@ -149,8 +148,6 @@ def walk_any(matrix, tables, surrogates, start, stop, leaves):
     Parameters
     ----------
     matrix : float32 or float64 [n, p], C-order, IN
-    tables : Branches
-    surrogates : Surrogates
     start, stop : int
         Rows of this task.
     leaves : int32[n], OUT
@@ -181,7 +178,6 @@ def leaf_of(tree: Tree, matrix: np.ndarray, n_jobs: int | None = None) -> np.nda
 
     Parameters
     ----------
-    tree : Tree
     matrix : float64 or float32 [n, p]
         Encoded rows; nan is missing: it takes the first surrogate that answers, else the missing branch.
     n_jobs : int or None

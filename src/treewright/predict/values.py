@@ -1,7 +1,4 @@
-"""What a model says. In: ``ModelData``, encoded rows. Out: class codes, shares of the classes, numbers.
-
-Callers: model, estimators.
-"""
+"""What a model predicts of encoded rows: class codes, shares of the classes, numbers, leaves."""
 
 from __future__ import annotations
 
@@ -10,11 +7,12 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treewright.predict.ensemble import combined, leaves_of_tree, leaves_of_trees, said_by_tree
+from treewright.model.aggregation import class_shares, first_largest, output_columns
+from treewright.model.data import ModelData
+from treewright.predict.ensemble import combined, leaves_of_trees
 from treewright.predict.fractional import average_of_leaves, rows_with_missing
 from treewright.predict.route import leaf_of
-from treewright.predict.shares import class_shares, first_largest, output_columns
-from treewright.tree.model import ModelData
+from treewright.predict.walks import answers_of_tree, leaves_of_tree
 
 __all__ = [
     "LeafTable", "first_largest", "leaf_table", "predict_codes", "predict_leaves", "predict_numbers", "predict_shares",
@@ -62,7 +60,7 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
     -------
     int32[n, n_outputs]
     """
-    if model.combine != "single":
+    if not model.is_single_tree:
         return first_largest(model, combined(model, matrix, n_jobs))
     table, tree = leaf_table(model), model.trees[0]
     codes: np.ndarray = table.codes.take(leaf_of(tree, matrix, n_jobs), axis=0)
@@ -72,22 +70,22 @@ def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = Non
 
 
 def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
-    """Class shares of each row, an array per output; shares of votes under ``combine="vote"``.
+    """Class shares of each row, an array per output; shares of votes where the trees vote.
 
     Returns
     -------
     list of float64[n, n_classes]
         Rows sum to one.
     """
-    if model.combine == "single" and model.missing != "fractional":
+    if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
         return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model)]
-    if model.combine == "single":
-        said = said_by_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
+    if model.is_single_tree:
+        answers = answers_of_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
-        said = combined(model, matrix, n_jobs)
-    return [np.ascontiguousarray(said[:, columns]) for columns in output_columns(model)]
+        answers = combined(model, matrix, n_jobs)
+    return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model)]
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -97,9 +95,9 @@ def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = N
     -------
     float64[n, n_outputs]
     """
-    if model.combine != "single":
+    if not model.is_single_tree:
         return combined(model, matrix, n_jobs)
-    return said_by_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
+    return answers_of_tree(model, model.trees[0], leaf_table(model).values, matrix, n_jobs)
 
 
 def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
@@ -109,6 +107,6 @@ def predict_leaves(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     -------
     int32[n], or int64[n, n_trees] for many trees
     """
-    if model.combine != "single":
+    if not model.is_single_tree:
         return leaves_of_trees(model, matrix, n_jobs)
     return leaves_of_tree(model, model.trees[0], matrix, n_jobs)

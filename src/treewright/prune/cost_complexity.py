@@ -9,12 +9,12 @@ import numpy as np
 
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.prune.decision import Decision
 from treewright.prune.path import Path, path_of, path_of_costs, subtree_at
 from treewright.prune.requirements import number_of, require_true_impurity
 from treewright.prune.risk import Risk, impurity_share
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 
 def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") -> Decision:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from treewright.grow.by_node.criteria import NUMBERS, Criterion
 from treewright.grow.by_node.problem import class_problem
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 # What the nodes of CHAID's trees hold, which are not grown by impurity.
 _HELD = {"chi_squared": "gini", "f_test": "squared_error"}

@@ -14,6 +14,7 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED
+from treewright.model.data import ModelData
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.question_bits import question_bits
@@ -21,7 +22,6 @@ from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.prune.row_counts import row_counts, scaled_weights
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 _SETTLED = 1e-9  # a fall of the variance by less is none
 _EXACT = 1e-12  # of the spread of the root: what sums leave where leaves fit all rows

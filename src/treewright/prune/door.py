@@ -11,13 +11,14 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.weights import class_factors, warn_of_small_weights
 from treewright.exceptions import DataError, ParameterError
+from treewright.model.data import ModelData
+from treewright.model.trees import ListedTrees
 from treewright.prune.backward import leaf_sums
 from treewright.prune.decision import Action, Rows
 from treewright.prune.log import PruneLog
 from treewright.prune.methods import Method, method_of, options_of
 from treewright.prune.risk import EQUAL, node_risk
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 
 def prune_model(model: ModelData, method: str, rows: Rows | None = None, **options: Any) -> tuple[ModelData, PruneLog]:
@@ -91,7 +92,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     }
     earlier = model.facts.get("pruning")
     facts = {**model.facts, "pruning": [*(earlier if isinstance(earlier, list) else []), entry]}
-    return replace(model, trees=(after,), facts=facts), log
+    return replace(model, trees=ListedTrees((after,)), facts=facts), log
 
 
 def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:

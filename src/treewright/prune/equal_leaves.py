@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
 from treewright.prune.decision import Action, Decision
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 
 def merge_equal_leaves(model: ModelData) -> Decision:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
+from treewright.model.data import ModelData
 from treewright.predict.route import leaf_of
 from treewright.prune.backward import leaf_sums
 from treewright.prune.confidence import limit_of
@@ -22,7 +23,6 @@ from treewright.prune.j48 import Impurity, Pruning, Step
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 _SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may differ from what the tree holds
 

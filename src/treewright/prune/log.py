@@ -8,11 +8,11 @@ from typing import Any, overload
 
 import numpy as np
 
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.model.summary import counted
 from treewright.prune.decision import Action
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
-from treewright.tree.summary import counted
-from treewright.tree.tests import node_test
 
 _DONE = {"leaf": "made a leaf", "raise": "replaced by its largest branch", "merge": "equal leaves merged"}
 _SHOWN = 20  # cuts that print shows

@@ -13,6 +13,7 @@ import numpy as np
 from treewright.core.jit import kernel
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.by_node.problem import unit_of
+from treewright.model.data import ModelData
 from treewright.predict.branches import Branches, branches_of
 from treewright.predict.fractional import Spread, portions_of, rows_with_missing, spread_row
 from treewright.predict.route import leaf_of
@@ -21,7 +22,6 @@ from treewright.prune.criterion import criterion_of
 from treewright.prune.decision import Rows
 from treewright.prune.row_loss import NUMBERS, OF_CLASSES, OF_NUMBERS, Loss, row_loss
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.prune.decision import Decision
-from treewright.tree.model import ModelData
 
 Needs = Literal["none", "training", "holdout"]
 

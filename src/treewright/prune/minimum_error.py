@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from treewright.model.data import ModelData
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.prune.row_counts import scaled_weights
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 _M_OF_NUMBERS = 2.0
 

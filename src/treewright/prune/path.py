@@ -16,11 +16,11 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.prune.requirements import require_true_impurity
 from treewright.prune.risk import EQUAL, Risk, costs_in_units
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 
 class Path(NamedTuple):

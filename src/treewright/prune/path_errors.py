@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from treewright.core.jit import kernel
+from treewright.model.data import ModelData
 from treewright.predict.branches import branches_of
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
 from treewright.predict.route import leaf_of
@@ -22,7 +23,6 @@ from treewright.prune.path import Path
 from treewright.prune.risk import node_risk
 from treewright.prune.row_loss import NUMBERS, row_loss
 from treewright.tree.arrays import LEAF
-from treewright.tree.model import ModelData
 
 PathLoss = Literal["misclassification", "squared_error", "absolute_error"]
 

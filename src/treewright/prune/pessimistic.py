@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.prune.backward import leaf_sums
 from treewright.prune.decision import Decision
 from treewright.prune.requirements import checked_number
 from treewright.prune.risk import EQUAL, wrong_weight
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 
 def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_errors: float = 1.0) -> Decision:

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import gammaln
 
+from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
-from treewright.tree.model import ModelData
 from treewright.tree.tests import level_branches, node_cuts, node_levels
 
 

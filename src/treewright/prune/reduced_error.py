@@ -11,13 +11,13 @@ import numpy as np
 
 from treewright.data.cells import shown
 from treewright.exceptions import DataError
+from treewright.model.data import ModelData
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision, Rows
 from treewright.prune.losses import loss_of, node_losses
 from treewright.prune.risk import EQUAL
 from treewright.prune.row_loss import Loss
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 
 def reduced_error(model: ModelData, rows: Rows, *, loss: Loss | None = None) -> Decision:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.prune.criterion import criterion_of
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 _LEAST_IMPURITY = 2.0**-1000  # squares near the end of float64 have fewer digits
 _LARGEST_SQUARE = 2.0**990  # sums of squares over many rows have to stay within float64

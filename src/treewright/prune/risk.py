@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 Risk = Literal["impurity", "error"]
 EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways

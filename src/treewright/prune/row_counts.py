@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 
 def row_counts(model: ModelData) -> np.ndarray:

@@ -13,13 +13,13 @@ from scipy.special import chdtrc, fdtrc
 
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED, SPARE
+from treewright.model.data import ModelData
 from treewright.prune.backward import cheapest
 from treewright.prune.decision import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
 from treewright.prune.row_counts import row_counts
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 Adjust = Literal["bonferroni", "holm", "fdr"]
 _WITHIN_IS_ROUNDING = 1e-12  # of the squares between: the branches are pure

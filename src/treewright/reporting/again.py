@@ -14,9 +14,9 @@ from typing import Any
 from treewright.data.declarations import resolve
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
+from treewright.fitted import Model
+from treewright.fitted.neighbors import NeighborsModel
 from treewright.learn.params import plain
-from treewright.model import Model
-from treewright.model.neighbors import NeighborsModel
 from treewright.neighbors.ranks import CALLED
 
 # Algorithm, as facts name it -> its estimator for classes, for numbers.

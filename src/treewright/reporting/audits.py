@@ -15,7 +15,7 @@ from treewright.explain.audit_model import audit_model, refuse_other_growth
 from treewright.page.parts_tree import CandidatePart, NodePart, TreePart
 from treewright.page.tree_part import NAME_WIDTH
 from treewright.reporting.judged import Judged
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 MAX_NODES, MAX_CANDIDATES = 31, 6
 # An audit takes about half a microsecond per cell, as much per level as per hundred cells, and per column as per

@@ -13,7 +13,7 @@ from treewright.data.schema import Column
 from treewright.judge.uncertainty import rows_worth
 from treewright.page.parts_columns import SpreadPart
 from treewright.reporting.judged import Judged
-from treewright.tree.words import gap_digits, shorten, written_level, written_number
+from treewright.tree.writing import gap_digits, shorten, written_level, written_number
 
 N_CELLS = 24
 # A numeric column with no more different numbers has a bar for each.

@@ -9,9 +9,10 @@ import numpy as np
 from treewright.data.schema import Column
 from treewright.explain.dependence_axis import axis_of, drawn
 from treewright.explain.dependence_table import DependenceTable
-from treewright.explain.ensemble import sizes_of
 from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
 from treewright.forest.importance_table import Importances
+from treewright.model.data import sizes_of
+from treewright.model.summary import counted
 from treewright.neighbors.ranks import CALLED
 from treewright.page.amounts import amount
 from treewright.page.parts_columns import ColumnPart, DependenceLine, DependencePart, SpreadPart
@@ -23,13 +24,12 @@ from treewright.reporting.column_spread import (
     middle_range,
     spread_of,
 )
-from treewright.reporting.judged import Judged, numbers_of, shares_of
+from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.rounds_part import loss_name
 from treewright.reporting.shuffled import REPEATS, shuffled
 from treewright.reporting.unseen import cells_of, unseen_levels
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_name
+from treewright.tree.writing import shorten, written_name
 
 NAME_WIDTH, LABEL_WIDTH = 200, 60
 # At most so many columns have their distribution in the page: the rest is told in numbers.
@@ -217,9 +217,9 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
             codes = commonest_classes(judged, MOST_CLASSES)
     name, labels = said_by(model, 0), labels_of(model, 0, codes)
     if codes:
-        said = SaidOf(model.task, name, labels, lambda cells: shares_of(model, cells)[0][:, codes])
+        said = SaidOf(model.task, name, labels, lambda cells: model.shares_of(cells)[0][:, codes])
     else:
-        said = SaidOf(model.task, name, labels, lambda cells: numbers_of(model, cells)[:, :1])
+        said = SaidOf(model.task, name, labels, lambda cells: model.numbers_of(cells)[:, :1])
     n_lines = SINGLE_ROWS if len(codes) <= 1 else SINGLE_ROWS_OF_CLASSES
     lines = drawn(np.arange(len(rows)), n_lines, options.random_state, 1)
     found = dependence(said, judged.matrix[rows], [axis], lines=lines, weights=judged.weights[rows])

@@ -19,7 +19,7 @@ from treewright.page.parts_quality import ErrorCurvePart
 from treewright.reporting.again import estimator_of
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 FOLDS = 10
 # Depths to try where each has to be fitted; one tree is cut off at every depth instead.

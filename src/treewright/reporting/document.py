@@ -13,13 +13,13 @@ from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
+from treewright.model.summary import counted
 from treewright.page.parts import Summary
 from treewright.page.plain import plain
 from treewright.page.render import render
 from treewright.page.tree_page import framed
 from treewright.reporting.options import CurveName, check_path, checked_options
 from treewright.reporting.summary import summary_of
-from treewright.tree.summary import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

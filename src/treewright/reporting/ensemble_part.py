@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.explain.ensemble import COMBINED, LINKED, sizes_of
+from treewright.explain.ensemble import COMBINED, LINKED
+from treewright.model.data import ModelData, sizes_of
+from treewright.model.summary import counted
 from treewright.page.parts_ensemble import CurvePart, EnsemblePart, MemberPart
 from treewright.reporting.forest_curve_part import forest_curve
 from treewright.reporting.judged import Judged
@@ -12,8 +14,6 @@ from treewright.reporting.options import Options
 from treewright.reporting.rounds_part import adaboost_curves, boosting_curves
 from treewright.reporting.surrogate_part import LEAST_ROWS, Standing
 from treewright.reporting.trees_part import Agreement, agreement_of, agreement_part, members_of, size_parts
-from treewright.tree.model import ModelData
-from treewright.tree.summary import counted
 
 
 def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
@@ -26,11 +26,11 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
     standing : Standing, optional
         The tree that stands for all (``surrogate_part``).
     """
-    if judged.is_neighbors or judged.model.combine == "single":
+    if judged.is_neighbors or judged.model.is_single_tree:
         return None
     model = judged.model
-    kind = "boosting" if model.boosting is not None else "forest" if model.tree_weights is None else "adaboost"
-    n_scores = 1 if model.boosting is None else model.boosting.n_scores
+    kind = "boosting" if model.has_scores else "adaboost" if model.has_rounds else "forest"
+    n_scores = model.aggregation.n_scores
     n_rounds = 0 if kind == "forest" else len(model.trees) // n_scores
     curves: list[CurvePart]
     notes: list[str]
@@ -81,10 +81,10 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
             f"Their numbers add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
             f"{said}."
         )
-    if model.tree_weights is not None:
+    if model.has_rounds:
         said = (
             "the class that has most of the weight of the trees"
-            if model.combine == "vote"
+            if model.aggregation.votes
             else "the weighted median of their predictions"
         )
         return (

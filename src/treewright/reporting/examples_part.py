@@ -12,16 +12,15 @@ import numpy as np
 from treewright.explain.change_words import levels_of
 from treewright.explain.column_scales import scales_of_rows
 from treewright.explain.rules import OutcomeTeller
+from treewright.model.summary import TreeSummary, summarize
 from treewright.page.amounts import amount
 from treewright.page.parts_rows import ExampleRow, ExamplesPart, SupportPart
 from treewright.page.parts_tree import TreePart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.tree.arrays import MULTIWAY
-from treewright.tree.conditions import bounds_below
-from treewright.tree.summary import TreeSummary, summarize
-from treewright.tree.tests import level_branches, node_levels
-from treewright.tree.words import escape_controls, shorten
+from treewright.tree.tests import bounds_below, level_branches, node_levels
+from treewright.tree.writing import escape_controls, shorten
 
 LEVEL = 0.95
 # Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so

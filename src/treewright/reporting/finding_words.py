@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from treewright.data.schema import Column
-from treewright.tree.words import shorten, written_name
+from treewright.tree.writing import shorten, written_name
 
 MOST_NAMED, NAME_WIDTH = 6, 40
 

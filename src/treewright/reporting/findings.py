@@ -14,14 +14,14 @@ from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
 from treewright.learn.suspicions import equals_target
+from treewright.model.summary import counted
 from treewright.page.parts_columns import Finding
 from treewright.reporting.column_spread import mean_and_sd
 from treewright.reporting.finding_words import NAME_WIDTH, listed, name_of
 from treewright.reporting.findings_rows import findings_of_rows
 from treewright.reporting.judged import Judged
 from treewright.reporting.unseen import cells_of, unseen_levels
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_level
+from treewright.tree.writing import shorten, written_level
 
 # In a table of a few rows a column equals the target, or differs in every row, by chance.
 FEWEST_ROWS = 25

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from treewright.model.summary import counted
 from treewright.page.parts_columns import Finding
 from treewright.reporting.finding_words import NAME_WIDTH, listed, name_of
 from treewright.reporting.judged import Judged
 from treewright.reporting.unseen import UnseenLevels
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 # Rows are compared as wholes up to so many: beyond, sorting them takes longer than the rest of the page.
 MOST_ROWS = 200_000

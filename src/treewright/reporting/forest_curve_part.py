@@ -10,14 +10,14 @@ from treewright.estimators.forest import Forest as ForestCurve
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show
 from treewright.judge.scores import share_right
+from treewright.model.aggregation import first_largest
+from treewright.model.summary import counted
 from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, SeriesPart
-from treewright.predict.first_trees import answers_after
-from treewright.predict.shares import first_largest
+from treewright.predict.ensemble import answers_after
 from treewright.reporting.drawn import rows_drawn
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.summary import counted
 
 POINTS = 60
 # Rows times trees that are asked; a median puts the answers of all trees in order at every point.
@@ -59,7 +59,7 @@ def error_name(judged: Judged) -> str:
 
 def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
     """The judged rows that are asked about after every number of trees, and a note where they are not all."""
-    most = MOST_ORDERED if judged.model.combine == "median" else MOST_ASKED
+    most = MOST_ORDERED if judged.model.aggregation.sorts else MOST_ASKED
     rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
     if len(rows) == judged.n:
         return rows, ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from treewright.model.summary import counted, summarize
 from treewright.page.parts import Fact
 from treewright.reporting.judged import Judged
-from treewright.tree.summary import counted, summarize
-from treewright.tree.words import escape_controls, shorten
+from treewright.tree.writing import escape_controls, shorten
 
 # As readers know them; facts of a model name them as programs do.
 ALGORITHMS = {
@@ -54,7 +54,7 @@ def in_words(name: str) -> str:
 def subtitle_of(judged: Judged, target: str) -> str:
     """What the model is, in one line."""
     model = judged.model
-    if not judged.is_neighbors and model.combine == "single":
+    if model.is_single_tree:
         return summarize(model, 0).headline()
     what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
     size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
@@ -74,14 +74,14 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     ]
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
-    return (*facts, Fact("trees", str(len(model.trees)))) if model.combine != "single" else tuple(facts)
+    return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)
 
 
 def _lowered(judged: Judged) -> Fact:
     """What the splits lower: an impurity, or the loss that boosting follows."""
     facts = judged.model.facts
     loss = facts.get("loss")
-    if judged.model.boosting is not None and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
+    if judged.model.has_scores and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
         return Fact("loss", in_words(loss["name"]))
     return Fact("criterion", in_words(str(facts.get("criterion", "unknown"))))
 

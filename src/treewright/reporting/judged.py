@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core.threads import resolve_jobs
-from treewright.data.encoder import encode
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
-from treewright.model import Model
-from treewright.model.neighbors import NeighborsModel
-from treewright.model.neighbors_rows import encoded_queries
+from treewright.model.data import encoded_target
 from treewright.predict.fractional import rows_with_missing
-from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
-from treewright.tree.rows import encoded_target
+from treewright.predict.values import predict_leaves
 
 SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ by
 
@@ -28,7 +23,7 @@ class Judged:
 
     Attributes
     ----------
-    model : Model or NeighborsModel
+    model : Fitted
     estimator : fitted estimator, or None
         None where the report is made from a model alone.
     table, target_given : Any
@@ -69,22 +64,22 @@ class Judged:
     @property
     def is_neighbors(self) -> bool:
         """Whether the model holds rows and looks for the nearest, instead of trees: it has no leaves."""
-        return isinstance(self.model, NeighborsModel)
+        return not self.model.has_trees
 
     @cached_property
     def codes(self) -> np.ndarray:
         """int[n, n_outputs]: the predicted classes."""
-        return codes_of(self.model, self.matrix)
+        return self.model.codes_of(self.matrix)
 
     @cached_property
     def shares(self) -> list[np.ndarray]:
         """Per output float64[n, n_classes]: predicted shares of the classes."""
-        return shares_of(self.model, self.matrix)
+        return self.model.shares_of(self.matrix)
 
     @cached_property
     def numbers(self) -> np.ndarray:
         """float64[n, n_outputs]: the predicted numbers."""
-        return numbers_of(self.model, self.matrix)
+        return self.model.numbers_of(self.matrix)
 
     @cached_property
     def leaves(self) -> np.ndarray:
@@ -111,9 +106,9 @@ class Judged:
         held = np.bincount(leaves, minlength=tree.n_nodes)[tree.is_leaf]
         had = tree.n_samples[tree.is_leaf]
         # Boosting grows its first tree on all rows of the fit, unless it draws some.
-        tells = self.model.combine == "single" or (self.model.boosting is not None and tree.n_samples[0] == n_fit)
+        tells = self.model.is_single_tree or (self.model.has_scores and tree.n_samples[0] == n_fit)
         if not more and np.array_equal(held, had):
-            return not tells or self.model.combine != "single" or self._has_target_of_fit(leaves)
+            return not tells or not self.model.is_single_tree or self._has_target_of_fit(leaves)
         # Divided rows are counted in each of their leaves at the fit.
         divided = self.model.missing == "fractional" and len(rows_with_missing(self.matrix)) > 0
         if not tells or divided:
@@ -134,7 +129,7 @@ class Judged:
         tree = self.model.trees[0]
         if not enough.all():
             return False
-        counts = self.model.combine == "single" and self.is_classification and not self.is_weighted
+        counts = self.model.is_single_tree and self.is_classification and not self.is_weighted
         if not counts or not np.array_equal(tree.weight, tree.n_samples):
             return True
         held = np.zeros((tree.n_nodes, len(self.model.classes[0])))
@@ -161,28 +156,7 @@ class Judged:
             return bool((np.abs(means - tree.value[kept, 0])[told] <= near).all())
 
 
-def codes_of(model: Any, matrix: np.ndarray) -> np.ndarray:
-    """Class codes that a model of trees or neighbours predicts for encoded rows, int[n, n_outputs]."""
-    if isinstance(model, NeighborsModel):
-        return np.stack([share.argmax(axis=1) for share in shares_of(model, matrix)], axis=1)
-    return predict_codes(model, matrix)
-
-
-def shares_of(model: Any, matrix: np.ndarray) -> list[np.ndarray]:
-    """Per output the shares of the classes that a model predicts for encoded rows, float64[n, n_classes]."""
-    if isinstance(model, NeighborsModel):
-        return model._votes(matrix, resolve_jobs(None), only_first=False)
-    return predict_shares(model, matrix)
-
-
-def numbers_of(model: Any, matrix: np.ndarray) -> np.ndarray:
-    """Numbers that a model predicts for encoded rows, float64[n, n_outputs]."""
-    if isinstance(model, NeighborsModel):
-        return model._numbers(matrix, resolve_jobs(None)).reshape(len(matrix), -1)
-    return predict_numbers(model, matrix)
-
-
-def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
     """Encode rows with their target as the model sees them; rows of weight 0 are left out.
 
     Raises
@@ -206,13 +180,11 @@ def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, s
     return Judged(model, estimator, X, y, matrix, target, weights, given)
 
 
-def _encoded(model: Model | NeighborsModel, X: Any, owner: str) -> np.ndarray:
+def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
     """The rows as the model sees them, float64[n, p]."""
-    if not isinstance(model, NeighborsModel):
-        return encode(model.schema, X, unseen=model.unseen, owner=owner, missing=model.missing)
     if model.schema is None:
         raise ParameterError(
             "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
             "such as X.toarray(), to have one"
         )
-    return np.asarray(encoded_queries(model, X, owner), np.float64)
+    return np.asarray(model._encoded(X, owner), np.float64)

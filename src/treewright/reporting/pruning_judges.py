@@ -20,8 +20,9 @@ from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
 from treewright.estimators.trees import SingleTree as TreeEstimator
 from treewright.exceptions import DataError, TreewrightError
+from treewright.fitted import Model
 from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
-from treewright.model import Model
+from treewright.model.summary import cuts_of, pruning_text
 from treewright.model_selection.path import DEFAULT_FOLDS
 from treewright.model_selection.path_judges import (
     FoldRows,
@@ -44,7 +45,6 @@ from treewright.prune.risk import Risk
 from treewright.reporting.again import estimator_of
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.summary import cuts_of, pruning_text
 
 RISK: Risk = "impurity"
 EncodedRows = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]

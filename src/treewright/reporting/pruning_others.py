@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.model import Model
+from treewright.fitted import Model
 from treewright.model_selection.path_judges import GivenRows, View, whole_tree
 from treewright.page.parts_pruning import Matrix, PrunerPart
 from treewright.page.parts_tree import TreePart

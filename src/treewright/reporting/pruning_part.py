@@ -11,8 +11,8 @@ import numpy as np
 
 from treewright.core.notices import listening
 from treewright.exceptions import ParameterError, TreewrightError
+from treewright.fitted import Model
 from treewright.judge.scores import WORDS
-from treewright.model import Model
 from treewright.model_selection.path import step_by
 from treewright.model_selection.path_judges import depths_along
 from treewright.page.parts_pruning import Matrix, PruningPart
@@ -57,7 +57,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         ``options.cv`` asks for folds that cannot be.
     """
     model = judged.model
-    if not isinstance(model, Model) or model.combine != "single" or model.trees[0].n_leaves == 1:
+    if not model.is_single_tree or model.trees[0].n_leaves == 1:
         return None
     try:
         path = path_of(model, RISK)

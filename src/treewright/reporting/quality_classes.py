@@ -13,8 +13,10 @@ from sklearn.metrics import (
     precision_recall_fscore_support,
 )
 
+from treewright.core.confidence import share_interval
 from treewright.judge.scores import in_units
 from treewright.judge.uncertainty import rows_worth
+from treewright.model.summary import written_labels
 from treewright.page.parts_quality import (
     CalibrationPart,
     ClassPart,
@@ -26,9 +28,7 @@ from treewright.page.parts_quality import (
 )
 from treewright.reporting.judged import Judged
 from treewright.reporting.quality_ranks import calibration_part, rank_part
-from treewright.tree.intervals import share_interval
-from treewright.tree.summary import written_labels
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 NAME_WIDTH = 200
 MOST_SHOWN = 20  # classes of a matrix that can be looked at, lines of a table
@@ -63,7 +63,7 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
     counts = np.bincount(truth * k + said, weights=judged.weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
-    votes = not judged.is_neighbors and judged.model.combine == "vote"
+    votes = not judged.is_neighbors and judged.model.aggregation.votes
     ranks, calibration = _curves(names, truth, shares, judged.weights, order, votes=votes)
     measures, without = _measures(truth, said, shares, weights, names, votes=votes)
     listed = np.sort(order[:MOST_SHOWN])

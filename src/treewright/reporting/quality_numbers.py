@@ -8,13 +8,13 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import mean_absolute_error, mean_pinball_loss, r2_score, root_mean_squared_error
 
+from treewright.core.confidence import share_interval
 from treewright.judge.scores import in_units
 from treewright.judge.uncertainty import rows_worth
 from treewright.page.amounts import amount
 from treewright.page.parts_quality import MeasurePart, QualityPart, ResidualsPart
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.intervals import share_interval
 
 MOST_POINTS = 500
 LEAST_CELLS, MOST_CELLS = 5, 30

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from treewright.model.answers import quantile_levels
+from treewright.model.data import quantile_levels
 from treewright.page.parts_quality import QualityPart
 from treewright.reporting.curves_part import curve_parts
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.quality_classes import class_quality
 from treewright.reporting.quality_numbers import number_quality, quantile_quality
-from treewright.tree.words import shorten, written_name
+from treewright.tree.writing import shorten, written_name
 
 NAME_WIDTH = 200
 
@@ -42,7 +42,7 @@ def quality_parts(judged: Judged, options: Options) -> tuple[QualityPart, ...]:
 
 def _of_numbers(judged: Judged, names: tuple[str, ...], options: Options) -> list[QualityPart]:
     """The parts of a model that predicts numbers: one answer for each output, or quantiles, or something else."""
-    levels = () if judged.is_neighbors else quantile_levels(judged.model)
+    levels = quantile_levels(judged.model)
     if levels:
         return [quantile_quality(judged, levels, names[0])]
     if judged.numbers.shape != judged.target.shape:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from sklearn.metrics import average_precision_score, precision_recall_curve, roc_auc_score, roc_curve
 
+from treewright.core.confidence import share_interval
 from treewright.judge.scores import in_units
 from treewright.judge.uncertainty import rows_worth
 from treewright.page.parts_quality import CalibrationPart, RankPart
-from treewright.tree.intervals import share_interval
 
 MOST_POINTS = 200
 N_BINS = 10

@@ -12,13 +12,13 @@ from treewright.boosting.fewer_rounds import losses_of_rounds
 from treewright.boosting.losses_by_name import loss_words
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
+from treewright.model.summary import counted
 from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
 from treewright.prune.decision import Rows
 from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.summary import counted
 
 POINTS = 120
 NO_HISTORY = (
@@ -123,7 +123,7 @@ def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> Curve
 def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
     """The share of the judged rows that is wrong after each round, or the root of the mean squared error."""
     # A median puts all answers in order at every round that is asked for; sums go on from the round before.
-    counts = places(n_rounds, POINTS if judged.model.combine == "median" else n_rounds)
+    counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
     errors = errors_after(judged, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
     words = f"After all {counted(n_rounds, 'round')}: {told(judged, errors[-1])} on the judged rows"
@@ -148,9 +148,9 @@ def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
             "this rises while the trees together get better."
         )
         curves.append(points_of("alone", "Error of each tree alone, at the fit", what, words, own))
-    if judged.model.tree_weights is not None:
+    if judged.model.aggregation.weights is not None:
         words = "How much each tree counts when all answer together."
-        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.tree_weights))
+        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.aggregation.weights))
     return curves, [drawn] if drawn else []
 
 

@@ -23,7 +23,7 @@ from treewright.learn.importance import (
 )
 from treewright.prune.decision import Rows
 from treewright.prune.decision import Rows as OtherRows
-from treewright.reporting.judged import Judged, codes_of, numbers_of
+from treewright.reporting.judged import Judged
 
 REPEATS = 5
 
@@ -57,7 +57,7 @@ def shuffled(
     try:
         if judged.is_neighbors:
             return _of_neighbors(judged, matrix, target, own, seed)
-        if model.boosting is not None:
+        if model.has_scores:
             losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
             others = OtherRows(matrix, target, own)
             return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
@@ -73,8 +73,8 @@ def _of_neighbors(
 ) -> Importances:
     """Of nearest neighbours: every column is asked."""
     model = judged.model
-    answers = codes_of if judged.is_classification else numbers_of
-    error = error_of_answers(lambda cells: answers(model, np.ascontiguousarray(cells)), model.task, target, weights)
+    answers = model.codes_of if judged.is_classification else model.numbers_of
+    error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights)
     by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
     what = WRONG if judged.is_classification else SQUARED
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)

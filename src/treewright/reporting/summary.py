@@ -8,8 +8,7 @@ import numpy as np
 
 from treewright.estimators.base import Estimator as Reported
 from treewright.exceptions import ParameterError
-from treewright.model import Model
-from treewright.model.neighbors import NeighborsModel
+from treewright.model.summary import summarize
 from treewright.page.parts import ColumnWords, Summary
 from treewright.page.tree_part import tree_part
 from treewright.reporting.columns_part import columns_part
@@ -23,8 +22,7 @@ from treewright.reporting.pruning_part import pruning_part
 from treewright.reporting.quality_part import quality_parts
 from treewright.reporting.surrogate_part import examples_beside, surrogate_part
 from treewright.reporting.tree_judged import tree_with_judges
-from treewright.tree.summary import summarize
-from treewright.tree.words import escape_controls, shorten, written_level, written_name
+from treewright.tree.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
 
@@ -32,10 +30,10 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     """Work out every section."""
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
-    first = summarize(model, 0) if isinstance(model, Model) else None
+    first = summarize(model, 0) if model.has_trees else None
     names = [written_name(name) for name in model.target_names] if first is None else [o.name for o in first.outputs]
     target = ", ".join(name for name in names if name)
-    single = isinstance(model, Model) and model.combine == "single"
+    single = model.is_single_tree
     # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
     standing = surrogate_part(judged, options)
     tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
@@ -62,7 +60,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     )
 
 
-def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
+def model_of(fitted: Any) -> tuple[Any, Any]:
     """The model, and the estimator where one was given.
 
     Raises
@@ -70,8 +68,8 @@ def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
     ParameterError
         It is neither, or not fitted, or has no target that rows could be judged by.
     """
-    model = fitted if isinstance(fitted, Model | NeighborsModel) else getattr(fitted, "model_", None)
-    if not isinstance(model, Model | NeighborsModel):
+    model: Any = fitted if _is_model(fitted) else getattr(fitted, "model_", None)
+    if not _is_model(model):
         why = getattr(fitted, "_why_no_model", None)
         if isinstance(why, str):
             raise ParameterError(f"report needs one model of trees, and this {type(fitted).__name__} has none: {why}")
@@ -82,6 +80,11 @@ def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
             "score_samples, or read one of its trees with model.tree(0).show()"
         )
     return model, None if model is fitted else fitted
+
+
+def _is_model(given: Any) -> bool:
+    """Whether it is a fitted model with its verbs."""
+    return hasattr(given, "has_trees") and hasattr(given, "predict")
 
 
 def what_instead(given: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
+from treewright.model.summary import counted, summarize
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.page.parts_ensemble import SurrogateWords
 from treewright.page.parts_rows import ExamplesPart
@@ -15,7 +16,6 @@ from treewright.reporting.examples_part import chosen_rows, example_row, example
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.tree_judged import tree_with_judges
-from treewright.tree.summary import counted, summarize
 
 MOST_ROWS = 20_000
 LEAST_ROWS = 10  # with fewer, a part of them tells nothing
@@ -36,7 +36,7 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
 
     None of a single tree, of neighbours, and of fewer than ``LEAST_ROWS`` rows.
     """
-    if judged.is_neighbors or judged.model.combine == "single" or judged.n < LEAST_ROWS:
+    if judged.is_neighbors or judged.model.is_single_tree or judged.n < LEAST_ROWS:
         return None
     rows = rows_drawn(judged.n, MOST_ROWS, options.random_state)
     weights = None if judged.weights_given is None else judged.weights[rows]

@@ -9,21 +9,18 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.data.bin_rows import bin_rows
-from treewright.explain.ensemble import Sizes, sizes_of
+from treewright.model.aggregation import output_columns
+from treewright.model.data import ModelData, boosted_parts, sizes_of
+from treewright.model.summary import counted, score_names
 from treewright.page.parts_ensemble import MemberPart, SpreadPart
 from treewright.page.tree_part import tree_part
-from treewright.predict.ensemble import said_by_tree
-from treewright.predict.ensemble_blocks import leaf_rows_of_bins
-from treewright.predict.ensemble_content import contents_of
-from treewright.predict.shares import output_columns
+from treewright.predict.ensemble import contents_of
+from treewright.predict.walks import leaf_rows_of_bins, reading_of
 from treewright.reporting.drawn import rows_drawn
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
-from treewright.tree.model import ModelData
-from treewright.tree.packed import PackedTrees
-from treewright.tree.single import score_names
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten
+from treewright.tree.walk import Sizes
+from treewright.tree.writing import shorten
 
 CELLS = 12  # of a histogram
 MOST_NODES = 127  # of a tree that stands beside others
@@ -128,17 +125,12 @@ def agreement_part(judged: Judged, found: Agreement) -> SpreadPart | None:
 
 def said_by_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     """What each tree says alone of the first output: int64 or float64 [n, n_trees]."""
-    contents, trees = contents_of(model), model.trees
+    contents, n_trees = contents_of(model), len(model.trees)
     columns = output_columns(model)[0] if model.classes else slice(0, 1)
-    n_trees = len(trees)
     said = np.empty((len(matrix), n_trees), np.int64 if model.classes else np.float64)
-    packed = trees if isinstance(trees, PackedTrees) else None
-    cells, every = (None if packed is None else bin_rows(packed.bins, matrix)), np.arange(len(matrix), dtype=np.int32)
+    reading = reading_of(model, matrix, None)
     for at in range(n_trees):
-        if packed is not None and cells is not None:
-            of_tree = contents[0].take(leaf_rows_of_bins(packed, cells, every, at), axis=0)[:, columns]
-        else:
-            of_tree = said_by_tree(model, trees[at], contents[at], matrix, None)[:, columns]
+        of_tree = reading.of_tree(at, contents)[:, columns]
         said[:, at] = of_tree.argmax(axis=1) if model.classes else of_tree[:, 0]
     return said
 
@@ -187,7 +179,7 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     numbers = list(range(min(most, n_trees)))
     if numbers and special not in numbers:
         numbers[-1] = special
-    moves = moved_by_trees(judged, numbers) if model.boosting is not None else []
+    moves = moved_by_trees(judged, numbers) if model.has_scores else []
     found = []
     for place, number in enumerate(numbers):
         leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
@@ -205,7 +197,7 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
 
 def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
     """Of some boosted trees the mean size of what they add to their score, over the judged rows."""
-    packed = judged.model.trees
+    packed, _ = boosted_parts(judged.model)
     cells, every = bin_rows(packed.bins, judged.matrix), np.arange(judged.n, dtype=np.int32)
     adds = np.abs(packed.leaf_value[:, 0].astype(np.float64))
     return [
@@ -216,9 +208,9 @@ def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
 
 def score_of(model: ModelData, number: int) -> str:
     """Of a boosted tree its round and the score that it adds to."""
-    if model.boosting is None:
+    if not model.has_scores:
         return ""
-    n_scores = model.boosting.n_scores
+    n_scores = model.aggregation.n_scores
     if n_scores == 1:
         return f" (round {number + 1})"
     name = shorten(score_names(model)[number % n_scores] or f"score {number % n_scores + 1}", 40)

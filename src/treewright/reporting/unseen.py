@@ -12,7 +12,7 @@ from treewright.data.kinds import encode_cells
 from treewright.data.matching import match_columns
 from treewright.data.target import check_weights
 from treewright.reporting.judged import Judged
-from treewright.tree.words import written_level
+from treewright.tree.writing import written_level
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""One decision tree as flat arrays. In: arrays. Out: ``Tree`` and its invariants. Callers: grow builds, verbs read.
+"""One decision tree as flat arrays.
 
 Siblings lie side by side: branch ``b`` of node ``i`` is node ``first_child[i] + b``. Parents stand before children,
 node 0 is the root. A test answers with a branch number (0 is "left": the test holds):
@@ -24,10 +24,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 LEAF, THRESHOLD, SUBSET, MULTIWAY, INTERVALS = 0, 1, 2, 3, 4
+
+# Which way a missing value goes: the node's ``missing_branch`` ("direction", "branch"), that of the first surrogate
+# that answers, every branch in part, or nowhere.
+Missing = Literal["direction", "branch", "surrogate", "fractional", "error"]
 
 
 def _none_of(dtype: type) -> Callable[[], np.ndarray]:
@@ -164,3 +169,43 @@ class Tree:
     def max_depth(self) -> int:
         """Edges from the root to the deepest leaf."""
         return int(self.depth.max())
+
+
+U1, I4, I8, U8, F8 = (np.dtype(kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64))
+
+# The arrays by table: one with a row per node, and four side tables that only some kinds of tree need. The arrays of
+# one table have the same length.
+NODE_FIELDS: dict[str, np.dtype] = {
+    "kind": U1,
+    "feature": I4,
+    "threshold": F8,
+    "first_child": I4,
+    "n_branches": I4,
+    "missing_branch": I4,
+    "level_set": I4,
+    "n_samples": I8,
+    "weight": F8,
+    "impurity": F8,
+    "value": F8,
+}
+WORD_FIELDS: dict[str, np.dtype] = {"levels_left": U8, "levels_seen": U8}
+BRANCH_FIELDS: dict[str, np.dtype] = {"level_branch": I4}
+CUT_FIELDS: dict[str, np.dtype] = {"cuts": F8}
+SURROGATE_FIELDS: dict[str, np.dtype] = {
+    "surrogate_node": I4,
+    "surrogate_feature": I4,
+    "surrogate_threshold": F8,
+    "surrogate_level_set": I4,
+    "surrogate_flipped": U1,
+    "surrogate_agreement": F8,
+    "surrogate_adjusted": F8,
+}
+# Under the name of the offsets that divide a table among the trees of a model file.
+TABLES: dict[str, dict[str, np.dtype]] = {
+    "tree_offsets": NODE_FIELDS,
+    "word_offsets": WORD_FIELDS,
+    "level_branch_offsets": BRANCH_FIELDS,
+    "cut_offsets": CUT_FIELDS,
+    "surrogate_offsets": SURROGATE_FIELDS,
+}
+FIELDS: dict[str, np.dtype] = {name: dtype for table in TABLES.values() for name, dtype in table.items()}

@@ -1,26 +1,57 @@
-"""What must hold of a tree and of a model. In: ``Tree``, ``Schema``, ``ModelData``. Out: nothing, or an error.
+"""What must hold of one tree.
 
-Callers: the codec (on whatever it writes or reads) and the tests of everything that builds or edits trees. A tree that
-passes can be walked without bounds checks: every walk ends at a leaf, every offset is inside its array.
+A tree that passes can be walked without bounds checks: every walk ends at a leaf, every offset is inside its array.
+Each check may rely on those before it, so their order matters. None of them asks for much more memory than the arrays
+have, whatever the arrays hold.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
-from treewright.tree.arrays import Tree
-from treewright.tree.check_boosting import check_boosting, check_tree_weights
-from treewright.tree.check_facts import check_facts
-from treewright.tree.check_packed import check_packed
-from treewright.tree.invariants import check_arrays, column_facts
-from treewright.tree.leaf_targets import check_leaf_targets
-from treewright.tree.model import Combine, Missing, ModelData
-from treewright.tree.packed import PackedTrees
+from treewright.tree.arrays import (
+    BRANCH_FIELDS,
+    CUT_FIELDS,
+    FIELDS,
+    INTERVALS,
+    LEAF,
+    MULTIWAY,
+    NODE_FIELDS,
+    SUBSET,
+    SURROGATE_FIELDS,
+    THRESHOLD,
+    WORD_FIELDS,
+    Missing,
+    Tree,
+)
+from treewright.tree.walk import children_of
 
-COMBINE: tuple[Combine, ...] = ("single", "mean", "sum", "vote", "median")
-MISSING: tuple[Missing, ...] = ("direction", "branch", "surrogate", "fractional", "error")
+# Sums of floating-point weights may be added in another order by another engine; fixed-point sums are off by roundings.
+SUM_TOLERANCE = 1e-6
+# Agreement and adjusted agreement are quotients of sums of weights.
+SHARE_TOLERANCE = 1e-9
+
+
+class ColumnFacts(NamedTuple):
+    """The part of a schema that the checks need, once per model rather than once per tree."""
+
+    is_nominal: np.ndarray  # bool[p]
+    is_numeric: np.ndarray  # bool[p]
+    n_levels: np.ndarray  # int64[p]
+
+
+def column_facts(schema: Schema) -> ColumnFacts:
+    """Return the facts of a schema as arrays."""
+    return ColumnFacts(
+        np.array([column.kind == "nominal" for column in schema.columns], bool),
+        np.array([column.kind == "numeric" for column in schema.columns], bool),
+        np.array([len(column.levels) for column in schema.columns], np.int64),
+    )
 
 
 def check_tree(
@@ -70,122 +101,385 @@ def check_tree(
     check_arrays(tree, column_facts(schema), n_values, n_classes, missing, name)
 
 
-def check_model(model: ModelData) -> None:
-    """Refuse a model whose parts do not fit together, or one of whose trees breaks an invariant.
+def check_arrays(
+    tree: Tree, columns: ColumnFacts, n_values: int, n_classes: tuple[int, ...], missing: Missing, name: str
+) -> None:
+    """Refuse a tree that breaks an invariant; parameters as in ``tree.check.check_tree``."""
+    check_shapes(tree, n_values, name)
+    check_links(tree, name)
+    check_questions(tree, columns, name)
+    check_surrogates(tree, columns.is_nominal, missing, name)
+    check_level_sets(tree, columns.n_levels, name)
+    check_level_branch(tree, columns.n_levels, name)
+    check_cuts(tree, name)
+    empty = check_amounts(tree, name)
+    check_sums(tree, fractional=missing == "fractional", name=name)
+    check_empty_leaves(tree, empty, name)
+    check_values(tree, n_classes, empty, name)
+
+
+def refuse(
+    name: str, bad: np.ndarray, what: str | Callable[[int], str], places: np.ndarray | None = None, *, of: str = "node"
+) -> None:
+    """Raise on the first True in ``bad``.
 
     Parameters
     ----------
-    model : ModelData
-
-    Raises
-    ------
-    ModelFileError
-        Task, combine rule, outputs, classes or names contradict each other; a column is malformed; or a tree is, or
-        the bins, records or leaf table of packed trees are, or the targets of its leaves, the base of its scores, the
-        weights of its trees, or facts that answers depend on.
+    name : str
+        What the message calls the tree.
+    bad : bool[n]
+    what : str or callable of int
+        The problem, or what makes its text from the place.
+    places : int[n], optional
+        Position ``i`` of ``bad`` is about ``places[i]``; without it, about ``i``.
+    of : str
+        What a place is.
     """
-    _check_parts(model)
-    check_columns(model.schema)
-    columns, n_values, n_classes = column_facts(model.schema), value_width(model), model.counted_classes
-    if isinstance(model.trees, PackedTrees):
-        check_packed(model.trees, columns, n_values, n_classes)
+    if not bad.any():
+        return
+    place = int(bad.argmax()) if places is None else int(places[bad.argmax()])
+    raise ModelFileError(f"{name}, {of} {place}: {what if isinstance(what, str) else what(place)}")
+
+
+def check_shapes(tree: Tree, n_values: int, name: str) -> None:
+    """Refuse wrong dtypes and lengths."""
+    for field, dtype in FIELDS.items():
+        array = getattr(tree, field)
+        if not isinstance(array, np.ndarray) or array.dtype != dtype:
+            raise ModelFileError(f"{name}: {field} is not an array of {dtype}")
+    if tree.kind.ndim != 1 or not 1 <= tree.n_nodes < 2**31:
+        raise ModelFileError(f"{name}: kind has shape {tree.kind.shape}: expected one axis of 1 to 2**31 - 1 nodes")
+    for field in NODE_FIELDS:
+        expected = (tree.n_nodes, n_values) if field == "value" else (tree.n_nodes,)
+        if getattr(tree, field).shape != expected:
+            raise ModelFileError(f"{name}: {field} has shape {getattr(tree, field).shape}, expected {expected}")
+    for table in (WORD_FIELDS, BRANCH_FIELDS, CUT_FIELDS, SURROGATE_FIELDS):
+        first, *others = table
+        shape = getattr(tree, first).shape
+        if len(shape) != 1:
+            raise ModelFileError(f"{name}: {first} has shape {shape}, expected one axis")
+        for field in others:
+            if getattr(tree, field).shape != shape:
+                raise ModelFileError(f"{name}: {first} has shape {shape}, {field} {getattr(tree, field).shape}")
+
+
+def check_links(tree: Tree, name: str) -> None:
+    """Refuse all but one parent each, parents first: then the root leads to every node and no walk is endless."""
+    kind, n_nodes, n_branches = tree.kind, tree.n_nodes, tree.n_branches
+    refuse(name, kind > INTERVALS, lambda i: f"kind {kind[i]} is not known")
+    leaf = kind == LEAF
+    refuse(name, leaf & (n_branches != 0), lambda i: f"{n_branches[i]} branches, expected 0")
+    # The third branch of these two kinds is for missing values alone.
+    two = (kind == THRESHOLD) | (kind == SUBSET)
+    third = (n_branches == 3) & (tree.missing_branch == 2)
+    refuse(
+        name,
+        two & (n_branches != 2) & ~third,
+        lambda i: f"{n_branches[i]} branches, expected 2, or 3 with missing_branch 2",
+    )
+    refuse(name, ~leaf & (n_branches < 2), lambda i: f"{n_branches[i]} branches, expected 2 or more")
+    refuse(
+        name, leaf & (tree.first_child != -1), lambda i: f"a leaf has first_child {tree.first_child[i]}, expected -1"
+    )
+    inner = np.flatnonzero(~leaf)
+    first = tree.first_child[inner].astype(np.int64)
+    ends = first + n_branches[inner]
+    refuse(name, first <= inner, lambda i: f"first_child {tree.first_child[i]} is not after its parent", inner)
+    refuse(
+        name,
+        ends > n_nodes,
+        lambda i: (
+            f"children {tree.first_child[i]} {'and' if n_branches[i] == 2 else 'to'} "
+            f"{int(tree.first_child[i]) + int(n_branches[i]) - 1} are not among the {n_nodes} nodes"
+        ),
+        inner,
+    )
+    # Counted from starts and ends, not child by child: hostile branches may overlap a billionfold.
+    steps = np.bincount(first, minlength=n_nodes + 1) - np.bincount(ends, minlength=n_nodes + 1)
+    parents = np.cumsum(steps[:-1])
+    parents[0] += 1
+    refuse(name, parents != 1, lambda i: f"{parents[i]} parents, expected 1")
+
+
+def check_questions(tree: Tree, columns: ColumnFacts, name: str) -> None:
+    """Refuse a question that does not fit its column, and anything but fillers where nothing is asked."""
+    n_columns, kind, feature = len(columns.n_levels), tree.kind, tree.feature
+    leaf = kind == LEAF
+    refuse(name, leaf & (feature != -1), lambda i: f"a leaf has feature {feature[i]}, expected -1")
+    refuse(
+        name,
+        ~leaf & ((feature < 0) | (feature >= n_columns)),
+        lambda i: f"feature {feature[i]} is not one of {n_columns} columns",
+    )
+    inner = np.flatnonzero(~leaf)
+    asked = kind[inner]
+    nominal, numeric = columns.is_nominal[feature[inner]], columns.is_numeric[feature[inner]]
+    fits = np.where(nominal, (asked == SUBSET) | (asked == MULTIWAY), (asked == THRESHOLD) | (asked == INTERVALS))
+    fits |= ~nominal & ~numeric & (asked == MULTIWAY)
+    refuse(name, ~fits, lambda i: f"its kind of test does not fit the kind of column {feature[i]}", inner)
+    cut = kind == THRESHOLD
+    refuse(name, cut & np.isnan(tree.threshold), "the threshold is nan")
+    # Bits, not values: -0.0 would be a second way to write the same tree.
+    refuse(
+        name,
+        ~cut & (tree.threshold.view(np.uint64) != 0),
+        lambda i: f"threshold {tree.threshold[i]} where no threshold is asked about, expected 0.0",
+    )
+    refuse(
+        name,
+        (leaf | cut) & (tree.level_set != -1),
+        lambda i: f"level_set {tree.level_set[i]} at a node that needs no side table, expected -1",
+    )
+    highest = np.where(leaf, 0, tree.n_branches - 1)
+    refuse(
+        name,
+        (tree.missing_branch < 0) | (tree.missing_branch > highest),
+        lambda i: f"missing_branch {tree.missing_branch[i]}, expected 0 to {highest[i]}",
+    )
+
+
+def check_surrogates(tree: Tree, is_nominal: np.ndarray, missing: Missing, name: str) -> None:
+    """Refuse surrogate tests where they have no place, or that no row could be asked.
+
+    Parameters
+    ----------
+    is_nominal : bool[p]
+    missing : str
+        Surrogates exist under ``"surrogate"`` only.
+    """
+    node, feature = tree.surrogate_node, tree.surrogate_feature
+    if not len(node):
+        return
+    if missing != "surrogate":
+        raise ModelFileError(f"{name}: {len(node)} surrogate tests, but missing is {missing!r}: expected none")
+
+    def check(bad: np.ndarray, what: str) -> None:
+        refuse(name, bad, what, of="surrogate")
+
+    check((node < 0) | (node >= tree.n_nodes), f"its node is not among the {tree.n_nodes} nodes")
+    check(np.concatenate([[False], node[1:] < node[:-1]]), "it stands after a surrogate of a later node")
+    check(tree.n_branches[node] != 2, "its node does not have two branches")
+    check((feature < 0) | (feature >= len(is_nominal)), f"its feature is not one of {len(is_nominal)} columns")
+    check(feature == tree.feature[node], "it asks about the column that it stands in for")
+    nominal = is_nominal[feature]
+    check(nominal & (tree.surrogate_level_set < 0), "a nominal column needs a level set")
+    check(~nominal & (tree.surrogate_level_set != -1), "only a nominal column has a level set")
+    check(nominal & (tree.surrogate_threshold.view(np.uint64) != 0), "a level set has threshold 0.0")
+    check(np.isnan(tree.surrogate_threshold), "its threshold is nan")
+    check(tree.surrogate_flipped > 1, "flipped is neither 0 nor 1")
+    agreement, adjusted = tree.surrogate_agreement, tree.surrogate_adjusted
+    check(~((agreement >= 0) & (agreement <= 1 + SHARE_TOLERANCE)), "its agreement is not between 0 and 1")
+    fits = np.isfinite(adjusted) & (adjusted <= agreement + SHARE_TOLERANCE)
+    check(~fits, "its adjusted agreement is not finite, or above its agreement")
+
+
+def check_tiling(
+    name: str, table: str, n_cells: int, nodes: np.ndarray, starts: np.ndarray, lengths: np.ndarray
+) -> np.ndarray:
+    """Refuse owners whose parts overlap or leave a hole; return their order along the table.
+
+    Parameters
+    ----------
+    name, table : str
+        What messages call the tree and the cells of the table.
+    n_cells : int
+        Length of the table.
+    nodes, starts, lengths : int[n]
+        Per owner its node, its offset and how many cells it needs.
+    """
+    order = np.argsort(starts, kind="stable")
+    ends = np.cumsum(lengths[order])
+    wrong = starts[order] != ends - lengths[order]
+    if wrong.any():
+        owner = int(order[wrong.argmax()])
+        raise ModelFileError(
+            f"{name}, node {nodes[owner]}: level_set {starts[owner]} overlaps another node's {table} or leaves a gap"
+        )
+    expected = int(ends[-1]) if len(ends) else 0
+    if expected != n_cells:
+        raise ModelFileError(f"{name}: {n_cells} {table}, expected {expected}")
+    return order
+
+
+def check_level_sets(tree: Tree, n_levels: np.ndarray, name: str) -> None:
+    """Refuse bit sets of nodes and surrogates that do not tile the words, or have bits for levels that are not there.
+
+    Parameters
+    ----------
+    n_levels : int64[p]
+    """
+    own = np.flatnonzero(tree.kind == SUBSET)
+    # A set of a surrogate is known by its place -1 already; the others belong here whatever they hold.
+    stand_in = np.flatnonzero(tree.surrogate_level_set != -1)
+    nodes = np.concatenate([own, tree.surrogate_node[stand_in]])
+    starts = np.concatenate([tree.level_set[own], tree.surrogate_level_set[stand_in]]).astype(np.int64)
+    levels = n_levels[np.concatenate([tree.feature[own], tree.surrogate_feature[stand_in]])]
+    order = check_tiling(name, "words of level sets", len(tree.levels_left), nodes, starts, levels // 64 + 1)
+    nodes, levels = nodes[order], levels[order]
+    last_word = np.cumsum(levels // 64 + 1) - 1
+    # Bit v ("never seen at fit") has a way to go, but cannot have been seen: levels_seen ends one bit earlier.
+    allowed_left = np.uint64(2**64 - 1) >> (np.uint64(63) - (levels % 64).astype(np.uint64))
+    allowed_seen = allowed_left >> np.uint64(1)
+    for field, allowed in (("levels_left", allowed_left), ("levels_seen", allowed_seen)):
+        stray = (getattr(tree, field)[last_word] & ~allowed) != 0
+        refuse(name, stray, f"{field} has bits beyond the levels of its column", nodes)
+
+
+def check_level_branch(tree: Tree, n_levels: np.ndarray, name: str) -> None:
+    """Refuse entries of ``MULTIWAY`` tests that lead nowhere, and branches that no level leads to.
+
+    Parameters
+    ----------
+    n_levels : int64[p]
+    """
+    nodes = np.flatnonzero(tree.kind == MULTIWAY)
+    lengths = n_levels[tree.feature[nodes]] + 1
+    starts = tree.level_set[nodes].astype(np.int64)
+    order = check_tiling(name, "entries of level_branch", len(tree.level_branch), nodes, starts, lengths)
+    nodes, lengths = nodes[order], lengths[order]
+    entries = tree.level_branch
+    branch = np.where(entries < 0, ~entries, entries).astype(np.int64)
+    owner = np.repeat(np.arange(len(nodes)), lengths)
+    counts = tree.n_branches[nodes].astype(np.int64)
+    refuse(name, branch >= counts[owner], "level_branch leads to a branch that the node does not have", nodes[owner])
+    unseen = np.cumsum(lengths) - 1
+    refuse(
+        name,
+        entries[unseen] >= 0,
+        "level_branch says that the level never seen at fit was seen (its last entry must be negative)",
+        nodes,
+    )
+    # One flag per branch of these nodes: as many as there are children.
+    begins = np.cumsum(counts) - counts
+    reached = np.zeros(int(counts.sum()), bool)
+    levels = np.ones(len(entries), bool)
+    levels[unseen] = False
+    reached[begins[owner[levels]] + branch[levels]] = True
+    which = np.repeat(np.arange(len(nodes)), counts)
+    place = np.arange(len(reached)) - begins[which]
+    # Only the branch of missing values needs no level, and then it is the last.
+    spare = (place == tree.missing_branch[nodes][which]) & (place == counts[which] - 1)
+    refuse(name, ~reached & ~spare, "level_branch lets no level take one of the branches", nodes[which])
+
+
+def check_cuts(tree: Tree, name: str) -> None:
+    """Refuse cuts of ``INTERVALS`` tests that are nan or not ascending, or ``+inf`` and not for missing values."""
+    nodes = np.flatnonzero(tree.kind == INTERVALS)
+    lengths = tree.n_branches[nodes].astype(np.int64) - 1
+    starts = tree.level_set[nodes].astype(np.int64)
+    order = check_tiling(name, "cuts", len(tree.cuts), nodes, starts, lengths)
+    nodes, lengths = nodes[order], lengths[order]
+    owner = np.repeat(nodes, lengths)
+    refuse(name, np.isnan(tree.cuts), "one of its cuts is nan", owner)
+    refuse(
+        name,
+        (owner[1:] == owner[:-1]) & (tree.cuts[1:] <= tree.cuts[:-1]),
+        "its cuts are not strictly ascending",
+        owner[1:],
+    )
+    # Ascending: only the last cut of a node can be +inf.
+    last = tree.cuts[np.cumsum(lengths) - 1] if len(nodes) else np.zeros(0)
+    refuse(
+        name,
+        (last == np.inf) & (tree.missing_branch[nodes] != tree.n_branches[nodes] - 1),
+        lambda i: f"its last cut is inf, but missing values take branch {tree.missing_branch[i]}, not the last one",
+        nodes,
+    )
+
+
+def check_amounts(tree: Tree, name: str) -> np.ndarray:
+    """Refuse samples, weights and impurities out of range; return bool[n_nodes], the leaves without training rows."""
+    empty = (tree.kind == LEAF) & (tree.n_samples == 0) & (tree.weight.view(np.uint64) == 0)
+    empty[0] = False
+    refuse(
+        name,
+        ~empty & (tree.n_samples < 1),
+        lambda i: f"n_samples is {tree.n_samples[i]}, expected at least 1 (or 0 with weight 0.0 at a leaf)",
+    )
+    refuse(
+        name,
+        ~empty & ~((tree.weight > 0) & np.isfinite(tree.weight)),
+        lambda i: f"weight is {tree.weight[i]}, expected a finite number above 0",
+    )
+    refuse(
+        name,
+        ~((tree.impurity >= 0) & np.isfinite(tree.impurity)),
+        lambda i: f"impurity is {tree.impurity[i]}, expected a finite number, at least 0",
+    )
+    return empty
+
+
+def check_sums(tree: Tree, *, fractional: bool, name: str) -> None:
+    """Refuse children whose rows or weights do not add up to their parent's."""
+    inner = np.flatnonzero(tree.kind != LEAF)
+    if not len(inner):
+        return
+    counts = tree.n_branches[inner].astype(np.int64)
+    below, begins = children_of(tree, inner), np.cumsum(counts) - counts
+    samples = np.add.reduceat(tree.n_samples[below], begins)
+    own = tree.n_samples[inner]
+    # The whole numbers may have wrapped around; their sum as floating-point numbers tells.
+    about = np.add.reduceat(tree.n_samples[below].astype(np.float64), begins)
+    if fractional:
+        # A row with a missing value is in several branches, but never in one of them twice.
+        more = np.maximum.reduceat(tree.n_samples[below], begins) > own
+        refuse(name, more, lambda i: f"n_samples is {tree.n_samples[i]}, but a child has more", inner)
+        fewer = about < own * (1 - SUM_TOLERANCE)
+        refuse(
+            name,
+            fewer | ((about < 2.0**53) & (samples < own)),
+            lambda i: f"n_samples is {tree.n_samples[i]}, but its children have fewer together",
+            inner,
+        )
     else:
-        for position, tree in enumerate(model.trees):
-            check_arrays(tree, columns, n_values, n_classes, model.missing, f"tree {position}")
-    check_boosting(model)
-    check_tree_weights(model)
-    if model.leaf_targets is not None:
-        if model.task != "regression" or model.combine != "mean":
-            raise ModelFileError("targets of leaves: only a forest for numbers has them")
-        check_leaf_targets(model.leaf_targets, _number_of_leaves(model), model.n_outputs)
-    check_facts(model)
+        refuse(
+            name,
+            (samples != own) | (np.abs(about - own) > SUM_TOLERANCE * own),
+            lambda i: f"n_samples is {tree.n_samples[i]}, but not the sum of its children's",
+            inner,
+        )
+    with np.errstate(over="ignore"):  # a sum that overflows cannot equal its parent, which is positive and finite
+        off = np.abs(np.add.reduceat(tree.weight[below], begins) - tree.weight[inner])
+    refuse(
+        name,
+        np.isnan(off) | (off > SUM_TOLERANCE * tree.weight[inner]),
+        lambda i: f"weight is {tree.weight[i]}, but not the sum of its children's",
+        inner,
+    )
 
 
-def _number_of_leaves(model: ModelData) -> int:
-    """Of all trees."""
-    if isinstance(model.trees, PackedTrees):
-        # Every inner node has two children, so a tree has one leaf more than inner nodes.
-        return (model.trees.n_nodes + model.trees.n_trees) // 2
-    return sum(tree.n_leaves for tree in model.trees)
+def check_empty_leaves(tree: Tree, empty: np.ndarray, name: str) -> None:
+    """Refuse a leaf without training rows that does not predict what its parent would."""
+    if not empty.any():
+        return
+    inner = np.flatnonzero(tree.kind != LEAF)
+    parent = np.zeros(tree.n_nodes, np.int64)
+    parent[children_of(tree, inner)] = np.repeat(inner, tree.n_branches[inner])
+    leaves = np.flatnonzero(empty)
+    # Bits: the leaf's numbers are copies.
+    for field in ("value", "impurity"):
+        what = f"a leaf without training rows has another {field} than its parent"
+        cells = np.ascontiguousarray(getattr(tree, field)).reshape(tree.n_nodes, -1).view(np.uint64)
+        refuse(
+            name,
+            (cells[leaves] != cells[parent[leaves]]).any(axis=1),
+            what,
+            leaves,
+        )
 
 
-def value_width(model: ModelData) -> int:
-    """Width of ``value`` in every tree: all classes of all outputs, or one number per output; of a score one."""
-    if model.boosting is not None:
-        return 1
-    return sum(model.n_classes) if model.task == "classification" else model.n_outputs
-
-
-def _check_parts(model: ModelData) -> None:
-    """Task, combine rule, outputs, classes and names."""
-    check_target(model.task, model.n_outputs, model.classes, model.target_names)
-    if model.combine not in COMBINE:
-        raise ModelFileError(f"combine is {model.combine!r}: expected one of {', '.join(map(repr, COMBINE))}")
-    if model.combine == "vote" and model.task != "classification":
-        raise ModelFileError("combine is 'vote': numbers have no classes to vote for")
-    if model.combine == "median" and (model.task != "regression" or model.n_outputs != 1):
-        raise ModelFileError("combine is 'median': it is taken of one predicted number")
-    if model.combine == "sum" and model.boosting is None:
-        raise ModelFileError("combine is 'sum': only the trees of boosting are added up, others are averaged or vote")
-    if model.combine != "sum" and model.boosting is not None:
-        raise ModelFileError(f"combine is {model.combine!r}: the trees of boosting are added up")
-    if model.unseen not in ("missing", "error", "majority"):
-        raise ModelFileError(f"unseen is {model.unseen!r}: expected 'missing', 'error' or 'majority'")
-    if model.missing not in MISSING:
-        raise ModelFileError(f"missing is {model.missing!r}: expected one of {', '.join(map(repr, MISSING))}")
-    if isinstance(model.trees, PackedTrees) and model.missing in ("surrogate", "fractional"):
-        raise ModelFileError(f"missing is {model.missing!r}: packed trees send a missing value one way")
-    if not len(model.trees) or (model.combine == "single" and len(model.trees) != 1):
-        raise ModelFileError(f"{len(model.trees)} trees do not fit combine={model.combine!r}")
-
-
-def check_target(task: str, n_outputs: int, classes: tuple[np.ndarray, ...], target_names: tuple[str, ...]) -> None:
-    """Refuse outputs, classes and names that contradict each other.
-
-    Parameters
-    ----------
-    task : {"classification", "regression"}
-    n_outputs : int >= 1
-    classes : tuple of ndarray
-        As ``ModelData.classes``.
-    target_names : tuple of str
-
-    Raises
-    ------
-    ModelFileError
-    """
-    if task not in ("classification", "regression"):
-        raise ModelFileError(f"task is {task!r}: expected 'classification' or 'regression'")
-    if type(n_outputs) is not int or n_outputs < 1:
-        raise ModelFileError(f"n_outputs is {n_outputs!r}: expected a whole number, at least 1")
-    expected = n_outputs if task == "classification" else 0
-    if len(classes) != expected:
-        raise ModelFileError(f"{len(classes)} class lists for {n_outputs} outputs of a {task}: expected {expected}")
-    for output, labels in enumerate(classes):
-        if labels.ndim != 1 or not len(labels):
-            raise ModelFileError(f"classes of output {output} have shape {labels.shape}: expected one axis, not empty")
-        if len(set(labels.tolist())) != len(labels):
-            raise ModelFileError(f"classes of output {output} hold one label twice")
-    if target_names and len(target_names) != n_outputs:
-        raise ModelFileError(f"{len(target_names)} target names for {n_outputs} outputs")
-
-
-def check_columns(schema: Schema) -> None:
-    """Refuse kinds and levels of columns that there cannot be.
-
-    Raises
-    ------
-    ModelFileError
-        No columns, an unknown kind, levels of numbers, or a name or level twice.
-    """
-    if not len(schema):
-        raise ModelFileError("the schema has no columns")
-    if len(set(schema.names)) != len(schema):
-        raise ModelFileError("the schema holds one column name twice")
-    for position, column in enumerate(schema.columns):
-        if column.kind not in ("numeric", "ordinal", "nominal"):
-            raise ModelFileError(f"column {position}: kind {column.kind!r} is not known")
-        if column.kind == "numeric" and column.levels:
-            raise ModelFileError(f"column {position}: a numeric column has {len(column.levels)} levels, expected none")
-        if len(set(column.levels)) != len(column.levels):
-            raise ModelFileError(f"column {position}: one level is there twice")
+def check_values(tree: Tree, n_classes: tuple[int, ...], empty: np.ndarray, name: str) -> None:
+    """Refuse values that are not finite, and class counts that are negative or do not add up to the weight."""
+    refuse(name, ~np.isfinite(tree.value).all(axis=1), "a value is not finite")
+    if not n_classes:
+        return
+    refuse(name, tree.value.min(axis=1) < 0, "a class count is negative")
+    starts = np.cumsum((0, *n_classes[:-1]))
+    with np.errstate(over="ignore"):
+        totals = np.add.reduceat(tree.value, starts, axis=1)
+    off = np.abs(totals - tree.weight[:, None]).max(axis=1)
+    refuse(
+        name,
+        ~empty & (off > SUM_TOLERANCE * tree.weight),
+        lambda i: f"its class counts add up to {totals[i].tolist()}, its weight is {tree.weight[i]}",
+    )

@@ -1,23 +1,21 @@
-"""What must hold of packed trees. In: ``PackedTrees``, facts of the columns. Out: nothing, or an error.
+"""What must hold of packed trees and of the bins that they ask about.
 
-Caller: ``tree.check``. Packed trees that pass can be walked and unpacked without bounds checks, and each ``Tree`` made
-from them passes ``check_tree``. Each check may rely on those before it. Records are read in blocks, so that the checks
-need little memory beside them.
+Packed trees that pass can be walked and unpacked without bounds checks, and each ``Tree`` made from them passes
+``check_tree``. Each check may rely on those before it. Records are read in blocks, so that the checks need little
+memory beside them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from treewright.exceptions import ModelFileError
-from treewright.tree.check_bins import check_bins
-from treewright.tree.impurities import COUNT_CRITERIA, MEAN_CRITERIA
-from treewright.tree.invariants import SUM_TOLERANCE, ColumnFacts
-from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
-from treewright.tree.packed import PackedTrees
+from treewright.tree.check import SUM_TOLERANCE, ColumnFacts, refuse
+from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees
+from treewright.tree.packing import leaf_samples_of, leaf_weights_of
 from treewright.tree.records import (
     LEAF_RECORD,
     MAX_NODES,
@@ -30,33 +28,38 @@ from treewright.tree.records import (
     kind_of,
     set_of,
 )
-from treewright.tree.refuse import refuse
+
+if TYPE_CHECKING:
+    from treewright.data.bins import Bins
+
 
 NAME = "packed trees"
 BLOCK = 1 << 17  # records: their parts stay in the cache
 _LEAF_BITS = ((1 << 32) - 1) ^ 3  # of a leaf: all 0
 _LARGEST_ROWS, _LARGEST_WEIGHT = 2.0**62, 1e300  # of a tree: sums that stay in range in any order
 _WHOLE = 2.0**53  # weights beyond are not counts of rows
-
-
-class Shape(NamedTuple):
-    """Number of axes of an array and the dtypes it may have."""
-
-    n_axes: int
-    dtypes: tuple[type, ...]
-
-
-SHAPES = {
-    "records": Shape(1, (np.int64,)),
-    "roots": Shape(1, (np.int64,)),
-    "sets": Shape(2, (np.uint64,)),
-    "seen": Shape(2, (np.uint64,)),
-    "set_column": Shape(1, (np.int32,)),
-    "leaf_value": Shape(2, (np.float32, np.float64)),
-    "leaf_weight": Shape(1, (np.float32, np.float64)),
-    "leaf_impurity": Shape(1, (np.float32, np.float64)),
-    "leaf_samples": Shape(1, (np.int64,)),
-    "importances": Shape(2, (np.float64,)),
+# Number of axes of an array and the dtypes it may have.
+SHAPES: dict[str, tuple[int, tuple[type, ...]]] = {
+    "records": (1, (np.int64,)),
+    "roots": (1, (np.int64,)),
+    "sets": (2, (np.uint64,)),
+    "seen": (2, (np.uint64,)),
+    "set_column": (1, (np.int32,)),
+    "leaf_value": (2, (np.float32, np.float64)),
+    "leaf_weight": (1, (np.float32, np.float64)),
+    "leaf_impurity": (1, (np.float32, np.float64)),
+    "leaf_samples": (1, (np.int64,)),
+    "importances": (2, (np.float64,)),
+}
+MAX_BINS = 255  # ``data.bins.MAX_BINS``, which brings Numba
+BIN_DTYPES = {
+    "is_nominal": np.bool_,
+    "n_bins": np.int32,
+    "start": np.int64,
+    "lowest": np.float64,
+    "highest": np.float64,
+    "level_start": np.int64,
+    "level_bin": np.uint8,
 }
 
 
@@ -65,18 +68,12 @@ def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_cla
 
     Parameters
     ----------
-    packed : PackedTrees
     columns : ColumnFacts
         Of the model's schema.
     n_values : int
         Width of the leaf table.
     n_classes : tuple of int
         Classes per output; empty for regression.
-
-    Raises
-    ------
-    ModelFileError
-        The message names the first offending node (a position in ``records``), set, bin or leaf row.
     """
     check_bins(packed.bins, columns)
     criteria = COUNT_CRITERIA if n_classes else MEAN_CRITERIA
@@ -99,10 +96,10 @@ def check_packed(packed: PackedTrees, columns: ColumnFacts, n_values: int, n_cla
 def _check_shapes(packed: PackedTrees, n_values: int) -> None:
     """Dtypes, axes and lengths."""
     for name, array in packed.arrays().items():
-        shape = SHAPES[name]
-        if array.dtype not in shape.dtypes or array.ndim != shape.n_axes:
-            kinds = " or ".join(np.dtype(dtype).name for dtype in shape.dtypes)
-            raise ModelFileError(f"{NAME}: {name} is not an array of {kinds} with {shape.n_axes} axes")
+        n_axes, dtypes = SHAPES[name]
+        if array.dtype not in dtypes or array.ndim != n_axes:
+            kinds = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+            raise ModelFileError(f"{NAME}: {name} is not an array of {kinds} with {n_axes} axes")
     n_sets, n_rows = len(packed.set_column), len(packed.leaf_value)
     means = 0 if packed.n_classes else n_rows
     expected = {
@@ -262,3 +259,41 @@ def _check_importances(importances: np.ndarray) -> None:
     refuse(NAME, bad.any(axis=1), "an importance is not a share", of="tree")
     total = importances.sum(axis=1)
     refuse(NAME, (total != 0) & ~(np.abs(total - 1) <= SUM_TOLERANCE), "its importances do not add up to 1", of="tree")
+
+
+def check_bins(bins: Bins, columns: ColumnFacts) -> None:
+    """Refuse bins that do not fit the columns or are out of order."""
+    for name, dtype in BIN_DTYPES.items():
+        array = getattr(bins, name)
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1:
+            raise ModelFileError(f"bins: {name} is not an array of {np.dtype(dtype).name} with one axis")
+    p, of = len(columns.n_levels), "column"
+    if len(bins.is_nominal) != p or len(bins.n_bins) != p:
+        raise ModelFileError(f"bins: of {len(bins.n_bins)} columns, the model has {p}")
+    nominal = bins.is_nominal
+    refuse("bins", nominal != columns.is_nominal, "bins and schema differ in whether it is nominal", of=of)
+    # A nominal column needs a number more, for levels without rows; 255 is that of a missing cell.
+    most = np.where(nominal, MAX_BINS - 1, MAX_BINS)
+    refuse("bins", (bins.n_bins < 0) | (bins.n_bins > most), lambda i: f"{bins.n_bins[i]} bins", of=of)
+    _check_starts("start", bins.start, np.where(nominal, 0, bins.n_bins), len(bins.lowest))
+    _check_starts("level_start", bins.level_start, np.where(nominal, columns.n_levels + 1, 0), len(bins.level_bin))
+    if len(bins.highest) != len(bins.lowest):
+        raise ModelFileError(f"bins: {len(bins.lowest)} lowest and {len(bins.highest)} highest values")
+    # A comparison with nan is false.
+    refuse("bins", ~(bins.lowest <= bins.highest), "its highest value is below its lowest", of="bin")
+    rises = np.ones(len(bins.lowest), bool)
+    rises[1:] = bins.highest[:-1] < bins.lowest[1:]
+    rises[bins.start[:-1][bins.start[:-1] < len(rises)]] = True
+    refuse("bins", ~rises, "it does not begin above the one before", of="bin")
+    counts = bins.n_bins[nominal]
+    beyond = bins.level_bin > np.repeat(counts, columns.n_levels[nominal] + 1)
+    refuse("bins", beyond, "its bin is not one of its column", of="level")
+    unseen = bins.level_bin[bins.level_start[1:][nominal] - 1]
+    refuse("bins", unseen != counts, "a level never seen is in a bin with rows", np.flatnonzero(nominal), of=of)
+
+
+def _check_starts(name: str, starts: np.ndarray, lengths: np.ndarray, n_cells: int) -> None:
+    """Refuse offsets that are not the running sum of the lengths, or do not end where the cells do."""
+    expected = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+    if len(starts) != len(expected) or (starts != expected).any() or expected[-1] != n_cells:
+        raise ModelFileError(f"bins: {name} does not divide {n_cells:,} cells among the columns as it must")

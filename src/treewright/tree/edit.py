@@ -1,4 +1,4 @@
-"""New trees from old ones. In: ``Tree``, node positions. Out: ``Tree``. Callers: pruning, readers of parts of a tree.
+"""New trees from old ones: parts of a tree, and trees whose nodes became leaves.
 
 An edit never changes its argument. Every result keeps what ``check_tree`` states: parents before children, siblings
 side by side, fillers at leaves. The parts of side tables come out one after another in the order of the nodes; level
@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import ParameterError
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, Tree
-from treewright.tree.fields import SURROGATE_FIELDS
+from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, SURROGATE_FIELDS, Tree
 
 # Of a surrogate: what does not change with its place.
 _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_node", "surrogate_level_set"))
@@ -25,7 +24,6 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
 
     Parameters
     ----------
-    tree : Tree
     nodes : iterable of int, positions in ``tree``
         Leaves among them, nodes below others of them and repetitions change nothing.
 
@@ -34,11 +32,6 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
     Tree
         The nodes that stay keep their order, samples, weight, impurity and value. ``tree`` itself where there is
         nothing to collapse.
-
-    Raises
-    ------
-    ParameterError
-        A position is not a whole number or not in the tree.
     """
     leaf = tree.is_leaf.copy()
     leaf[_positions(tree, nodes)] = True
@@ -52,20 +45,10 @@ def collapse(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> Tree
 def subtree(tree: Tree, node: int) -> Tree:
     """The part of a tree from one node down, as a tree of its own.
 
-    Parameters
-    ----------
-    tree : Tree
-    node : int, position in ``tree``
-
     Returns
     -------
     Tree
         ``node`` is its root; ``tree`` itself for node 0.
-
-    Raises
-    ------
-    ParameterError
-        The position is not a whole number or not in the tree, or no training row came to that node.
     """
     root = int(_positions(tree, [node])[0])
     if root == 0:
@@ -78,19 +61,9 @@ def subtree(tree: Tree, node: int) -> Tree:
 def is_below(tree: Tree, node: int) -> npt.NDArray[np.bool_]:
     """Which nodes are a node or stand below it.
 
-    Parameters
-    ----------
-    tree : Tree
-    node : int, position in ``tree``
-
     Returns
     -------
     bool[n_nodes]
-
-    Raises
-    ------
-    ParameterError
-        The position is not a whole number or not in the tree.
     """
     marked = np.zeros(tree.n_nodes, bool)
     marked[_positions(tree, [node])] = True
@@ -102,7 +75,6 @@ def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_
 
     Parameters
     ----------
-    tree : Tree
     order : int64[k], k >= 1
         The nodes that stay, by their old positions and in their new order: the new root first, parents before their
         children, siblings side by side in the order of their branches; all children of a node that does not end, none
@@ -161,10 +133,6 @@ def rebuild(tree: Tree, order: npt.NDArray[np.int64], leaf: npt.NDArray[np.bool_
 
 def level_order(tree: Tree) -> npt.NDArray[np.int64]:
     """The nodes level by level, each level in the order of its parents: an order for ``rebuild``.
-
-    Parameters
-    ----------
-    tree : Tree
 
     Returns
     -------

@@ -1,21 +1,19 @@
-"""Trees into eight bytes a node. In: a grown tree's arrays, or packed trees. Out: ``PackedTrees``.
-
-Callers: grow, forest, boosting, prune, estimators.
+"""Trees into eight bytes a node: packed when they are grown, joined, and some of them taken.
 
 The form is canonical: sets stand in the order of their nodes, leaf rows in the order in which leaves first need them,
-equal leaf rows are kept once, every set and every row is used. So the same trees give the same bytes.
+equal leaf rows are kept once, in the smallest dtypes that hold them, every set and every row is used. So the same trees
+give the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.tree.leaf_table import LeafTable, first_come, leaf_samples_of, leaf_table, merge_leaves
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import (
     CHILD_SHIFT,
@@ -36,6 +34,11 @@ from treewright.tree.records import (
 
 if TYPE_CHECKING:
     from treewright.data.bins import Bins
+
+
+WHOLE_LIMIT = 2.0**24  # below it float32 holds every whole number
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_FOLD = np.uint64(32)
 
 
 def pack_one(
@@ -59,15 +62,6 @@ def pack_one(
     """One tree, packed: ``pack_many`` of a single one.
 
     Parameters are those of ``pack_many``, but ``importances`` is float64[p], and node 0 is the root.
-
-    Returns
-    -------
-    PackedTrees
-
-    Raises
-    ------
-    TooLargeError
-        More columns than a record can name.
     """
     return pack_many(
         bins,
@@ -114,7 +108,6 @@ def pack_many(
 
     Parameters
     ----------
-    bins : Bins
     criterion : str
         What the trees were grown to lower.
     n_classes : tuple of int
@@ -141,15 +134,6 @@ def pack_many(
         Training rows.
     importances : float64[n_trees, p]
         Those of a tree sum to one, or are all 0; of criterion ``"gradient"`` they are the gains.
-
-    Returns
-    -------
-    PackedTrees
-
-    Raises
-    ------
-    TooLargeError
-        More columns, nodes or subset tests than a record can number.
     """
     if bins.n_columns > MAX_COLUMNS:
         raise TooLargeError(f"{bins.n_columns:,} columns: trees on bins take at most {MAX_COLUMNS:,}; drop some")
@@ -230,13 +214,6 @@ def join(parts: Sequence[PackedTrees]) -> PackedTrees:
     -------
     PackedTrees
         Nothing in it depends on how the trees were divided into parts.
-
-    Raises
-    ------
-    ParameterError
-        The parts do not belong together.
-    TooLargeError
-        The trees have more nodes or subset tests than a record can number.
     """
     first = parts[0]
     for part in parts[1:]:
@@ -281,7 +258,6 @@ def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
 
     Parameters
     ----------
-    packed : PackedTrees
     trees : sequence of int, not empty
         Which trees, counted from 0; one may be there twice.
 
@@ -289,11 +265,6 @@ def take(packed: PackedTrees, trees: Sequence[int] | np.ndarray) -> PackedTrees:
     -------
     PackedTrees
         As if only these had been joined: no set and no leaf row is left over.
-
-    Raises
-    ------
-    ParameterError
-        There is no such tree, or none is asked for.
     """
     chosen = np.asarray(trees, np.int64)
     if not len(chosen) or chosen.min() < 0 or chosen.max() >= packed.n_trees:
@@ -350,7 +321,7 @@ def _check_room(n_nodes: int, n_sets: int) -> None:
 
 
 def _renumber(records: np.ndarray, nodes: int, sets: int, row_of: np.ndarray | None) -> None:
-    """Move children and sets of some records by so many places, in place; leaves get new rows where told."""
+    """Move children and sets of some records by so many places, in place; leaves get new rows where given."""
     kind = kind_of(records)
     leaf = kind == LEAF_RECORD
     records += np.where(leaf, 0, nodes << CHILD_SHIFT)
@@ -379,3 +350,123 @@ def same_bins(one: Bins, other: Bins) -> bool:
     return one is other or all(
         np.array_equal(getattr(one, each.name), getattr(other, each.name)) for each in fields(one)
     )
+
+
+class LeafTable(NamedTuple):
+    """The leaf arrays of ``PackedTrees``."""
+
+    value: np.ndarray
+    weight: np.ndarray
+    impurity: np.ndarray
+    samples: np.ndarray
+
+
+def leaf_weights_of(packed: PackedTrees) -> np.ndarray:
+    """float64[m]: weight of each row of the leaf table."""
+    return weights_of(packed.leaf_value, packed.leaf_weight, packed.n_classes)
+
+
+def leaf_samples_of(packed: PackedTrees) -> np.ndarray:
+    """int64[m]: training rows of each row of the leaf table."""
+    return packed.leaf_samples if len(packed.leaf_samples) else leaf_weights_of(packed).astype(np.int64)
+
+
+def weights_of(value: np.ndarray, weight: np.ndarray, n_classes: tuple[int, ...]) -> np.ndarray:
+    """float64[m]: the weight of leaves: of classes the sum of the first output's counts."""
+    if not n_classes:
+        return weight.astype(np.float64)
+    total: np.ndarray = value[:, : n_classes[0]].sum(axis=1, dtype=np.float64)
+    return total
+
+
+def leaf_table(
+    n_classes: tuple[int, ...], value: np.ndarray, weight: np.ndarray, impurity: np.ndarray, samples: np.ndarray
+) -> LeafTable:
+    """The arrays of leaves in the smallest dtypes that hold them.
+
+    Class counts and weights stay exact; impurities are rounded to float32 unless one is beyond its range. Weights and
+    impurities share a dtype; of classes they are not read.
+    """
+    same = (weights_of(value, weight, n_classes) == samples).all()
+    kept = np.empty(0, np.int64) if same else samples.astype(np.int64)
+    if n_classes:
+        value = value + 0.0  # -0.0 would be another row
+        whole = ((value == np.rint(value)) & (np.abs(value) < WHOLE_LIMIT)).all()
+        nothing = np.empty(0, np.float32)
+        return LeafTable(value.astype(np.float32 if whole else np.float64), nothing, nothing.copy(), kept)
+    impurity = impurity + 0.0
+    limits = np.finfo(np.float32)
+    small = ((impurity == 0) | ((impurity >= limits.tiny) & (impurity <= limits.max))).all()
+    with np.errstate(over="ignore", under="ignore"):
+        small &= (weight.astype(np.float32) == weight).all()
+    dtype = np.float32 if small else np.float64
+    return LeafTable(value.astype(np.float64), weight.astype(dtype), impurity.astype(dtype), kept)
+
+
+def merge_leaves(table: LeafTable) -> tuple[LeafTable, np.ndarray]:
+    """Equal rows of a leaf table once.
+
+    Returns
+    -------
+    table : LeafTable
+        In the order in which a row first came.
+    row_of : int64[m]
+        Where each row went.
+    """
+    columns = [*table.value.T, table.weight, table.impurity, table.samples]
+    first, row_of = first_come(*(cells for cells in columns if len(cells)))
+    if len(first) == len(row_of):
+        return table, row_of
+    return LeafTable(*(cells[first] if len(cells) else cells for cells in table)), row_of
+
+
+def first_come(*columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct rows (by their bits) in the order in which they first come.
+
+    Returns
+    -------
+    first : int64[k], ascending
+        Where each distinct row stands first.
+    row_of : int64[m]
+        The number of each row.
+    """
+    bits = [np.ascontiguousarray(cells).view(f"u{cells.dtype.itemsize}") for cells in columns]
+    mixed = np.zeros(len(bits[0]), np.uint64)
+    for cells in bits:
+        mixed ^= cells
+        mixed *= _MIX
+        mixed ^= mixed >> _FOLD
+    # Rows of one hash become neighbours: one sort by one key instead of one per column.
+    order = np.argsort(mixed)
+    begins = _begins(mixed[order])
+    if _are_mixed(bits, order, begins):
+        order = np.lexsort(bits)
+        begins = np.zeros(len(order), bool)
+        for cells in bits:
+            begins |= _begins(cells[order])
+    if begins.all():
+        return np.arange(len(order)), np.arange(len(order))
+    # The sort is not stable; the lowest place of each group is what it would have put first.
+    first = np.minimum.reduceat(order, np.flatnonzero(begins))
+    by_first = np.argsort(first)
+    number = np.empty(len(first), np.int64)
+    number[by_first] = np.arange(len(first))
+    row_of = np.empty(len(order), np.int64)
+    row_of[order] = number[np.cumsum(begins) - 1]
+    return first[by_first], row_of
+
+
+def _begins(cells: np.ndarray) -> np.ndarray:
+    """bool[m]: which cells differ from the one before."""
+    begins = np.ones(len(cells), bool)
+    np.not_equal(cells[1:], cells[:-1], out=begins[1:])
+    return begins
+
+
+def _are_mixed(bits: list[np.ndarray], order: np.ndarray, begins: np.ndarray) -> bool:
+    """Whether two rows that are not equal have the same hash."""
+    for cells in bits:
+        sorted_cells = cells[order]
+        if ((sorted_cells[1:] != sorted_cells[:-1]) & ~begins[1:]).any():
+            return True
+    return False

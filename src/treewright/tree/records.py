@@ -1,4 +1,4 @@
-"""The bits of a packed node. In: records. Out: their parts. Callers: packed, packing, unpacking, check_packed, predict.
+"""The bits of a packed node.
 
 A record is one int64 that is never negative: bits 0-1 kind (leaf, threshold, subset), 2 branch of a missing cell, 3-10
 last bin that goes left, 11-31 column (of a subset 3-31: its set), 32-62 first child (of a leaf: row of the leaf table).

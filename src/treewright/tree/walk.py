@@ -1,4 +1,4 @@
-"""Walks over a tree, none of them recursive. In: a ``Tree``. Out: orders, paths, sizes. Callers: the verbs.
+"""Walks over a tree, none of them recursive.
 
 Every walk is a loop over an explicit stack or over the arrays themselves: parents stand before children, so a pass
 backwards over the positions sees children first. A tree of depth 20,000 is an ordinary tree here.
@@ -7,11 +7,20 @@ backwards over the positions sees children first. A tree of depth 20,000 is an o
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import Tree
+
+
+class Sizes(NamedTuple):
+    """``n_leaves`` and ``depth`` int64[n_trees]; ``n_tests`` int64[p]: how many nodes of all trees ask each column."""
+
+    n_leaves: np.ndarray
+    depth: np.ndarray
+    n_tests: np.ndarray
 
 
 def children(tree: Tree, node: int) -> range:
@@ -25,7 +34,6 @@ def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    tree : Tree
     nodes : int[k], inner nodes
 
     Returns
@@ -38,13 +46,7 @@ def children_of(tree: Tree, nodes: np.ndarray) -> np.ndarray:
 
 
 def path_to(tree: Tree, node: int) -> list[tuple[int, int]]:
-    """Return the steps from the root to a node as ``(node on the way, branch taken there)``.
-
-    Raises
-    ------
-    ParameterError
-        ``node`` is not a node of the tree.
-    """
+    """Return the steps from the root to a node as ``(node on the way, branch taken there)``."""
     if not 0 <= node < tree.n_nodes:
         raise ParameterError(f"node {node} is not in the tree; its nodes are 0 to {tree.n_nodes - 1}")
     parent = tree.parent
@@ -86,7 +88,6 @@ def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None 
 
     Parameters
     ----------
-    tree : Tree
     max_depth : int >= 0, optional
         Nodes deeper than this stay hidden.
     max_nodes : int >= 1, optional
@@ -96,11 +97,6 @@ def unfolded(tree: Tree, *, max_depth: int | None = None, max_nodes: int | None 
     -------
     frozenset of int
         A visible inner node outside this set is shown folded. Every visible node but the root has its parent in it.
-
-    Raises
-    ------
-    ParameterError
-        ``max_depth`` is negative or ``max_nodes`` is below 1.
     """
     if max_depth is not None and max_depth < 0:
         raise ParameterError(f"max_depth is {max_depth}; give 0 or more, or None for every level")

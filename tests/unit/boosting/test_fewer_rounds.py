@@ -14,9 +14,9 @@ from random_forests import SCHEMA, random_rows
 import treewright as tw
 from treewright.boosting.fewer_rounds import RoundsLog
 from treewright.exceptions import DataError, ParameterError
-from treewright.model import Model
-from treewright.tree.check import check_model
-from treewright.tree.codec import dumps
+from treewright.fitted import Model
+from treewright.model.check import check_model
+from treewright.model.codec import dumps
 from treewright.tree.packing import take
 
 

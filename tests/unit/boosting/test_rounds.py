@@ -27,9 +27,8 @@ from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly
 from treewright.boosting.settings import BoostRows, Evaluation
 from treewright.core.random import mixed
 from treewright.exceptions import DataError, ParameterError
-from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
 from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import take
+from treewright.tree.packing import leaf_samples_of, leaf_weights_of, take
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 
 TREE: dict[str, Any] = {"min_samples_leaf": 3, "max_leaf_nodes": 8, "l2": 0.25}

@@ -9,7 +9,7 @@ import pytest
 
 import treewright as tw
 from treewright.learn.boosting import held_out
-from treewright.tree.leaf_table import leaf_samples_of
+from treewright.tree.packing import leaf_samples_of
 
 RNG = np.random.default_rng(12)
 N = 400

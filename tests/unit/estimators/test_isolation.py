@@ -18,7 +18,7 @@ from treewright.core import progress
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import DataWarning, ParameterError, UnseenLevelError
 from treewright.forest.isolation_scores import anomaly_scores
-from treewright.tree import codec
+from treewright.model import codec
 
 
 def cloud_and_ring(rng):

@@ -7,7 +7,7 @@ import pytest
 
 from treewright.estimators.isolation import IsolationForest
 from treewright.exceptions import ParameterError
-from treewright.tree import codec
+from treewright.model import codec
 
 
 @pytest.fixture

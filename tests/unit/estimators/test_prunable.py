@@ -16,9 +16,9 @@ from sklearn.exceptions import NotFittedError
 import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.export.dot import to_dot
-from treewright.model import Model
-from treewright.tree import codec
-from treewright.tree.check import check_model
+from treewright.fitted import Model
+from treewright.model import codec
+from treewright.model.check import check_model
 
 KINDS = {
     "DecisionTreeClassifier": tw.DecisionTreeClassifier,

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.tree import codec
+from treewright.model import codec
 
 
 @pytest.mark.parametrize(

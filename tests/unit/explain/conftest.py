@@ -22,7 +22,7 @@ from treewright.grow.by_node.instances import all_instances
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.problem import Problem, class_problem, number_problem
 from treewright.grow.by_node.search import Search
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 # Quinlan 1986, table 1: is a Saturday morning suitable for tennis?
 TENNIS = """\

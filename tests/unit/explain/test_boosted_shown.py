@@ -13,14 +13,14 @@ from random_forests import SCHEMA, random_rows
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.explain.importance import impurity_importances
 from treewright.export.dot import to_dot
 from treewright.export.structure import to_structure
+from treewright.fitted import Model
 from treewright.forest.importance import impurity_decrease
-from treewright.model import Model
-from treewright.tree.check import check_model
-from treewright.tree.growth import growth_of
-from treewright.tree.nodes import node_of
+from treewright.model.check import check_model
+from treewright.model.growth import growth_of
+from treewright.model.summary import node_of
+from treewright.model.trees import impurity_importances
 from treewright.tree.packed import PackedTrees
 
 

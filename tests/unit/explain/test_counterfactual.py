@@ -14,9 +14,9 @@ from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.explain.change_words import preferred_level
 from treewright.explain.column_scales import scales_of_rows, scales_of_tree
 from treewright.explain.counterfactual import counterfactual
+from treewright.model.data import ModelData
 from treewright.tree.arrays import MULTIWAY
-from treewright.tree.conditions import Bound
-from treewright.tree.model import ModelData
+from treewright.tree.tests import Bound
 
 
 @pytest.fixture(scope="module")

@@ -15,8 +15,8 @@ from treewright.exceptions import ParameterError
 from treewright.explain.drawing import drawing
 from treewright.explain.spans import text_of, width_of
 from treewright.explain.text import show
+from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 WIDTHS = (20, 40, 60, 80, 120, 200)
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from treewright.explain.importance import impurity_importances
+from treewright.model.data import ModelData
+from treewright.model.trees import impurity_importances
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 
 def looped(tree: Tree, n_features: int) -> np.ndarray:

@@ -15,8 +15,8 @@ from treewright.data.schema import Column, Schema
 from treewright.explain.rule import LeafRule
 from treewright.explain.rule_table import LeafRules
 from treewright.explain.rules import leaf_rules
+from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 X = Schema((Column("x", "numeric"),))
 

@@ -9,13 +9,13 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
+from treewright.core.confidence import mean_interval, wilson_interval
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.explain.rule_bounds import readable_cuts, rounded
 from treewright.explain.rules import leaf_rules
+from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, LEAF, Tree
-from treewright.tree.intervals import mean_interval, wilson_interval
-from treewright.tree.model import ModelData
 
 X = Schema((Column("x", "numeric", missing_seen=True),))
 

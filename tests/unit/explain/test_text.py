@@ -13,9 +13,9 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.explain.text import show
+from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
-from treewright.tree.words import cell_width
+from treewright.tree.writing import cell_width
 
 
 def test_a_small_tree_reads_like_this(iris_model: ModelData) -> None:

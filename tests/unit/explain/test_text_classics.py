@@ -10,7 +10,7 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.explain.text import show
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 
 
 def test_a_line_per_branch_and_a_leaf_without_rows_predicts_what_its_parent_would(golf_model: ModelData) -> None:

@@ -11,7 +11,7 @@ from packed_trees import SCHEMA, draw
 from treewright.exceptions import ParameterError
 from treewright.export.dot import to_dot
 from treewright.export.structure import to_structure
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 from treewright.tree.packing import join
 
 

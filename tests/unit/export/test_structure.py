@@ -11,8 +11,8 @@ import numpy as np
 
 from treewright.data.schema import Column, Schema
 from treewright.export.structure import to_structure
+from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 
 def nodes_of(model: ModelData) -> list[dict[str, Any]]:

@@ -17,11 +17,10 @@ from treewright.forest.isolation_scores import (
     path_lengths,
     scores_of_rows,
 )
+from treewright.model import codec
+from treewright.model.data import ModelData
 from treewright.predict.route import leaf_of
-from treewright.tree import codec
-from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD
-from treewright.tree.fields import FIELDS
-from treewright.tree.model import ModelData
+from treewright.tree.arrays import FIELDS, LEAF, SUBSET, THRESHOLD
 
 
 def schema_of(n_levels):

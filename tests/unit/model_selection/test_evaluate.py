@@ -16,9 +16,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
+from treewright.core.confidence import wilson_interval
 from treewright.exceptions import DataError, DataWarning, ParameterError
 from treewright.model_selection import cross_validate, holdout, learning_curve, leave_one_out
-from treewright.tree.intervals import wilson_interval
 
 X, Y = load_iris(return_X_y=True)
 STEPS = [[1.0], [2.0], [8.0], [9.0]]

@@ -13,9 +13,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import treewright as tw
+from treewright.core.confidence import r2_interval
 from treewright.exceptions import DataError, ParameterError
 from treewright.model_selection import surrogate_tree
-from treewright.tree.intervals import r2_interval
 
 X, Y = load_breast_cancer(return_X_y=True)
 NUMBERS = load_diabetes(return_X_y=True)

@@ -16,13 +16,13 @@ import pytest
 from matplotlib.image import imread
 
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
+from treewright.model.data import ModelData
 from treewright.plot import raster, sized
 from treewright.plot.media import MEDIA, current_medium, medium_of
 from treewright.plot.pictures import SvgPicture, check_ending
 from treewright.plot.raster import in_light
 from treewright.plot.svg import plot
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 

@@ -15,12 +15,12 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
 from treewright.plot.cards import typographic
 from treewright.plot.measure import text_width
 from treewright.plot.svg import plot
 from treewright.tree.arrays import Tree
-from treewright.tree.model import ModelData
-from treewright.tree.multiway_tests import IntervalTest
+from treewright.tree.wording import IntervalTest
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -16,7 +16,7 @@ from treewright.predict import boosted
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.predict.column_steps import steps_of, tables_of_sets
 from treewright.predict.column_walk import CHOOSE, LOOK_UP, MERGE, OUT, PUT
-from treewright.predict.ensemble_blocks import packed_sums
+from treewright.predict.walks import packed_sums
 from treewright.tree.packed import PackedTrees
 
 

@@ -12,13 +12,11 @@ from random_forests import SCHEMA, random_rows
 from scipy.special import expit, softmax
 
 from treewright.data.schema import Column, Schema
-from treewright.model import Model
-from treewright.predict.ensemble import combined, scores_of, weighted_median
-from treewright.predict.links import answers_of
-from treewright.predict.staged import staged_answers
+from treewright.fitted import Model
+from treewright.model.aggregation import Boosting, Link, answers_of, weighted_median
+from treewright.model.data import ModelData
+from treewright.predict.ensemble import combined, scores_of, staged_answers
 from treewright.predict.values import predict_codes, predict_leaves, predict_shares
-from treewright.tree.boosting import Boosting, Link
-from treewright.tree.model import ModelData
 
 X = Schema((Column("x", "numeric"),))
 

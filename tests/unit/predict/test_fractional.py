@@ -12,12 +12,12 @@ import pytest
 from random_trees import SCHEMA, Node, branch, flat, grow_at_random, random_matrix
 
 from treewright.exceptions import DataWarning
-from treewright.model import Model
+from treewright.fitted import Model
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
 from treewright.predict import values
 from treewright.predict.fractional import rows_with_missing
 from treewright.tree.arrays import LEAF, MULTIWAY, Tree
-from treewright.tree.check import check_model
-from treewright.tree.model import ModelData
 
 nan = math.nan
 

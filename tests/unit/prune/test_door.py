@@ -13,7 +13,9 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.model import Model
+from treewright.fitted import Model
+from treewright.model import codec
+from treewright.model.data import ModelData
 from treewright.prune.cost_complexity import cost_complexity, depth, leaves
 from treewright.prune.decision import Decision, Rows
 from treewright.prune.description_length import description_length
@@ -25,9 +27,7 @@ from treewright.prune.minimum_error import minimum_error
 from treewright.prune.pessimistic import pessimistic
 from treewright.prune.reduced_error import reduced_error
 from treewright.prune.significance import significance
-from treewright.tree import codec
 from treewright.tree.edit import collapse
-from treewright.tree.model import ModelData
 
 
 @pytest.fixture(scope="module")

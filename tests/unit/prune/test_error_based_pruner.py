@@ -14,12 +14,12 @@ from same_trees import trees_equal
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.model import Model
+from treewright.fitted import Model
+from treewright.model.check import check_model
 from treewright.prune.confidence import added_errors
 from treewright.prune.decision import Rows
 from treewright.prune.error_based import error_based
 from treewright.tree.arrays import THRESHOLD, Tree
-from treewright.tree.check import check_model
 from treewright.tree.edit import collapse as cut_at
 
 NAMES = ("training_as_leaf", "training_of_subtree", "estimated_as_leaf", "estimated_of_subtree", "estimated_of_branch")

@@ -7,9 +7,9 @@ import pytest
 from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
+from treewright.model.data import ModelData
 from treewright.prune.path import Path
 from treewright.prune.path_errors import path_losses
-from treewright.tree.model import ModelData
 
 
 def chain(depth, *, value=None, classes=()):

@@ -12,11 +12,10 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.explain.ensemble import sizes_of
+from treewright.model.data import sizes_of
 from treewright.page.parts_ensemble import MarkPart
 from treewright.page.plain import json_for_script, plain
-from treewright.predict.ensemble import combined
-from treewright.predict.first_trees import answers_after
+from treewright.predict.ensemble import answers_after, combined
 from treewright.reporting.ensemble_part import ensemble_part
 from treewright.reporting.judged import judged_rows
 from treewright.reporting.options import Options

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.reporting.judged import judged_rows, numbers_of, shares_of
+from treewright.reporting.judged import judged_rows
 
 X, Y = load_iris(return_X_y=True)
 TABLE = {"sky": ["sun", "rain", None, "sun", "fog"] * 6, "wind": np.arange(30.0)}
@@ -22,7 +22,7 @@ def test_answers_of_neighbours_are_those_of_predict():
 
     assert np.array_equal(judged.shares[0], est.predict_proba(X[1::2]))
     assert np.array_equal(judged.codes[:, 0], est.predict(X[1::2]))
-    assert np.array_equal(shares_of(est.model_, judged.matrix)[0], judged.shares[0])
+    assert np.array_equal(est.model_.shares_of(judged.matrix)[0], judged.shares[0])
 
 
 def test_numbers_of_neighbours_are_those_of_predict_for_one_and_for_two_outputs():
@@ -31,7 +31,7 @@ def test_numbers_of_neighbours_are_those_of_predict_for_one_and_for_two_outputs(
         judged = judged_rows(est.model_, est, X[1::2, :2], target[1::2])
 
         assert np.array_equal(judged.numbers, est.predict(X[1::2, :2]).reshape(75, -1))
-        assert np.array_equal(numbers_of(est.model_, judged.matrix), judged.numbers)
+        assert np.array_equal(est.model_.numbers_of(judged.matrix), judged.numbers)
 
 
 def test_neighbours_know_the_rows_of_their_fit():

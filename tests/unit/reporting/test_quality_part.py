@@ -11,6 +11,7 @@ from sklearn.calibration import calibration_curve
 from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
+from treewright.core.confidence import wilson_interval
 from treewright.judge.uncertainty import rows_worth
 from treewright.page.plain import plain
 from treewright.reporting.judged import Judged, judged_rows
@@ -18,7 +19,6 @@ from treewright.reporting.options import Options
 from treewright.reporting.quality_classes import class_quality
 from treewright.reporting.quality_numbers import number_quality
 from treewright.reporting.quality_part import quality_parts
-from treewright.tree.intervals import wilson_interval
 
 
 def classes(truth, shares, weights=None, *, labels=None, combine="mean"):

@@ -13,9 +13,10 @@ from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_model, check_tree
-from treewright.tree.model import ModelData
+from treewright.tree.check import check_tree
 
 BROKEN = [
     ("kind", 3, 5, "node 3: kind 5 is not known"),

@@ -12,10 +12,10 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ModelFileError
-from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.check import check_model, check_tree
-from treewright.tree.fields import FIELDS
-from treewright.tree.model import ModelData
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
+from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.tree.check import check_tree
 
 WithCell = Callable[..., Tree]
 

@@ -14,12 +14,12 @@ from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.tree.arrays import LEAF, MULTIWAY, SUBSET, Tree
-from treewright.tree.check import check_model, check_tree
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
+from treewright.model.summary import node_of
+from treewright.tree.arrays import LEAF, MULTIWAY, NODE_FIELDS, SUBSET, Tree
+from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse, rebuild, subtree
-from treewright.tree.fields import NODE_FIELDS
-from treewright.tree.model import ModelData
-from treewright.tree.nodes import node_of
 from treewright.tree.walk import children, children_of
 
 RandomTree = Callable[..., tuple[Tree, Schema]]

@@ -12,12 +12,11 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.grow import subsets
-from treewright.tree import tests as readable
+from treewright.model.data import ModelData
+from treewright.model.growth import node_test
+from treewright.tree import wording as readable
 from treewright.tree.arrays import Tree
-from treewright.tree.binary_tests import SubsetTest, ThresholdTest
-from treewright.tree.model import ModelData
-from treewright.tree.multiway_tests import IntervalTest, MultiwayTest
-from treewright.tree.tests import describe, node_test, threshold_digits
+from treewright.tree.wording import IntervalTest, MultiwayTest, SubsetTest, ThresholdTest, describe, threshold_digits
 
 
 def edges(test: Any, **options: Any) -> list[str]:

@@ -12,11 +12,10 @@ from packed_trees import draw
 from random_forests import SCHEMA, random_forest
 
 from treewright.exceptions import TooLargeError
+from treewright.model.check import check_model
 from treewright.tree import packing
-from treewright.tree.check import check_model
-from treewright.tree.leaf_table import leaf_samples_of, leaf_weights_of
 from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, pack_many, pack_one, take
+from treewright.tree.packing import join, leaf_samples_of, leaf_weights_of, pack_many, pack_one, take
 from treewright.tree.records import (
     LEAF_RECORD,
     SUBSET_RECORD,

@@ -12,14 +12,14 @@ from same_trees import trees_equal
 
 from treewright.data.bins import Bins, bins_of
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.tree import leaf_table, packing
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
+from treewright.tree import packing
+from treewright.tree import packing as leaf_table
 from treewright.tree.arrays import Tree
-from treewright.tree.check import check_model, check_tree
-from treewright.tree.impurities import count_impurity
-from treewright.tree.leaf_table import first_come
-from treewright.tree.model import ModelData
-from treewright.tree.packed import PackedTrees
-from treewright.tree.packing import join, pack_one, take
+from treewright.tree.check import check_tree
+from treewright.tree.packed import PackedTrees, count_impurity
+from treewright.tree.packing import first_come, join, pack_one, take
 from treewright.tree.records import bits_below
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from treewright.exceptions import ParameterError
-from treewright.tree.model import ModelData
+from treewright.model.data import ModelData
 from treewright.tree.walk import depth_of_tree, path_to, subtree_sizes, unfolded
 
 

@@ -22,7 +22,7 @@ from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
 from treewright.grow.by_node.problem import Problem, class_problem, number_problem
 from treewright.grow.by_node.search import Search
-from treewright.tree.model import Missing
+from treewright.tree.arrays import Missing
 
 ALGORITHMS = ("cart", "id3", "c45", "chaid")
 

@@ -19,7 +19,7 @@ import numpy as np
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError
 from treewright.grow.statistics import centre_of
-from treewright.tree.model import Missing
+from treewright.tree.arrays import Missing
 
 LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
 LEAST_WEIGHT = 1e-280  # of one row, beside a largest weight of 1 where weights are scaled

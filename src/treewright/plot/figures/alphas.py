@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from treewright.plot.figures.look import LABEL_PAD, SMALL, TICK, families, figure_of, points, text_style, tick_style
 from treewright.plot.style import LIGHT
-from treewright.tree.words import written_amount
+from treewright.tree.writing import written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

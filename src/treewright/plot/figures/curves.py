@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError, ParameterError
+from treewright.model.summary import counted
 from treewright.plot.figures.alphas import alpha_axis
 from treewright.plot.figures.checks import numbers, spread, whole
 from treewright.plot.figures.look import (
@@ -38,8 +39,7 @@ from treewright.plot.figures.look import (
     tint,
 )
 from treewright.plot.style import LIGHT
-from treewright.tree.summary import counted
-from treewright.tree.words import written_amount
+from treewright.tree.writing import written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

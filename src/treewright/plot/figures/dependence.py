@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.exceptions import DataError
+from treewright.model.summary import counted
 from treewright.plot.figures.checks import numbers
 from treewright.plot.figures.look import (
     DASH_DOT,
@@ -33,8 +34,7 @@ from treewright.plot.figures.look import (
     tint,
 )
 from treewright.plot.style import LIGHT, class_color, mixed
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten
+from treewright.tree.writing import shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

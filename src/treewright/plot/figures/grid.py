@@ -22,7 +22,7 @@ from treewright.data.schema import Column, Schema
 from treewright.data.table import Table
 from treewright.exceptions import DataError, ParameterError
 from treewright.plot.figures.look import x_limits
-from treewright.tree.words import written_level, written_name, written_number
+from treewright.tree.writing import written_level, written_name, written_number
 
 BLOCK = 1 << 16  # rows that predict gets at once
 MOST_LEVELS = 500

@@ -16,7 +16,7 @@ from treewright.exceptions import ParameterError
 from treewright.plot.measure import text_width
 from treewright.plot.media import current_medium
 from treewright.plot.style import LIGHT, class_color, mixed
-from treewright.tree.words import escape_controls, shorten, written_amount
+from treewright.tree.writing import escape_controls, shorten, written_amount
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,12 +15,12 @@ import numpy.typing as npt
 
 from treewright.data.cells import is_missing
 from treewright.exceptions import DataWarning
+from treewright.model.summary import counted
 from treewright.plot.figures.answers import Answers
 from treewright.plot.figures.grid import Axis, Plane
 from treewright.plot.figures.look import named, points, tint
 from treewright.plot.style import LIGHT, class_color, mixed
-from treewright.tree.summary import counted
-from treewright.tree.words import shorten, written_level
+from treewright.tree.writing import shorten, written_level
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -37,7 +37,7 @@ from treewright.plot.figures.points import (
     warn_of_hidden,
 )
 from treewright.plot.style import LIGHT, class_color, mixed
-from treewright.tree.words import cell_width, shorten
+from treewright.tree.writing import cell_width, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

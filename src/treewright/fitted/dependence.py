@@ -1,0 +1,108 @@
+"""What a model says along a column, with its picture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from typing import Any
+
+from treewright.data.cells import shown
+from treewright.exceptions import ParameterError
+from treewright.explain.dependence_table import DependenceTable
+from treewright.explain.partial_dependence import partial_dependence as worked_out
+from treewright.model.data import ModelData
+from treewright.model.summary import counted
+from treewright.plot.style import class_color
+from treewright.tree.writing import written_level, written_name
+
+
+class PartialDependence(DependenceTable):
+    """What a model says on average when a column, or a pair of columns, has this or that value.
+
+    The attributes are those of ``treewright.explain.dependence_table.DependenceTable``.
+    """
+
+    def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
+        """Draw the means, with single rows behind them; of two columns a map.
+
+        Parameters
+        ----------
+        label : hashable, optional
+            Of several classes the one to draw; by default all of them, of two columns the last. Single rows are drawn
+            where one class is.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            As ``treewright.plot.dependence_lines`` or ``dependence_map`` draws it.
+
+        Raises
+        ------
+        ParameterError
+            There is no such class here.
+        MissingLibraryError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 1, 5, 9], "sun": [9, 7, 2, 1]}
+        >>> est = tw.DecisionTreeRegressor().fit(X, [4.0, 4.0, 1.0, 1.0])
+        >>> figure = est.partial_dependence(X, "rain", individual=3).plot()
+        >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
+        ('rain', 'mean prediction')
+        """
+        from treewright.plot.figures.dependence import dependence_lines, dependence_map
+
+        lines = self._lines(label)
+        first = self.axes[0]
+        places = [axis.cells if axis.is_numeric else axis.texts for axis in self.axes]
+        names = [written_name(axis.name) for axis in self.axes]
+        if len(self.axes) == 2:
+            return dependence_map(
+                x=places[0], y=places[1], means=self.values[lines[-1]], color=self._color(lines[-1]), xlabel=names[0],
+                ylabel=names[1], zlabel=self._ylabel(lines[-1:]), ax=ax,
+            )  # fmt: skip
+        alone = len(lines) == 1
+        return dependence_lines(
+            x=places[0],
+            means=self.values[lines],
+            names=[f"mean of {counted(self.n_rows, 'row')}"] if alone else [self.titles[line] for line in lines],
+            individual=self.individual[lines[0]] if alone and len(self.rows) else None,
+            deciles=first.deciles,
+            colors=[self._color(line) for line in lines],
+            xlabel=names[0],
+            ylabel=self._ylabel(lines),
+            ax=ax,
+        )
+
+    def _lines(self, label: Hashable | None) -> list[int]:
+        """Which lines of the answers are drawn."""
+        if label is None:
+            return list(range(len(self.values)))
+        if label not in self.labels:
+            have = ", ".join(map(written_level, self.labels)) or "none: the model predicts numbers"
+            raise ParameterError(f"label={shown(label)}: the classes here are {have}")
+        return [self.labels.index(label)]
+
+    def _color(self, line: int) -> str:
+        """The colour of a line: of several classes their own."""
+        return class_color(line if len(self.values) > 1 else 0)
+
+    def _ylabel(self, lines: list[int]) -> str:
+        """What stands beside the axis of answers."""
+        if self.task == "regression":
+            return "mean prediction" if self.said == "y" else f"mean prediction of {self.said}"
+        return f"mean share of {'the class' if len(lines) > 1 else self.titles[lines[0]]}"
+
+
+def partial_dependence(
+    model: ModelData, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
+) -> PartialDependence:
+    """Tell what a model says on average when a column, or a pair, has this or that value.
+
+    Parameters, errors and notes as ``treewright.explain.partial_dependence.partial_dependence``.
+    """
+    found = worked_out(model, X, column, second, **options)
+    return PartialDependence(**{field.name: getattr(found, field.name) for field in fields(found)})

@@ -1,0 +1,123 @@
+"""A model from its file, and what every fitted model answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.fitted.model import Model
+from treewright.model import codec
+from treewright.model.container import NEIGHBORS_FORMAT, Reader, read_file
+from treewright.model.data import ModelData
+
+if TYPE_CHECKING:
+    from treewright.fitted.neighbors import NeighborsModel
+
+
+class Fitted(Protocol):
+    """What every fitted model answers, whether it holds trees or rows to look for the nearest of.
+
+    Callers ask what a model can do (``has_trees`` and the like), not of which class it is.
+    """
+
+    has_trees: ClassVar[bool]
+    task: Literal["classification", "regression"]
+    classes: tuple[np.ndarray, ...]
+    n_outputs: int
+    target_names: tuple[str, ...]
+
+    @property
+    def schema(self) -> Schema | None:
+        """The columns; None where the model was fitted on sparse rows."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """Training facts that are plain JSON."""
+
+    @property
+    def n_targets(self) -> int:
+        """How many columns the target has."""
+
+    @property
+    def is_single_tree(self) -> bool:
+        """Whether it is one tree, which can be shown, pruned and written as rules."""
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether trees add to scores, as those of gradient boosting do."""
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether trees were grown round by round."""
+
+    def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Class codes of encoded rows: int[n, n_outputs]."""
+
+    def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
+        """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
+
+    def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
+        """Numbers of encoded rows: float64[n, n_outputs]."""
+
+    def predict(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
+        """Predict a class label or a number for each row."""
+
+    def predict_proba(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray | list[np.ndarray]:
+        """Predict the share of each class."""
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row."""
+
+    def show(self) -> str:
+        """Return the model as text."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file."""
+
+
+def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path of a file that ``save`` wrote
+
+    Returns
+    -------
+    Model or NeighborsModel
+        As the file holds trees or the rows of nearest neighbours.
+
+    Raises
+    ------
+    ModelFileError
+        The file is not a whole model file, was tampered with, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import os, tempfile, treewright as tw
+    >>> est = tw.DecisionTreeRegressor(max_depth=1).fit([[1.0], [2.0]], [10.0, 20.0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "two.tw")
+    ...     est.save(path)
+    ...     tw.load(path).predict([[1.2]])
+    array([10.])
+    """
+    found = read_file(path, _reader_of)
+    if isinstance(found, ModelData):
+        return Model.of(found)
+    from treewright.fitted.neighbors import NeighborsModel
+
+    return NeighborsModel(**found)
+
+
+def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:
+    """The reader of what a file of this format holds."""
+    if file_format != NEIGHBORS_FORMAT:
+        return codec.READER
+    from treewright.neighbors.codec import READER  # not at the top: trees need no neighbours
+
+    return READER

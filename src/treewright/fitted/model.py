@@ -1,0 +1,660 @@
+"""A fitted model of trees with its verbs: predictions, pictures, prunings, files.
+
+``Model`` is ``ModelData`` and nothing more: each method is one line of a verb's module. It needs no estimator and does
+not import scikit-learn.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import os
+from collections.abc import Iterator
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from treewright.data.encoder import encode, encode_row
+from treewright.data.rows import encode_plain_row
+from treewright.exceptions import ParameterError
+from treewright.model import codec
+from treewright.model.aggregation import first_largest, output_columns
+from treewright.model.data import ModelData, boosted_parts, labels_of, rows_with_target
+from treewright.model.summary import counted, single_tree
+from treewright.predict import ensemble as staged
+from treewright.predict import values
+from treewright.predict.ensemble import combined, scores_of
+from treewright.predict.fractional import average_of_leaves
+from treewright.predict.one import leaf_of_row
+from treewright.predict.values import leaf_table
+from treewright.prune.decision import Rows
+from treewright.prune.methods import ROUNDS
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from scipy.sparse import csr_matrix
+
+    from treewright.boosting.fewer_rounds import RoundsLog
+    from treewright.explain.audit import Audit
+    from treewright.explain.change import Counterfactual
+    from treewright.explain.rule_table import LeafRules
+    from treewright.fitted.dependence import PartialDependence
+    from treewright.model.summary import Node
+    from treewright.plot.svg import SvgPicture
+    from treewright.prune.log import PruneLog
+
+
+class Model(ModelData):
+    """A fitted model: it predicts, shows itself and is saved; it never changes.
+
+    Made by fitting an estimator (``est.model_``) or by ``treewright.load``. The attributes are those of
+    ``treewright.model.data.ModelData``. A model of many trees predicts with all of them; what belongs to one tree is
+    asked of ``model.tree(i)``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.DecisionTreeClassifier().fit({"sky": ["sun", "rain", "sun"], "wind": [3, 5, 9]}, ["out", "in", "in"])
+    >>> model = est.model_
+    >>> model.predict({"wind": [4], "sky": ["sun"]})
+    array(['out'], dtype='<U3')
+    >>> print(model.predict_one({"wind": 4, "sky": "sun"}))
+    out
+    """
+
+    @classmethod
+    def of(cls, data: ModelData) -> Model:
+        """The same model with the verbs as methods."""
+        return cls(**{field.name: getattr(data, field.name) for field in fields(ModelData)})
+
+    @property
+    def n_trees(self) -> int:
+        """How many trees there are."""
+        return len(self.trees)
+
+    def tree(self, i: int) -> Model:
+        """Return one of many trees as a model of its own, with the same columns and classes.
+
+        A tree of a boosted model predicts a number: what it adds to its score.
+
+        Parameters
+        ----------
+        i : int, 0 to n_trees - 1
+
+        Returns
+        -------
+        Model
+            The same object where this model is a single tree already.
+
+        Raises
+        ------
+        ParameterError
+            There is no such tree.
+        """
+        if isinstance(i, bool) or not hasattr(i, "__index__") or not 0 <= int(i) < self.n_trees:
+            raise ParameterError(f"tree is {i!r}; the model has {counted(self.n_trees, 'tree')}, counted from 0")
+        if self.is_single_tree:
+            return self
+        return single_tree(self, int(i))
+
+    def _the_tree(self, verb: str) -> Model:
+        """The model itself where it is a single tree, else an error that says how to choose one."""
+        if not self.is_single_tree:
+            raise ParameterError(
+                f"{verb} is for one tree, the model has {counted(self.n_trees, 'tree')}: choose one, as in "
+                f"model.tree(0).{verb}(...)"
+            )
+        return self
+
+    def node(self, i: int, *, tree: int | None = None) -> Node:
+        """Return one node as an object that can be read and printed.
+
+        Parameters
+        ----------
+        i : int
+            Its position; 0 is the root.
+        tree : int, optional
+            Which of many trees.
+
+        Raises
+        ------
+        ParameterError
+            There is no such node or tree, or there are many trees and none is chosen.
+        """
+        from treewright.model.summary import node_of
+
+        return node_of(self._the_tree("node") if tree is None else self.tree(tree), i)
+
+    def _encoded(self, X: Any, owner: str) -> np.ndarray:
+        """The rows of a table as the trees take them."""
+        if type(X) is list and len(X) == 1 and type(X[0]) is list and not self.schema.named:
+            # The door for one row in lists: a table of one row takes ten times as long as many trees do.
+            cells = encode_plain_row(self.schema, X[0])
+            if cells is not None and not (self.missing == "error" and math.isnan(sum(cells))):
+                return np.array([cells])
+        return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner)
+
+    def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Predict a class label or a number for each row.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Columns are matched by name where the model knows names.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Returns
+        -------
+        ndarray[n] or ndarray[n, n_outputs]
+            Labels in the dtype of the target; float64 for regression.
+
+        Raises
+        ------
+        ColumnError
+            Columns are missing, doubled or of another kind than at fit.
+        UnseenLevelError
+            A level that fit never saw, under ``unseen="error"``.
+        MissingValueError
+            A missing cell, or a level that counts as missing, under ``missing="error"``.
+        """
+        matrix = self._encoded(X, owner)
+        if self.task == "regression":
+            return self._numbers(self.numbers_of(matrix, n_jobs))
+        return labels_of(self.classes, self.codes_of(matrix, n_jobs))
+
+    def codes_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Class codes of encoded rows: int32[n, n_outputs]."""
+        return values.predict_codes(self, matrix, n_jobs)
+
+    def shares_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
+        """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
+        return values.predict_shares(self, matrix, n_jobs)
+
+    def numbers_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+        """Numbers of encoded rows: float64[n, n_outputs]."""
+        return values.predict_numbers(self, matrix, n_jobs)
+
+    def _numbers(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers as ``predict`` gives them."""
+        return numbers[:, 0] if self.n_outputs == 1 else numbers
+
+    def predict_proba(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray | list[np.ndarray]:
+        """Predict the share of each class in the row's leaf; of many trees the mean of that, or the share of votes.
+
+        Of a boosted model the shares come from the scores: the logistic function for two classes, softmax for more.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+            In the order of ``classes``; rows sum to one.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers.
+        """
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use predict")
+        shares = self.shares_of(self._encoded(X, owner), n_jobs)
+        return shares[0] if self.n_outputs == 1 else shares
+
+    def predict_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Scores of each row, which the trees of a boosted model add up; what they mean its link tells.
+
+        Returns
+        -------
+        float64[n], or float64[n, n_scores] for several scores
+            Of two classes the log odds of the second, of more one score per class; of numbers see
+            ``treewright.model.aggregation.Boosting``. Log odds so near to 0 that both shares round to 0.5 (about 1e-16)
+            are a tie for ``predict``, which takes the first class.
+
+        Raises
+        ------
+        AttributeError
+            The model is not boosted.
+        """
+        self._refuse_without_scores()
+        return self._scores(scores_of(self, self._encoded(X, owner), n_jobs))
+
+    def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
+        """Scores after each round, as ``predict_scores`` gives them; the last are the same.
+
+        Raises
+        ------
+        AttributeError
+            The model is not boosted.
+        """
+        self._refuse_without_scores()
+        return map(self._scores, staged.staged_scores(self, self._encoded(X, owner), n_jobs))
+
+    def staged_predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
+        """Predictions after each round, as ``predict`` gives them; the last are the same.
+
+        Parameters
+        ----------
+        X : table of n rows
+            Read at once; each answer is worked out when it is asked for, and a ``TooLargeError`` comes with the first.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Raises
+        ------
+        AttributeError
+            The trees were not grown in rounds.
+        """
+        answers = self._staged(X, n_jobs, owner)
+        if self.task == "regression":
+            return map(self._numbers, answers)
+        return (labels_of(self.classes, first_largest(self, shares)) for shares in answers)
+
+    def staged_predict_proba(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> Iterator[np.ndarray | list[np.ndarray]]:
+        """Class shares after each round, as ``predict_proba`` gives them; the last are the same.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers, or its trees were not grown in rounds.
+        """
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use staged_predict")
+        answers, columns = self._staged(X, n_jobs, owner), output_columns(self)
+        if self.n_outputs == 1:
+            return answers
+        return ([np.ascontiguousarray(shares[:, each]) for each in columns] for shares in answers)
+
+    def _staged(self, X: Any, n_jobs: int | None, owner: str) -> Iterator[np.ndarray]:
+        """What the trees say together after each round."""
+        if not self.has_rounds:
+            raise AttributeError("the trees of this model were not grown in rounds: only boosted models are staged")
+        return staged.staged_answers(self, self._encoded(X, owner), n_jobs)
+
+    def _refuse_without_scores(self) -> None:
+        if not self.has_scores:
+            raise AttributeError("only a model of gradient boosting has scores; use predict or predict_proba")
+
+    def _scores(self, scores: np.ndarray) -> np.ndarray:
+        """Scores as ``predict_scores`` gives them."""
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict_quantile(
+        self, X: Any, quantiles: Any = (0.05, 0.5, 0.95), *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray:
+        """Predict quantiles of the target; only a forest that was fitted with ``quantiles=True``.
+
+        Parameters
+        ----------
+        X : table of n rows
+        quantiles : float or sequence of q floats, 0 to 1
+            See ``treewright.forest.quantiles.predict_quantiles``.
+        n_jobs : int or None
+            Threads; the result does not depend on it.
+        owner : str
+            Who is named in messages about the table.
+
+        Returns
+        -------
+        float64[n, q], or float64[n, q, n_outputs] for several outputs
+            Targets of the fit.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts classes.
+        ParameterError
+            A quantile is out of range, or the model has no targets.
+        """
+        from treewright.forest.quantiles import predict_quantiles
+
+        answers = predict_quantiles(self, self._encoded(X, owner), quantiles, n_jobs)
+        return answers[:, :, 0] if self.n_outputs == 1 else answers
+
+    def predict_interval(
+        self, X: Any, level: float = 0.9, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> np.ndarray:
+        """Predict an interval that holds the share ``level`` of the targets: two quantiles, as much below as above.
+
+        Returns
+        -------
+        float64[n, 2], or float64[n, 2, n_outputs] for several outputs
+
+        Raises
+        ------
+        AttributeError, ParameterError
+            As ``predict_quantile``.
+        """
+        from treewright.forest.quantiles import ends_of_level
+
+        return self.predict_quantile(X, ends_of_level(level), n_jobs=n_jobs, owner=owner)
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row, as fast as can be.
+
+        Parameters
+        ----------
+        row : sequence of p cells, or mapping from column name to cell
+
+        Returns
+        -------
+        scalar, or ndarray[n_outputs] for several outputs
+            A label or a float, as an element of what ``predict`` returns.
+        """
+        cells = encode_plain_row(self.schema, row)
+        if cells is None or (self.missing == "error" and math.isnan(sum(cells))):
+            cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
+        if not self.is_single_tree:
+            answers = combined(self, np.array([cells]), n_jobs=1)
+            numbers, codes = answers[0], first_largest(self, answers)[0]
+        elif self.missing == "fractional" and any(map(math.isnan, cells)):
+            numbers, codes = self._averaged(cells)
+        else:
+            table = leaf_table(self)
+            leaf = leaf_of_row(self.trees[0], cells)
+            numbers, codes = table.values[leaf], table.codes[leaf]
+        if self.task == "regression":
+            return numbers[0].item() if self.n_outputs == 1 else numbers.copy()
+        if self.n_outputs == 1:
+            return self.classes[0][codes[0]]
+        labels = [self.classes[output][code] for output, code in enumerate(codes)]
+        return np.array(labels, dtype=np.result_type(*self.classes))
+
+    def _averaged(self, cells: list[float]) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers and class codes of a row in several leaves, by the kernel that a table goes through."""
+        table, only = leaf_table(self), np.zeros(1, np.int64)
+        content = table.values if self.task == "regression" else table.shares
+        answers = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
+        return answers[0], table.codes[0] if self.task == "regression" else first_largest(self, answers)[0]
+
+    def apply(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
+        """Position of the leaf that each row ends in.
+
+        Returns
+        -------
+        int64[n], or int64[n, n_trees] for many trees
+            Of a row in several leaves (``missing="fractional"``) the one with its largest share, the lowest of equals.
+        """
+        return values.predict_leaves(self, self._encoded(X, owner), n_jobs).astype(np.int64, copy=False)
+
+    def decision_path(
+        self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
+    ) -> csr_matrix | tuple[csr_matrix, np.ndarray]:
+        """Indicator of the nodes that each row passes.
+
+        Returns
+        -------
+        path : csr_matrix of int64[n, n_nodes]
+            Under ``missing="fractional"`` float64: the share of the row that passes the node.
+        n_nodes_ptr : int64[n_trees + 1]
+            Many trees only: the nodes of tree ``i`` are the columns from ``n_nodes_ptr[i]`` to ``n_nodes_ptr[i + 1]``.
+        """
+        from treewright.predict import paths
+        from treewright.predict import paths as ensemble_paths
+
+        matrix = self._encoded(X, owner)
+        leaves = values.predict_leaves(self, matrix, n_jobs)
+        if not self.is_single_tree:
+            return ensemble_paths.decision_paths(self, matrix, leaves)
+        return paths.decision_path(self, matrix, leaves)
+
+    def partial_dependence(
+        self, X: Any, column: Hashable, second: Hashable | None = None, **options: Any
+    ) -> PartialDependence:
+        """Tell what the model says on average when a column, or a pair, has this or that value.
+
+        Options as ``treewright.explain.partial_dependence.partial_dependence``.
+        """
+        from treewright.fitted.dependence import partial_dependence
+
+        return partial_dependence(self, X, column, second, **options)
+
+    @property
+    def feature_importances(self) -> np.ndarray:
+        """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean.
+
+        Sums to one, or all 0 where nothing was gained.
+        """
+        return self.trees.mean_importances(len(self.schema), self.aggregation.weights)
+
+    def importances(self, kind: str = "gain") -> np.ndarray:
+        """How much each column did in a boosted model.
+
+        Parameters
+        ----------
+        kind : {"gain", "cover", "frequency"}
+            The gain of the column's tests, as ``feature_importances``; the hessians of the rows that they were put to;
+            how many they are.
+
+        Returns
+        -------
+        float64[p]
+            Shares: they sum to one, or are all 0 where no tree has a split.
+
+        Raises
+        ------
+        ParameterError
+            There is no such kind, or the model is not boosted.
+        """
+        from treewright.explain.importance import boosted_importances
+
+        if not self.has_scores:
+            raise ParameterError("importances(kind) is for boosted models; every model has feature_importances")
+        return boosted_importances(boosted_parts(self)[0], kind)
+
+    def show(self, **options: Any) -> str:
+        """Return the tree as text; options as ``treewright.explain.text.show``.
+
+        Of many trees, the one that ``tree=i`` names; without it a summary of all.
+        """
+        if not self.is_single_tree and "tree" not in options:
+            from treewright.explain.ensemble import show_ensemble
+
+            return show_ensemble(self, **options)
+        from treewright.explain import text
+
+        return text.show(self, **options)
+
+    def plot(self, **options: Any) -> SvgPicture:
+        """Draw the tree as SVG; options as ``treewright.plot.svg.plot``. Of many trees, the one that ``tree=i`` names.
+
+        Raises
+        ------
+        ParameterError
+            There are many trees and none is chosen, or an option is out of range.
+        """
+        from treewright.plot import svg
+
+        return svg.plot(self if "tree" in options else self._the_tree("plot"), **options)
+
+    def prune(self, method: str, X: Any = None, y: Any = None, sample_weight: Any = None, **options: Any) -> Model:
+        """Cut the tree back, or drop the last rounds of a boosted model; this model stays as it is.
+
+        Parameters
+        ----------
+        method : str
+            As for the estimators' ``prune``. ``"rounds"`` is for boosted models: it keeps the first ``n_rounds``, or
+            those up to the lowest loss on rows that the trees were not grown on (``boosting.fewer_rounds``).
+        X, y, sample_weight : optional
+            Rows, for the methods that need some: those of the fit for ``error_based`` (not needed to make leaves only,
+            but for C4.5's trees), others for ``reduced_error``. A class weighs what it weighed at the fit.
+        **options
+            The method's own.
+
+        Returns
+        -------
+        Model
+            Its ``prune_log`` tells every cut.
+
+        Raises
+        ------
+        ParameterError
+            There is no such method or option, rows are lacking or not wanted, or the method is undefined for this tree.
+        DataError
+            The rows were refused.
+        """
+        if method != ROUNDS:
+            self._the_tree("prune")
+        return self.pruned(method, self.rows_to_prune(X, y, sample_weight), **options)
+
+    def rows_to_prune(self, X: Any, y: Any, sample_weight: Any, *, owner: str = "Model") -> Rows | None:
+        """Rows for ``pruned``, as ``encode_rows`` gives them; None where none are given.
+
+        Raises
+        ------
+        ParameterError
+            One of X and y is given without the other, or weights without them.
+        DataError
+            The rows were refused.
+        """
+        if (X is None) != (y is None):
+            raise ParameterError("prune takes X and y together, or neither")
+        if X is not None:
+            return Rows(*self.encode_rows(X, y, sample_weight, owner=owner, routed=True))
+        if sample_weight is not None:
+            raise ParameterError("prune takes sample_weight only with X and y")
+        return None
+
+    def pruned(self, method: str, rows: Rows | None, **options: Any) -> Model:
+        """As ``prune``, on rows that are encoded already."""
+        data: ModelData
+        log: PruneLog | RoundsLog
+        if method == ROUNDS:
+            from treewright.boosting.fewer_rounds import fewer_rounds, options_of_rounds
+
+            data, log = fewer_rounds(self, rows, **options_of_rounds(options))
+        else:
+            from treewright.prune.door import prune_model
+
+            data, log = prune_model(self._the_tree("prune"), method, rows, **options)
+        model = Model.of(data)
+        object.__setattr__(model, "_prune_log", log)  # beside the fields: files and comparisons do not see it
+        return model
+
+    @property
+    def prune_log(self) -> PruneLog | RoundsLog:
+        """Every cut of the pruning that made this model, with the numbers that decided; of rounds how many were left.
+
+        Raises
+        ------
+        AttributeError
+            The model was not made by ``prune``, or was loaded from a file. A pickle keeps the log of the last
+            pruning, with the one tree as it was before it.
+        """
+        log: PruneLog | RoundsLog | None = self.__dict__.get("_prune_log")
+        if log is None:
+            raise AttributeError("there is no log: the model was not made by prune, or was read from a file")
+        return log
+
+    def encode_rows(
+        self, X: Any, y: Any, sample_weight: Any = None, *, owner: str = "Model", routed: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Rows, target and weights as numbers; rows of weight 0 are left out.
+
+        A row weighs its sample weight times what its class weighed at the fit, also under ``class_weight="balanced"``,
+        whatever the shares of the classes in these rows.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            A table with its target.
+        owner : str
+            Who is named in messages about the table.
+        routed : bool
+            Whether the rows are to be sent down the tree as ``predict`` sends them, not grown on: to the growers a
+            level that fit never saw counts as missing.
+
+        Returns
+        -------
+        matrix : float64[n, p]
+        target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+        weights : float64[n], or None
+
+        Raises
+        ------
+        DataError
+            Lengths differ, or a label is none of the model's classes.
+        ParameterError
+            Weights times class weights are beyond float64, or 0 for every row.
+        """
+        return rows_with_target(self, X, y, sample_weight, owner=owner, routed=routed)
+
+    def audit(self, X: Any, y: Any, *, sample_weight: Any = None, node: int = 0, **options: Any) -> Audit:
+        """Show how a node's split is chosen on these rows; options as ``treewright.explain.audit.audit_node``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            A table with its target; that of the fit, to see what the fit saw. A class weighs what it weighed there.
+        node : int
+            0 is the root.
+
+        Raises
+        ------
+        ParameterError
+            The trees are a forest's, or the tree was grown with random cuts, or on bins that kept a better cut from
+            the node: they did not choose among all tests. Or there are many trees, as of bagging, and ``tree(i)`` was
+            not asked; or there is no such node.
+        DataError
+            The rows were refused.
+        """
+        from treewright.explain.audit_model import audit_model, refuse_other_growth
+
+        refuse_other_growth(self)
+        self._the_tree("audit")
+        return audit_model(self, *self.encode_rows(X, y, sample_weight), node, **options)
+
+    def rules(self, **options: Any) -> LeafRules:
+        """One if-then rule per leaf; options as ``treewright.explain.rules.leaf_rules``.
+
+        Of many trees, those of the one that ``tree=i`` names; without it a ``ParameterError`` says so.
+        """
+        from treewright.explain.rules import leaf_rules
+
+        return leaf_rules(self if "tree" in options else self._the_tree("rules"), **options)
+
+    def counterfactual(self, row: Any, to: Any = None, **options: Any) -> Counterfactual:
+        """What would have to change about a row for another answer, exactly.
+
+        As ``treewright.explain.counterfactual.counterfactual``; of one tree.
+        """
+        from treewright.explain.counterfactual import counterfactual
+
+        return counterfactual(self._the_tree("counterfactual"), row, to, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model file; an old file stays whole until the new one is.
+
+        Raises
+        ------
+        InputFileError
+            The file cannot be written there.
+        """
+        codec.save(self, path)
+
+    def _repr_html_(self) -> str:
+        """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""
+        if not self.is_single_tree:
+            return f"<pre>{html.escape(self.show())}</pre>"
+        from treewright.page.tree_page import tree_frame
+
+        return tree_frame(self)
+
+    def _repr_svg_(self) -> str | None:
+        """The picture of a single tree, for readers of notebooks that leave frames out."""
+        return self.plot().text if self.is_single_tree else None
+
+    def __repr__(self) -> str:
+        if not self.is_single_tree:
+            return f"<treewright.Model: {self.task}, {len(self.schema)} columns, {counted(self.n_trees, 'tree')}>"
+        tree = self.trees[0]
+        size = f"{len(self.schema)} columns, {tree.n_leaves} leaves, depth {tree.max_depth}"
+        return f"<treewright.Model: {self.task}, {size}>"

@@ -1,0 +1,297 @@
+"""What the trees of a model say together.
+
+A model holds its trees (``model.trees.Trees``) and states what makes a prediction of their answers.
+``ModelData.aggregation`` is that statement as a value of one small family:
+
+===========  ========  ===========================================================================================
+value        in files  what the trees say together
+===========  ========  ===========================================================================================
+`Single`     single    what the one tree says
+`Mean`       mean      the mean of the class shares, or numbers, of their leaves
+`Vote`       vote      the share of the trees, or of their weight, that predicts a class
+`Median`     median    the weighted median of the numbers that they predict
+`Boosting`   sum       they add to scores that begin at a base; a link makes an answer of the scores
+===========  ========  ===========================================================================================
+
+Who calls whom: ``predict.ensemble`` sends rows down the trees (``predict.walks``), looks up for each leaf what
+``content`` made of its values, adds that up in the order of the trees and divides by ``total``; numbers that are to be
+put in order go through ``weighted_median``, scores through ``answers_of``. ``explain``, ``export``, drawings and report
+ask a value what it is like (``is_single``, ``votes``, ``sorts``, ``has_scores``, ``weights``) and never compare
+its name. Only ``model.check`` and ``model.codec`` know how a file states it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from treewright.model.data import ModelData
+
+Combine = Literal["single", "mean", "sum", "vote", "median"]
+Link = Literal["identity", "log", "sorted", "classes"]
+LINKS: tuple[Link, ...] = ("identity", "log", "sorted", "classes")
+_LARGEST_EXPONENT = 700.0  # exp of it and a bit more is below the end of float64
+
+
+class Aggregation:
+    """What is asked of every value; answered here as most of them do."""
+
+    name: ClassVar[Combine]
+    is_single: ClassVar[bool] = False
+    votes: ClassVar[bool] = False  # a tree says one class, whatever its shares
+    sorts: ClassVar[bool] = False  # what the trees say of a row is put in order, not added up
+    has_scores: ClassVar[bool] = False  # a tree adds to a score and predicts nothing of its own
+
+    @property
+    def weights(self) -> np.ndarray | None:
+        """float64[n_trees]: how much each tree counts; None: all alike."""
+        return None
+
+    @property
+    def n_scores(self) -> int:
+        """How many trees a round has: one for each score, else one."""
+        return 1
+
+    @property
+    def has_rounds(self) -> bool:
+        """Whether the trees were grown round by round, each for what those before it got wrong."""
+        return self.has_scores or self.weights is not None
+
+    def weights_of(self, n_trees: int) -> np.ndarray:
+        """float64[n_trees]: how much each tree counts."""
+        return np.ones(n_trees) if self.weights is None else self.weights
+
+    def total(self, n_trees: int) -> float:
+        """What the sum over the trees is divided by."""
+        # In the order of the trees, as the sums.
+        return n_trees if self.weights is None else float(np.cumsum(self.weights)[-1])
+
+    def content(self, model: ModelData, value: np.ndarray) -> np.ndarray:
+        """What leaves of these values (float[m, n_values]) say, as it is added up: float64[m, k].
+
+        An array of its own: kernels take arrays that can be written to.
+        """
+        return np.array(value, np.float64, order="C") if model.task == "regression" else class_shares(model, value)
+
+
+class Single(Aggregation):
+    """One tree: what its leaf says."""
+
+    name = "single"
+    is_single = True
+
+
+class Mean(Aggregation):
+    """The mean of class shares or numbers."""
+
+    name = "mean"
+
+
+@dataclass(frozen=True, eq=False)
+class Vote(Aggregation):
+    """Each tree votes for the class that it predicts alone; a tree with a weight counts by it."""
+
+    name = "vote"
+    votes = True
+    weights: np.ndarray | None = None
+
+    def content(self, model: ModelData, value: np.ndarray) -> np.ndarray:
+        """A 1 for the class that a leaf predicts."""
+        # By counts, as a single tree chooses: the division could make neighbours equal.
+        return votes_for(model, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Median(Aggregation):
+    """The weighted median of what the trees predict of one number."""
+
+    name = "median"
+    sorts = True
+    weights: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Boosting(Aggregation):
+    """How a boosted model's scores begin, and how they are read (docs/decisions/0006).
+
+    Attributes
+    ----------
+    base : tuple of float
+        Where each score begins; tree ``t`` adds to score ``t % len(base)``.
+    link : {"identity", "log", "sorted", "classes"}
+        ``"identity"``: a score is the answer; ``"log"``: its exponential is; ``"sorted"``: the scores of a row in
+        ascending order are; ``"classes"``: shares of the classes, by the logistic function for an output of two (its
+        one score is the log odds of the second), by softmax for more.
+    """
+
+    name = "sum"
+    has_scores = True
+    base: tuple[float, ...]
+    link: Link = "identity"
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores a row has."""
+        return len(self.base)
+
+
+_SINGLE, _MEAN = Single(), Mean()
+
+
+def aggregation_of(combine: Combine, boosting: Boosting | None, weights: np.ndarray | None) -> Aggregation:
+    """The value that a model's fields state."""
+    if combine == "single":
+        return _SINGLE
+    if combine == "mean":
+        return _MEAN
+    if boosting is not None:
+        return boosting
+    return Vote(weights) if combine == "vote" else Median(weights)
+
+
+def output_columns(model: ModelData) -> list[slice]:
+    """Where each output's classes stand in ``Tree.value``."""
+    return [slice(end - k, end) for end, k in zip(accumulate(model.n_classes), model.n_classes, strict=True)]
+
+
+def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
+    """The share of each class, output by output.
+
+    Parameters
+    ----------
+    value : float32 or float64 [n, n_values]
+        Weighted class counts; those of an output are not all 0.
+
+    Returns
+    -------
+    float64[n, n_values]
+    """
+    shares = np.empty(value.shape)
+    for columns in output_columns(model):
+        counts = value[:, columns].astype(np.float64)
+        shares[:, columns] = counts / counts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
+    """The class with the largest share (float[n, n_values]), the first of equals, output by output.
+
+    Returns
+    -------
+    int32[n, n_outputs]
+        0 where the model predicts numbers.
+    """
+    codes = np.zeros((len(shares), model.n_outputs), np.int32)
+    for output, columns in enumerate(output_columns(model)):
+        codes[:, output] = shares[:, columns].argmax(axis=1)
+    return codes
+
+
+def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
+    """float64[n, n_values]: a 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
+    codes, votes = first_largest(model, shares), np.zeros(shares.shape)
+    for output, columns in enumerate(output_columns(model)):
+        votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
+    return votes
+
+
+def weighted_median(predicted: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Of each row the first number, in ascending order, whose weights and those before it reach half of all.
+
+    Parameters
+    ----------
+    predicted : float64[n, k]
+    weights : float64[k], >= 0
+        All 0: all alike.
+
+    Returns
+    -------
+    float64[n]
+
+    Notes
+    -----
+    Drucker 1997, "Improving regressors using boosting techniques", as scikit-learn's ``AdaBoostRegressor``.
+
+    Examples
+    --------
+    >>> weighted_median(np.array([[3.0, 1.0, 2.0]]), np.array([5.0, 1.0, 1.0]))
+    array([3.])
+    """
+    if not weights.any():
+        weights = np.ones(len(weights))
+    order = np.argsort(predicted, axis=1, kind="stable")
+    reached = np.cumsum(weights[order], axis=1)
+    first = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(predicted))
+    median: np.ndarray = predicted[rows, order[rows, first]]
+    return median
+
+
+def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
+    """What the scores of a boosted model mean: each row by itself, so a batch equals row by row; nothing overflows.
+
+    Parameters
+    ----------
+    model : ModelData
+        Its ``boosting`` names the link.
+    scores : float64[n, n_scores], finite
+        May be given back, else is not changed.
+
+    Returns
+    -------
+    float64[n, n_values]
+        Class shares, outputs one after another; or a number per output, the largest one of float64 where it is beyond.
+
+    Examples
+    --------
+    >>> from treewright.data.schema import Column, Schema
+    >>> from treewright.model.data import ModelData
+    >>> schema, labels = Schema((Column("x", "numeric"),)), (np.array(["no", "yes"]),)
+    >>> model = ModelData("classification", schema, (), labels, combine="sum", boosting=Boosting((0.0,), "classes"))
+    >>> answers_of(model, np.array([[0.0], [-1000.0]])).round(3)
+    array([[0.5, 0.5],
+           [1. , 0. ]])
+    """
+    link = "identity" if model.boosting is None else model.boosting.link
+    if link == "log":
+        with np.errstate(over="ignore"):
+            return np.minimum(np.exp(scores), np.finfo(np.float64).max)
+    if link == "sorted":
+        return np.sort(scores, axis=1)
+    return _shares(model, scores) if link == "classes" else scores
+
+
+def _shares(model: ModelData, scores: np.ndarray) -> np.ndarray:
+    """Class shares, outputs one after another."""
+    if len(model.classes) == 1:
+        return _shares_of_output(scores, len(model.classes[0]))
+    shares = np.empty((len(scores), sum(model.n_classes)))
+    at = 0
+    for columns, count in zip(output_columns(model), model.n_classes, strict=True):
+        n_scores = count if count > 2 else 1
+        # A copy: exp of every second cell may be rounded otherwise than exp of neighbours.
+        shares[:, columns] = _shares_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)
+        at += n_scores
+    return shares
+
+
+def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
+    """Class shares of one output: float64[n, n_classes]."""
+    if n_classes == 1:
+        return np.ones((len(scores), 1))
+    if n_classes > 2:
+        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+    shares = np.empty((len(scores), 2))
+    shares[:, :1] = scores
+    np.negative(scores, out=shares[:, 1:])
+    # Each class by itself: 1 minus a share near 1 would have no digits.
+    np.minimum(shares, _LARGEST_EXPONENT, out=shares)
+    np.exp(shares, out=shares)
+    shares += 1.0
+    return np.divide(1.0, shares, out=shares)

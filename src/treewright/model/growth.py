@@ -1,0 +1,113 @@
+"""How the trees of a model were grown, as its facts tell, and so what the tests of its nodes were chosen among."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from treewright.model.data import ModelData
+from treewright.tree.arrays import Tree
+from treewright.tree.wording import NodeTest, describe
+
+# The node-by-node grower lists what a node of these could ask.
+SEARCHED = ("cart", "id3", "c45", "chaid")
+# Forests whose nodes draw columns, on bins or with random cuts.
+FORESTS = {
+    "random_forest": "a random forest",
+    "extra_trees": "extra-trees",
+    "isolation_forest": "an isolation forest",
+}
+GRADIENT_BOOSTING, ADABOOST = "gradient_boosting", "adaboost"
+# Whose trees follow one another, and why the rows and their target do not tell how one was chosen.
+BOOSTED = {
+    GRADIENT_BOOSTING: "is chosen by the gradients that the trees before it left, and not by the target",
+    ADABOOST: "is grown on weights of rows that the trees before it left, and the model does not keep them",
+}
+MEMBERS = ("bagging", ADABOOST)  # ensembles of trees that an estimator of one tree grew
+EXACT_FORESTS = (("random_forest", "absolute_error"),)  # a histogram has no medians: grown on the values
+# With one number per row, levels in the order of their means contain the best partition (Breiman et al. 1984, 4.2.2).
+ORDERED_CRITERIA = {
+    "classification": ("gini", "entropy", "log_loss", "misclassification"),
+    "regression": ("squared_error", "poisson"),
+}
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The algorithm of each tree, and its parameters.
+
+    Attributes
+    ----------
+    algorithm : str
+        Of bagging and AdaBoost that of their members; ``"cart"`` where the facts name none.
+    criterion : str
+        Empty where the facts name none.
+    parameters : mapping
+        Those of the estimator of one tree; empty where the facts tell none.
+    is_member : bool
+        Whether bagging or AdaBoost chose the rows of each tree, or their weights.
+    """
+
+    algorithm: str
+    criterion: str
+    parameters: Mapping[str, Any]
+    is_member: bool = False
+
+    @property
+    def splitter(self) -> str:
+        """``"best"`` where every cut between two values was tried, ``"hist"`` on bins, ``"random"`` for drawn cuts."""
+        if self.algorithm == GRADIENT_BOOSTING:
+            return "hist"
+        if self.algorithm in FORESTS:
+            if (self.algorithm, self.criterion) in EXACT_FORESTS:
+                return "best"
+            return "hist" if self.algorithm == "random_forest" else "random"
+        return str(self.parameters.get("splitter", "best"))
+
+    @property
+    def tries_every_cut(self) -> bool:
+        """Whether a node tried every cut between two values of the columns that it looked at."""
+        return self.splitter == "best"
+
+
+def growth_of(model: ModelData) -> Growth:
+    """Return how each tree of a model was grown, as its facts tell; they may come from a file of any origin.
+
+    Examples
+    --------
+    >>> from treewright.data.schema import Column, Schema
+    >>> facts = {"algorithm": "cart", "parameters": {"splitter": "hist"}}
+    >>> growth_of(ModelData("regression", Schema((Column("x", "numeric"),)), (), facts=facts)).tries_every_cut
+    False
+    """
+    facts: Mapping[str, Any] = model.facts
+    criterion, member = str(facts.get("criterion", "")), facts.get("member")
+    is_member = False
+    if facts.get("algorithm") in MEMBERS and isinstance(member, Mapping):
+        facts, is_member = member, True
+    parameters = facts.get("parameters")
+    return Growth(
+        algorithm=str(facts.get("algorithm", "cart")),
+        criterion=criterion,
+        parameters=parameters if isinstance(parameters, Mapping) else {},
+        is_member=is_member,
+    )
+
+
+def node_test(model: ModelData, tree: Tree, node: int) -> NodeTest:
+    """Return `describe` with what the model knows about missing values and about the search among cuts and levels."""
+    every_cut = growth_of(model).tries_every_cut
+    return describe(model.schema, tree, node, missing=model.missing, ordered=has_best_order(model), every_cut=every_cut)
+
+
+def has_best_order(model: ModelData) -> bool:
+    """Return whether an order of a nominal column's levels is known to contain their best partition in two.
+
+    True for one number per row (two classes, or one target) under a criterion that Breiman et al. 1984, section 4.2.2,
+    cover; a criterion that the model does not state is not known.
+    """
+    if growth_of(model).parameters.get("nominal_splits") == "one_vs_rest":
+        return True  # every one of those is tried
+    one_number = model.n_outputs == 1 and sum(model.n_classes) <= 2
+    return one_number and model.facts.get("criterion") in ORDERED_CRITERIA[model.task]

@@ -1,0 +1,410 @@
+"""Rows on their way through the trees of a model, in whatever form these are kept.
+
+Of packed trees a block of rows is turned into bin numbers, which stay in the second cache, and walks down one tree
+after another, so that a tree is fetched once a block; the matrix is never copied as a whole. Of listed trees each reads
+the encoded cells. ``walk_of`` is for single trees and chosen rows, also while a forest is grown; ``Reading`` is for all
+trees of a model and all rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from treewright.core import threads
+from treewright.data.bin_rows import bin_rows
+from treewright.data.memory import check_fits
+from treewright.exceptions import TooLargeError
+from treewright.model.aggregation import class_shares, votes_for
+from treewright.model.data import ModelData
+from treewright.model.trees import Trees
+from treewright.predict.ensemble_walk import SCRATCH_ROWS, leaves_in_tree, sum_over_trees
+from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
+from treewright.predict.route import leaf_of
+from treewright.tree.arrays import Tree
+from treewright.tree.packed import PackedTrees
+
+_LANES = 2048
+_BLOCK_BYTES = 1 << 18  # of bin numbers
+_LEAST_ROWS, _MOST_ROWS = 512, 8192
+_INLINE_WALKS = 100_000  # rows times trees; below, a second thread costs more than it saves
+_MOST_WALKS = 1 << 25  # a block; some seconds, in which Ctrl-C is not heard
+_KEPT_ROWS = 8192  # of a block whose bins are kept
+_MOST_CODES = 1 << 35  # bytes; a lane knows where its row begins in 32 bits, in words of eight
+
+
+class WalkArrays(NamedTuple):
+    """What the kernels read of ``PackedTrees``, in the order in which they take it."""
+
+    records: np.ndarray
+    roots: np.ndarray
+    sets: np.ndarray
+    set_column: np.ndarray
+
+
+_arrays: WeakKeyDictionary[PackedTrees, WalkArrays] = WeakKeyDictionary()
+
+
+def walk_arrays(packed: PackedTrees) -> WalkArrays:
+    """The arrays of packed trees as the kernels want them, made once."""
+    arrays = _arrays.get(packed)
+    if arrays is None:
+        fields = (packed.records, packed.roots, packed.sets, packed.set_column)
+        arrays = _arrays[packed] = WalkArrays(*(_for_kernels(cells) for cells in fields))
+    return arrays
+
+
+class _Window:
+    """The memory of an array that may not be written to, shown as if it might."""
+
+    def __init__(self, cells: np.ndarray) -> None:
+        self._cells = cells  # keeps the memory alive
+        self.__array_interface__ = {**cells.__array_interface__, "data": (cells.ctypes.data, False)}
+
+
+def _for_kernels(cells: np.ndarray) -> np.ndarray:
+    """The same memory as an array that Numba takes at once: with a read-only one it spends 10 us, for a row too long.
+
+    A copy would double what a forest takes. The kernels write to none of these arrays.
+    """
+    rows = np.require(cells, requirements=("C", "A"))
+    return rows if rows.flags.writeable else np.asarray(_Window(rows))
+
+
+def empty_sums(n: int, n_values: int) -> np.ndarray:
+    """float64[n, n_values] of zeros."""
+    check_fits(n * n_values * 8, f"{n} x {n_values} sums over trees", "pass fewer rows")
+    return np.zeros((n, n_values))
+
+
+def packed_sums(packed: PackedTrees, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """What the leaves of each row hold, added up in the order of the trees.
+
+    Parameters
+    ----------
+    content : float64[m, n_values]
+        A row per row of the leaf table.
+    matrix : float64 or float32 [n, p]
+        Encoded rows in any memory order.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+
+    Returns
+    -------
+    float64[n, n_values]
+    """
+    arrays = walk_arrays(packed)
+    n_trees = len(arrays.roots) - 1
+    sums = empty_sums(len(matrix), content.shape[1])
+
+    def walk(start: int, stop: int) -> None:
+        codes = bin_rows(packed.bins, matrix[start:stop])
+        scratch = np.empty((SCRATCH_ROWS, min(_LANES, max(stop - start, n_trees))), np.uint32)
+        sum_over_trees(codes.reshape(-1), codes.shape[1], *arrays, content, 1, scratch, sums[start:stop])
+
+    _in_blocks(walk, matrix, n_trees, n_jobs)
+    return sums
+
+
+def packed_leaves(packed: PackedTrees, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Position of each row's leaf in every tree.
+
+    Returns
+    -------
+    int64[n, n_trees]
+        Counted within the tree.
+    """
+    n, n_trees = len(matrix), len(packed.roots) - 1
+    check_fits(n * n_trees * 8, f"{n} x {n_trees} leaf positions", "pass fewer rows")
+    leaves = np.empty((n, n_trees), np.int64)
+
+    def walk(start: int, stop: int) -> None:
+        codes = bin_rows(packed.bins, matrix[start:stop])
+        rows = np.arange(stop - start, dtype=np.int32)
+        for tree in range(n_trees):
+            leaves[start:stop, tree] = leaf_rows_of_bins(packed, codes, rows, tree, as_positions=True)
+
+    _in_blocks(walk, matrix, n_trees, n_jobs)
+    return leaves
+
+
+def leaf_rows_of_bins(
+    packed: PackedTrees,
+    codes: np.ndarray,
+    rows: np.ndarray,
+    tree: int = 0,
+    *,
+    has_missing: bool = True,
+    as_positions: bool = False,
+) -> np.ndarray:
+    """Where rows that are binned already end in one tree.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride]
+        Row-major, as ``bin_rows`` makes them.
+    rows : int32[m], 0 to n - 1
+        Which rows; one may be there twice.
+    has_missing : bool
+        False promises that no cell is missing, and saves a fifth of the time.
+    as_positions : bool
+        Whether to give the leaves' positions in the tree: leaves that are equal share a row of the leaf table.
+
+    Returns
+    -------
+    int32[m]
+        Rows of the leaf table, or positions.
+    """
+    if codes.nbytes > _MOST_CODES:
+        raise TooLargeError(f"{codes.nbytes} bytes of bin numbers: walk at most {_MOST_CODES} at once")
+    records, roots, sets, set_column = walk_arrays(packed)
+    scratch = np.empty((SCRATCH_ROWS, max(1, min(_LANES, len(rows)))), np.uint32)
+    leaves = np.empty(len(rows), np.int32)
+    leaves_in_tree(
+        _for_kernels(codes).reshape(-1), codes.shape[1], _for_kernels(rows), records, int(roots[tree]), sets,
+        set_column, has_missing, as_positions, scratch, leaves,
+    )  # fmt: skip
+    return leaves
+
+
+def _in_blocks(walk: Callable[[int, int], None], matrix: np.ndarray, n_trees: int, n_jobs: int | None) -> None:
+    """Call ``walk(start, stop)`` for blocks of rows, on threads where that pays."""
+    n, n_columns = matrix.shape
+    n_threads = threads.resolve_jobs(n_jobs) if n * n_trees >= _INLINE_WALKS else 1
+    cached = min(_BLOCK_BYTES // n_columns, _MOST_WALKS // n_trees)
+    block = min(_MOST_ROWS, max(_LEAST_ROWS, cached), max(1, -(-n // n_threads)))
+
+    def work(task: int, thread: int) -> None:
+        walk(task * block, min((task + 1) * block, n))
+
+    threads.run_each(work, -(-n // block), n_threads)
+
+
+class Walk(ABC):
+    """The way of chosen rows down single trees."""
+
+    @abstractmethod
+    def cells(self, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        """What the trees read of encoded rows: uint8[n, stride] bins, or the rows themselves."""
+
+    @abstractmethod
+    def chosen(self, codes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        """What the trees read, where both the bins and the encoded rows are there."""
+
+    @abstractmethod
+    def positions(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """int32[m]: where in one tree some rows (int32[m]) end."""
+
+    @abstractmethod
+    def leaves(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of a table that some rows come to, int32[m], and the table: float[k, n_values]."""
+
+    @abstractmethod
+    def table(self, tree: int) -> int:
+        """Which of ``trees.values`` that table is."""
+
+
+class _PackedWalk(Walk):
+    def __init__(self, packed: PackedTrees) -> None:
+        self.packed = packed
+
+    def cells(self, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        return bin_rows(self.packed.bins, matrix, n_threads)
+
+    def chosen(self, codes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        del matrix
+        return codes
+
+    def positions(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return leaf_rows_of_bins(self.packed, cells, rows, tree, as_positions=True)
+
+    def leaves(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return leaf_rows_of_bins(self.packed, cells, rows, tree), self.packed.leaf_value
+
+    def table(self, tree: int) -> int:
+        del tree
+        return 0
+
+
+class _ListedWalk(Walk):
+    def __init__(self, trees: Trees | Sequence[Tree]) -> None:
+        self.trees = trees
+
+    def cells(self, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
+        del n_threads
+        return matrix
+
+    def chosen(self, codes: np.ndarray, matrix: np.ndarray) -> np.ndarray:
+        del codes
+        return matrix
+
+    def positions(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        return leaf_of(self.trees[tree], cells[rows], 1)
+
+    def leaves(self, tree: int, cells: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.positions(tree, cells, rows), self.trees[tree].value
+
+    def table(self, tree: int) -> int:
+        return tree
+
+
+def walk_of(trees: Trees | Sequence[Tree]) -> Walk:
+    """The way down trees of either form."""
+    return _PackedWalk(trees) if isinstance(trees, PackedTrees) else _ListedWalk(trees)
+
+
+class Reading(ABC):
+    """All trees of a model, read for all rows. ``contents`` are what leaves say (``ensemble.contents_of``)."""
+
+    def __init__(self, model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> None:
+        self.model, self.matrix, self.n_jobs = model, matrix, n_jobs
+
+    @abstractmethod
+    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        """float64[n, k]: what the trees say, each times its weight, added up in their order."""
+
+    @abstractmethod
+    def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
+        """Add what the trees from ``first`` to before ``stop`` say, without weights."""
+
+    @abstractmethod
+    def of_tree(self, tree: int, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        """float64[n, k]: what one tree says."""
+
+    @abstractmethod
+    def leaves(self) -> np.ndarray:
+        """int64[n, n_trees]: position of each row's leaf in every tree; the one with its largest share of several."""
+
+
+class _PackedReading(Reading):
+    """Each row by its bins; ``add`` and ``of_tree`` keep those of all rows."""
+
+    def __init__(self, packed: PackedTrees, model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> None:
+        super().__init__(model, matrix, n_jobs)
+        self.packed = packed
+
+    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        return packed_sums(self.packed, contents[0], self.matrix, self.n_jobs)
+
+    def leaves(self) -> np.ndarray:
+        return packed_leaves(self.packed, self.matrix, self.n_jobs)
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, np.ndarray]]:
+        """Bins of blocks of rows, with the first row of each."""
+        n = len(self.matrix)
+        check_fits(self.matrix.size, f"bins of {n} x {self.matrix.shape[1]} cells", "pass fewer rows")
+        return [
+            (start, bin_rows(self.packed.bins, self.matrix[start : start + _KEPT_ROWS]))
+            for start in range(0, n, _KEPT_ROWS)
+        ]
+
+    def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
+        arrays = walk_arrays(self.packed)
+
+        def work(task: int, _thread: int) -> None:
+            start, codes = self.blocks[task]
+            scratch = np.empty((SCRATCH_ROWS, min(_LANES, max(len(codes), stop - first))), np.uint32)
+            sum_over_trees(
+                codes.reshape(-1), codes.shape[1], arrays.records, arrays.roots[first : stop + 1], arrays.sets,
+                arrays.set_column, contents[0], 1, scratch, sums[start : start + len(codes)],
+            )  # fmt: skip
+
+        threads.run_each(work, len(self.blocks), threads.resolve_jobs(self.n_jobs))
+
+    @cached_property
+    def codes(self) -> np.ndarray:
+        """uint8[n, stride]: bins of all rows."""
+        return bin_rows(self.packed.bins, self.matrix)
+
+    def of_tree(self, tree: int, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        every = np.arange(len(self.matrix), dtype=np.int32)
+        return contents[0].take(leaf_rows_of_bins(self.packed, self.codes, every, tree), axis=0)
+
+
+class _ListedReading(Reading):
+    """One tree after another, each for all rows."""
+
+    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        weights = self.model.aggregation.weights
+        sums = empty_sums(len(self.matrix), contents[0].shape[1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            for tree in range(len(contents)):
+                answers = self.of_tree(tree, contents)
+                sums += answers if weights is None else answers * weights[tree]
+        return sums
+
+    def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
+        for tree in range(first, stop):
+            sums += self.of_tree(tree, contents)
+
+    def of_tree(self, tree: int, contents: tuple[np.ndarray, ...]) -> np.ndarray:
+        return answers_of_tree(self.model, self.model.trees[tree], contents[tree], self.matrix, self.n_jobs)
+
+    def leaves(self) -> np.ndarray:
+        n, n_trees = len(self.matrix), len(self.model.trees)
+        check_fits(n * n_trees * 8, f"{n} x {n_trees} leaf positions", "pass fewer rows")
+        leaves = np.empty((n, n_trees), np.int64)
+        for at, tree in enumerate(self.model.trees):
+            leaves[:, at] = leaves_of_tree(self.model, tree, self.matrix, self.n_jobs)
+        return leaves
+
+
+def reading_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Reading:
+    """The trees of a model, read for some rows.
+
+    Parameters
+    ----------
+    matrix : float64 or float32 [n, p]
+    n_jobs : int or None
+        Threads; no answer depends on it.
+    """
+    packed = model.trees
+    if isinstance(packed, PackedTrees):
+        return _PackedReading(packed, model, matrix, n_jobs)
+    return _ListedReading(model, matrix, n_jobs)
+
+
+def answers_of_tree(
+    model: ModelData, tree: Tree, content: np.ndarray, matrix: np.ndarray, n_jobs: int | None
+) -> np.ndarray:
+    """What the leaves of one tree say; under ``missing="fractional"`` a row with missing cells gets an average.
+
+    Where trees vote, such a row is voted for once: for the class with the largest average share, as it says alone.
+
+    Parameters
+    ----------
+    tree : Tree
+        One of its trees.
+    content : float64[n_nodes, k]
+        What each node says.
+    matrix : float64 or float32 [n, p]
+
+    Returns
+    -------
+    float64[n, k]
+    """
+    answers: np.ndarray = content.take(leaf_of(tree, matrix, n_jobs), axis=0)
+    if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
+        if model.aggregation.votes:
+            shares = average_of_leaves(tree, matrix, rows, class_shares(model, tree.value), n_jobs)
+            answers[rows] = votes_for(model, shares)
+        else:
+            answers[rows] = average_of_leaves(tree, matrix, rows, content, n_jobs)
+    return answers
+
+
+def leaves_of_tree(model: ModelData, tree: Tree, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """Position of each row's leaf in one tree; of a row in several leaves the one with its largest share.
+
+    Returns
+    -------
+    int32[n]
+    """
+    leaves = leaf_of(tree, matrix, n_jobs)
+    return main_leaf_of(tree, matrix, leaves, n_jobs) if model.missing == "fractional" else leaves

@@ -1,0 +1,224 @@
+"""How names, levels and numbers are written for people, each on one line.
+
+What comes out holds no control character, no line break and nothing that turns the direction of writing, so one name is
+always one piece of one line, in a terminal as in a picture. Escaping for SVG or DOT is left to those writers.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+
+# Cf: overrides of direction (U+202E), invisible marks. Cs: cannot be encoded. Cn: holds U+FFFE, which XML forbids.
+ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
+# The joiners shape emoji and several scripts; they cannot reorder or hide text.
+JOINERS = "\u200c\u200d"
+# A level with one of these would be misread inside "{a, b}".
+LIST_SIGNS = frozenset('{},"')
+# From here on every integer digit is written: dates and ids such as 20180131.5 must stay readable.
+LONG_INTEGERS, BEYOND_INTEGERS = 1e6, 1e15
+
+
+def escape_controls(text: str) -> str:
+    r"""Return ``text`` with control, invisible and direction characters written as escapes.
+
+    Examples
+    --------
+    >>> print(escape_controls("a\nb"))
+    a\nb
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        char.encode("unicode_escape").decode("ascii")
+        if unicodedata.category(char) in ESCAPED_CATEGORIES and char not in JOINERS
+        else char
+        for char in text
+    )
+
+
+def written_name(name: Hashable) -> str:
+    """Return a column or target name as one line of text; a name that is no string is written by ``str``.
+
+    Examples
+    --------
+    >>> written_name(7)
+    '7'
+    """
+    text = escape_controls(str(name))
+    return text if text.strip() else f'"{text}"'
+
+
+def written_level(level: object, *, quote: bool = False) -> str:
+    """Return a level or class label as one line of text.
+
+    Parameters
+    ----------
+    level : scalar
+        A Python or NumPy scalar.
+    quote : bool
+        Quote every string: for a column that holds both ``1`` and ``"1"``. Otherwise only a string that would be
+        misread in a list is quoted: an empty one, one with outer blanks, one with a comma, a brace or a quote.
+
+    Examples
+    --------
+    >>> written_level("Oslo"), written_level("a, b"), written_level(True)
+    ('Oslo', '"a, b"', 'True')
+    """
+    text = escape_controls(str(level))
+    if not isinstance(level, str):
+        return text
+    if quote or not level or level != level.strip() or not LIST_SIGNS.isdisjoint(level):
+        return '"' + text.replace('"', '\\"') + '"'
+    return text
+
+
+def written_number(number: float, *, digits: int = 6, exact: bool = False) -> str:
+    """Return a threshold as text.
+
+    Parameters
+    ----------
+    digits : int, 1 to 17
+        Significant digits at least; between a million and 1e15 the integer part is always whole.
+    exact : bool
+        Write the shortest text that reads back as exactly this float64.
+
+    Examples
+    --------
+    >>> written_number(2.4499999), written_number(20180131.5), written_number(0.1 + 0.2, exact=True)
+    ('2.45', '20180131.5', '0.30000000000000004')
+    """
+    number = float(number)
+    if number == 0:
+        return "0"  # also for -0.0, which compares equal
+    if exact:
+        text = repr(number)
+        return text.removesuffix(".0")
+    if LONG_INTEGERS <= abs(number) < BEYOND_INTEGERS:
+        decimals = max(1, digits - math.floor(math.log10(abs(number))) - 1)
+        text = f"{number:.{decimals}f}"
+        return text.rstrip("0").rstrip(".")
+    return f"{number:.{digits}g}"
+
+
+def written_amount(number: float, *, digits: int = 3) -> str:
+    """Return a mean, a count or an impurity as text: ``digits`` significant digits, integer digits always whole.
+
+    Examples
+    --------
+    >>> written_amount(22.5328), written_amount(152345.2), written_amount(49.0), written_amount(0.04252)
+    ('22.5', '152345', '49', '0.0425')
+    """
+    number = float(number)
+    if number == 0:
+        return "0"
+    if not math.isfinite(number):
+        return str(number)
+    size = abs(number)
+    if not 10.0 ** -(digits + 2) <= size < BEYOND_INTEGERS:
+        return f"{number:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(size)))
+    text = f"{number:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def written_count(number: int) -> str:
+    """Return an integer with thin grouping by commas from 10,000 on.
+
+    Examples
+    --------
+    >>> written_count(9999), written_count(1234567)
+    ('9999', '1,234,567')
+    """
+    return f"{number:,}" if abs(number) >= 10_000 else str(number)
+
+
+def written_set(levels: Sequence[Hashable], *, quote: bool = False, max_levels: int | None = None) -> str:
+    """Return levels as ``{a, b, ... 12 more}``; all of them where ``max_levels`` is None.
+
+    Examples
+    --------
+    >>> written_set(("a", "b", "c", "d"), max_levels=2)
+    '{a, b, ... 2 more}'
+    """
+    shown = levels if max_levels is None or len(levels) <= max_levels else levels[:max_levels]
+    names = [written_level(level, quote=quote) for level in shown]
+    if len(shown) < len(levels):
+        names.append(f"... {len(levels) - len(shown)} more")
+    return "{" + ", ".join(names) + "}"
+
+
+def cell_width(text: str) -> int:
+    """Return how many terminal cells ``text`` takes: two for a wide East Asian sign or an emoji, none for a joiner.
+
+    Examples
+    --------
+    >>> cell_width("ab"), cell_width("\u6771\u4eac")
+    (2, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(
+        0
+        if unicodedata.combining(char) or char in JOINERS or "\ufe00" <= char <= "\ufe0f"
+        else 2
+        if unicodedata.east_asian_width(char) in "WF"
+        else 1
+        for char in text
+    )
+
+
+def shorten(text: str, width: int) -> str:
+    """Return ``text`` cut to ``width`` terminal cells, with an ellipsis where something was left off.
+
+    Examples
+    --------
+    >>> shorten("petal length", 6)
+    'petal\u2026'
+    """
+    if cell_width(text) <= width:
+        return text
+    taken, used = [], 1
+    for char in text:
+        used += cell_width(char)
+        if used > width:
+            break
+        taken.append(char)
+    return "".join(taken).rstrip() + "\u2026"
+
+
+def gap_digits(values: np.ndarray, *, least: int = 6) -> np.ndarray:
+    """Return how many significant digits each value needs so that no two different ones look the same.
+
+    Parameters
+    ----------
+    values : float64[n]
+        Finite or infinite, in any order, repeats allowed.
+    least : int, 1 to 17
+
+    Returns
+    -------
+    int64[n]
+        From ``least`` to 17 (17 digits tell any two float64 apart).
+
+    Notes
+    -----
+    With ``d`` digits a value is off by at most half of ``10**(floor(log10|x|) - d + 1)``. Two neighbours stay apart
+    where that unit is at most half of the gap between them.
+    """
+    unique, back = np.unique(values, return_inverse=True)
+    finite = np.isfinite(unique)
+    # Halves first: the gap of two values near the ends of float64 would overflow.
+    halves = np.where(finite, unique, 0.0) / 2
+    gaps = np.full(len(unique) + 1, np.inf)
+    gaps[1:-1] = np.where(finite[1:] & finite[:-1], np.diff(halves), np.inf)
+    half_gap = np.minimum(gaps[1:], gaps[:-1])
+    size = np.where(finite & (unique != 0), np.abs(unique), 1.0)
+    with np.errstate(divide="ignore"):
+        need = np.floor(np.log10(size)) + 1 - np.log10(half_gap)
+    need = np.where(np.isposinf(need), 17, need)
+    digits = np.clip(np.ceil(np.where(np.isfinite(need), need, least)), least, 17).astype(np.int64)
+    return np.asarray(digits[back.reshape(-1)])

@@ -16,8 +16,8 @@ import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataWarning, ParameterError
 from treewright.model.data import ModelData
-from treewright.prune.confidence import limit_of
-from treewright.prune.door import prune_model
+from treewright.prune.error_based import limit_of
+from treewright.prune.methods import prune_model
 
 NO_NUMBERS = [
     math.nan,

@@ -13,8 +13,8 @@ from naive_tree import TwinTable, TwinTree
 
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
-from treewright.data.middles import middle_of
 from treewright.data.schema import Column, Schema
+from treewright.data.thresholds import middle_of
 from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.objective import Objective, classification_objective, regression_objective

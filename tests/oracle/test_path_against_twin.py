@@ -11,7 +11,7 @@ import pytest
 from naive_path import AllSubtrees, path_by_the_book, random_shape
 
 import treewright as tw
-from treewright.prune.path import path_of, path_of_costs, subtree_at
+from treewright.prune.cost_complexity import path_of, path_of_costs, subtree_at
 from treewright.tree.arrays import LEAF
 
 

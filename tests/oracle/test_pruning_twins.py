@@ -12,9 +12,9 @@ from random_trees import N_LEVELS
 from same_trees import trees_equal
 
 from treewright.model.data import ModelData
-from treewright.prune.decision import Decision
 from treewright.prune.description_length import description_length
 from treewright.prune.equal_leaves import merge_equal_leaves
+from treewright.prune.methods import Decision
 from treewright.prune.minimum_error import minimum_error
 from treewright.prune.pessimistic import pessimistic
 from treewright.prune.significance import significance

@@ -12,8 +12,8 @@ from random_trees import random_matrix
 from same_trees import trees_equal
 
 from treewright.predict.values import leaf_table
-from treewright.prune.decision import Rows
 from treewright.prune.losses import node_losses
+from treewright.prune.methods import Rows
 from treewright.prune.reduced_error import reduced_error
 from treewright.tree.edit import collapse
 

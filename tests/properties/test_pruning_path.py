@@ -13,8 +13,8 @@ from same_trees import trees_equal
 import treewright as tw
 from treewright.model import codec
 from treewright.model.check import check_model, value_width
-from treewright.prune.path import path_of, subtree_at
-from treewright.prune.risk import node_risk
+from treewright.prune.cost_complexity import path_of, subtree_at
+from treewright.prune.costs import node_risk
 from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse
 

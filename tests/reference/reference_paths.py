@@ -12,7 +12,7 @@ from plain_trees import shape_tree
 from reference_sets import find
 
 import treewright as tw
-from treewright.prune.path import path_of, path_of_costs
+from treewright.prune.cost_complexity import path_of, path_of_costs
 
 # rpart merges complexities that are equal to the last bit; sums of squares that are equal on paper are not.
 EQUAL = 1e-10

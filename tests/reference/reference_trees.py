@@ -14,8 +14,7 @@ from sklearn.model_selection import StratifiedKFold
 
 import treewright as tw
 from treewright.data.encoder import encode
-from treewright.prune.confidence import limit_of
-from treewright.prune.error_based import _entropy
+from treewright.prune.error_based import _entropy, limit_of
 from treewright.prune.j48 import Pruning
 from treewright.tree.arrays import THRESHOLD
 

@@ -9,8 +9,8 @@ from reference_sets import figures, find
 
 import treewright as tw
 from treewright.model_selection.path import pruning_path
-from treewright.prune.path import path_of, subtree_at
-from treewright.prune.risk import node_risk
+from treewright.prune.cost_complexity import path_of, subtree_at
+from treewright.prune.costs import node_risk
 from treewright.tree.edit import collapse
 
 RUNS = figures("rpart_xval.json")

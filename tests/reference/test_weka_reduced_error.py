@@ -12,8 +12,8 @@ from weka_models import figures_of, model_of, questions_of
 
 import treewright as tw
 from treewright.model.check import check_model
-from treewright.prune.decision import Rows
 from treewright.prune.losses import loss_of, node_losses
+from treewright.prune.methods import Rows
 
 RUNS = [run for run in figures("weka_reduced_error.json") if find(run["data"]) is not None]
 REPTREE = [run for run in RUNS if run["program"] == "REPTree"]

@@ -21,7 +21,7 @@ from treewright.model.aggregation import answers_of
 from treewright.model.data import ModelData, boosted_parts
 from treewright.model.summary import counted
 from treewright.predict.ensemble import staged_scores
-from treewright.prune.decision import Rows
+from treewright.prune.methods import Rows
 from treewright.tree.packing import take
 
 _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")

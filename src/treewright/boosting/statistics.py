@@ -17,9 +17,8 @@ from treewright.boosting.settings import BoostTable
 from treewright.boosting.statistics_kernels import add_ordered_means, order_keys
 from treewright.core import threads
 from treewright.core.whole import whole_number
-from treewright.data.bin_edges import MAX_LEVEL_BINS
 from treewright.data.bin_rows import bin_rows
-from treewright.data.bins import bins_of
+from treewright.data.bins import MAX_LEVEL_BINS, bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 

@@ -89,8 +89,8 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
     if model.has_scores:
         from treewright.boosting.fewer_rounds import losses_of_model
         from treewright.learn import importance as boosting_importance
-        from treewright.prune.decision import Rows
-        from treewright.prune.decision import Rows as OtherRows
+        from treewright.prune.methods import Rows
+        from treewright.prune.methods import Rows as OtherRows
 
         losses = losses_of_model(model, Rows(matrix, target, weights))
         judged = OtherRows(matrix, target, weights)
@@ -99,7 +99,7 @@ def permutation_importances(model: Model, features: Any, truth: np.ndarray) -> s
         )
     if model.has_rounds:
         from treewright.learn.importance import permutation_of_weighted_trees
-        from treewright.prune.decision import Rows as OtherRows
+        from treewright.prune.methods import Rows as OtherRows
 
         others = OtherRows(matrix, target, weights)
         return printable_lines(str(permutation_of_weighted_trees(model, others, _REPEATS, 0, n_threads)))

@@ -22,8 +22,7 @@ from treewright.cli.screen import say_prose
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.tallies import Score
-from treewright.prune.door import request_of
-from treewright.prune.methods import METHODS, Method
+from treewright.prune.methods import METHODS, Method, request_of
 
 if TYPE_CHECKING:
     from treewright.fitted import Model

@@ -86,8 +86,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
 @contextmanager
 def progress() -> Iterator[None]:
     """A progress bar on standard error while the block runs; only where a person looks on."""
-    from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen
-    from treewright.core.progress_bar import listen_with_bar
+    from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen, listen_with_bar
 
     told: set[str] = set()
 

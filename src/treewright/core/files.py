@@ -1,4 +1,4 @@
-"""Whole files, safely. In: a path, bytes. Out: an open file, or a file on disk. Callers: codec, all that write.
+"""Whole files, safely. In: a path, bytes. Out: an open file, or a file on disk.
 
 Reading opens regular files only: a pipe or a device could hang or never end. Writing goes to a new file in the same
 folder that takes the place of the old one in one step: readers and crashes see the old file or the new one, whole.
@@ -77,7 +77,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes) -> None:
     Parameters
     ----------
     path : str or path-like
-    content : bytes
 
     Raises
     ------
@@ -169,7 +168,7 @@ def _name(path: str | os.PathLike[str]) -> str:
 
 
 def _refusal(error: Exception, what: str) -> InputFileError:
-    """What the operating system said, as one of ours."""
+    """The operating system's error as one of ours."""
     if isinstance(error, InputFileError):
         return error
     remedy = ""
@@ -177,5 +176,5 @@ def _refusal(error: Exception, what: str) -> InputFileError:
         remedy = "; check the path"
     elif isinstance(error, PermissionError):
         remedy = "; choose a place that you may use"
-    said = getattr(error, "strerror", None) or str(error)
-    return InputFileError(f"{what}: {said}{remedy}")
+    cause = getattr(error, "strerror", None) or str(error)
+    return InputFileError(f"{what}: {cause}{remedy}")

@@ -1,7 +1,4 @@
-"""Names that are imported when they are first used. In: where they live. Out: a package's ``__getattr__``, ``__dir__``.
-
-Callers: treewright, treewright.model_selection.
-"""
+"""Names that a package imports when they are first used: its ``__getattr__`` and ``__dir__``."""
 
 from __future__ import annotations
 

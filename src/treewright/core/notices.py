@@ -1,9 +1,7 @@
-"""Warnings that are told once. In: ``DataWarning`` texts from many fits. Out: one warning of each sort.
-
-Callers: data, estimators, model_selection.
+"""Warnings that come once: the ``DataWarning`` texts of many fits become one of each sort.
 
 Python's own ``catch_warnings`` changes the whole process and so is of no use among threads. Here whoever runs many fits
-listens in a context variable, which every thread has for itself, and tells afterwards what was heard.
+listens in a context variable, which every thread has for itself, and warns afterwards of what was heard.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ _PACKAGE = str(Path(__file__).parents[1])
 
 
 class Notices:
-    """What was heard: by the line of code that said it, the first text and how often.
+    """What was heard: by the line of code that warned, the first text and how often.
 
     Attributes
     ----------
     heard : dict from (file, line) to (str, int)
-        In the order in which they were first said.
+        In the order in which they first came.
     """
 
     def __init__(self) -> None:
@@ -91,7 +89,6 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
 
     Parameters
     ----------
-    text : str
     stacklevel : int, optional
         As ``warnings.warn`` counts; by default the caller from outside this package.
 
@@ -104,8 +101,8 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
         level = levels_to_the_caller() if stacklevel is None else stacklevel + 1
         warnings.warn(text, DataWarning, stacklevel=level)
         return
-    says = sys._getframe(1)
-    notices.add((says.f_code.co_filename, says.f_lineno), text)
+    source = sys._getframe(1)
+    notices.add((source.f_code.co_filename, source.f_lineno), text)
 
 
 def levels_to_the_caller() -> int:

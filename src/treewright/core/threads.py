@@ -1,7 +1,5 @@
 """One small pool of threads. In: a function and a number of tasks. Out: all of them done.
 
-Callers: grow, predict, model_selection, core.
-
 Kernels release the lock, so plain threads run them side by side; Numba's own ``prange`` is not used (it aborts the
 process when two Python threads enter, or kills forked children, and cannot be interrupted). The calling thread works
 too and takes Ctrl-C between two kernels; then it waits for what runs, but not for long, and lets it through.

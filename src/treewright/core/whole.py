@@ -1,4 +1,4 @@
-"""Whole numbers among parameters. In: what a user gave. Out: an int, or a refusal. Callers: prune, model_selection."""
+"""Whole numbers among parameters. In: what a user gave. Out: an int, or a refusal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,6 @@ def is_whole(value: Any) -> bool:
 
 def whole_number(name: str, value: Any, least: int) -> int:
     """A whole number that is at least so much.
-
-    Raises
-    ------
-    ParameterError
 
     Examples
     --------

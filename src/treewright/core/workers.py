@@ -1,4 +1,4 @@
-"""Threads that outlive one piece of work. In: work. Out: threads that do it. Callers: core.
+"""Threads that outlive one piece of work. In: work. Out: threads that do it.
 
 Python raises KeyboardInterrupt in the main thread, between any two steps. A lock that Python code takes just then is
 never given back, and whoever needs it afterwards waits for ever. So the main thread starts threads with Ctrl-C held

@@ -1,11 +1,10 @@
 """Rows as bin numbers. In: ``Bins``, an encoded matrix. Out: ``uint8[n, stride]``.
 
-Callers: forest, estimators, predict. The rows are cut into small blocks that stay in the nearest cache. A block's
-column is copied into a buffer and then searched, all rows a step at a time and without a branch: a branch
-would be guessed wrong every other time. Where cuts lie evenly enough, a grid tells where in them to begin, and a look
-or two at cuts is all there is to do; else they are searched by halving. A cell's place on the grid is rounded, but it
-never falls as the cell rises: cuts on earlier places lie below the cell, those on later ones do not, and those on its
-own place are looked at.
+The rows are cut into small blocks that stay in the nearest cache. A block's column is copied into a buffer and then
+searched, all rows a step at a time and without a branch: a branch would be guessed wrong every other time. Where cuts
+lie evenly enough, a grid tells where in them to begin, and a look or two at cuts is all there is to do; else they are
+searched by halving. A cell's place on the grid is rounded, but it never falls as the cell rises: cuts on earlier places
+lie below the cell, those on later ones do not, and those on its own place are looked at.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class BinTables(NamedTuple):
 
 @inner_kernel
 def _search_on_grid(tables: BinTables, column: int, m: int, cells: np.ndarray, place: np.ndarray) -> None:
-    """Write to ``place`` how many cuts lie below each of the first ``m`` cells; 0 for a missing one."""
+    """Write to ``place`` uint64 how many cuts lie below each of ``m`` ``cells`` float64; 0 for a missing one."""
     first, grid_start, n_looks = tables.columns[column, 1], tables.columns[column, 2], tables.columns[column, 3]
     line = tables.numbers[first : first + _LINE]
     origin, scale, last = line[0], line[1], line[2]
@@ -79,7 +78,6 @@ def bin_block(matrix: np.ndarray, tables: BinTables, out: np.ndarray) -> None:
     Parameters
     ----------
     matrix : float32[n, p] or float64[n, p], IN
-    tables : BinTables
     out : uint8[n, stride], OUT
         Columns from p on are left as they are.
     """
@@ -115,16 +113,7 @@ def bin_block(matrix: np.ndarray, tables: BinTables, out: np.ndarray) -> None:
 
 
 def tables_of(bins: Bins) -> BinTables:
-    """The tables of ``bin_block``, made once for each ``Bins``.
-
-    Parameters
-    ----------
-    bins : Bins
-
-    Returns
-    -------
-    BinTables
-    """
+    """The tables of ``bin_block``, made once for each ``Bins``."""
     tables = _tables.get(bins)
     if tables is None:
         tables = _tables[bins] = _new_tables(bins)
@@ -193,7 +182,6 @@ def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
 
     Parameters
     ----------
-    bins : Bins
     matrix : float32[n, p] or float64[n, p]
         Encoded as the matrix that the bins were made of. Any memory order; read without a copy of the whole.
     n_threads : int >= 1
@@ -231,7 +219,6 @@ def bin_columns(bins: Bins, matrix: np.ndarray, columns: np.ndarray) -> None:
 
     Parameters
     ----------
-    bins : Bins
     matrix : float32[n, p] or float64[n, p]
         As for ``bin_rows``.
     columns : uint8[p, m], m >= n, OUT

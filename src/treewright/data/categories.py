@@ -1,7 +1,7 @@
 """Levels, names and labels as JSON. In: Python scalars, label arrays, ``Schema``. Out: plain JSON, and back.
 
-Callers: tree.codec, kinds. Writing and reading back is the identity, types included. Reading trusts nothing: whatever
-the JSON holds, the answer is a valid object or one ``ValueError`` that says where.
+Writing and reading back is the identity, types included. Reading trusts nothing: whatever the JSON holds, the answer is
+a valid object or one ``ValueError`` that says where.
 """
 
 from __future__ import annotations
@@ -35,11 +35,6 @@ def python_scalar(value: Any, depth: int = 0) -> Hashable:
     value : None, bool, int, float, str, bytes, date, datetime, numpy scalar, or a tuple of these
     depth : int
         How many tuples are around the value.
-
-    Raises
-    ------
-    DataError
-        The value is of another type, or tuples are nested deeper than 32.
     """
     if isinstance(value, np.generic) and value.dtype.kind in "biufSU":
         value = value.item()
@@ -64,11 +59,6 @@ def python_scalar(value: Any, depth: int = 0) -> Hashable:
 
 def value_to_json(value: Any) -> Any:
     """One Python scalar (or tuple) as typed JSON.
-
-    Raises
-    ------
-    DataError
-        The value is of a type that cannot be stored.
 
     Examples
     --------
@@ -98,13 +88,7 @@ def value_to_json(value: Any) -> Any:
 
 
 def value_from_json(obj: Any, depth: int = 0) -> Hashable:
-    """The value that ``value_to_json`` wrote.
-
-    Raises
-    ------
-    ValueError
-        The JSON is not of that form.
-    """
+    """The value that ``value_to_json`` wrote."""
     if obj is None or isinstance(obj, bool | str):
         return obj
     if isinstance(obj, int):
@@ -149,13 +133,7 @@ def values_to_json(values: Iterable[Any]) -> list[Any]:
 
 
 def values_from_json(obj: Any) -> tuple[Hashable, ...]:
-    """The values that ``values_to_json`` wrote.
-
-    Raises
-    ------
-    ValueError
-        The JSON is not a list of typed values.
-    """
+    """The values that ``values_to_json`` wrote."""
     if not isinstance(obj, list):
         raise ValueError(f"expected a list of values, found {shown(obj)}")  # noqa: TRY004 - the reader's one error
     return tuple(value_from_json(entry) for entry in obj)
@@ -163,11 +141,6 @@ def values_from_json(obj: Any) -> tuple[Hashable, ...]:
 
 def array_to_json(labels: np.ndarray) -> dict[str, Any]:
     """A one-dimensional label array with its dtype.
-
-    Raises
-    ------
-    DataError
-        The dtype, or an object in it, cannot be stored.
 
     Examples
     --------
@@ -184,13 +157,7 @@ def array_to_json(labels: np.ndarray) -> dict[str, Any]:
 
 
 def array_from_json(obj: Any) -> np.ndarray:
-    """The label array that ``array_to_json`` wrote.
-
-    Raises
-    ------
-    ValueError
-        The JSON is not of that form; a value does not fit the dtype; a label occurs twice.
-    """
+    """The label array that ``array_to_json`` wrote."""
     if not isinstance(obj, dict) or set(obj) != {"dtype", "values"} or not isinstance(obj["dtype"], str):
         raise ValueError("labels must be an object with 'dtype' and 'values'")
     name = obj["dtype"]
@@ -233,13 +200,7 @@ def filled_labels(name: str, values: tuple[Hashable, ...]) -> np.ndarray:
 
 
 def schema_to_json(schema: Schema) -> dict[str, Any]:
-    """A schema as plain JSON.
-
-    Raises
-    ------
-    DataError
-        A column name or level is of a type that cannot be stored.
-    """
+    """A schema as plain JSON."""
     return {
         "named": schema.named,
         "columns": [column_to_json(column) for column in schema.columns],
@@ -259,13 +220,7 @@ def column_to_json(column: Column) -> dict[str, Any]:
 
 
 def schema_from_json(obj: Any) -> Schema:
-    """The schema that ``schema_to_json`` wrote.
-
-    Raises
-    ------
-    ValueError
-        The JSON is not of that form, or two columns or levels are the same.
-    """
+    """The schema that ``schema_to_json`` wrote."""
     if not isinstance(obj, dict) or set(obj) != {"named", "columns"}:
         raise ValueError("a schema must be an object with 'named' and 'columns'")
     if not isinstance(obj["named"], bool) or not isinstance(obj["columns"], list) or not obj["columns"]:

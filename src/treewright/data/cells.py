@@ -1,4 +1,4 @@
-"""One column as typed cells. In: a Python list or a 1-D array. Out: ``Cells``. Callers: table, frame, kinds, target.
+"""One column as typed cells. In: a Python list or a 1-D array. Out: ``Cells``.
 
 A column is either numbers (float64, nan = missing) or codes into a tuple of distinct values (-1 = missing). What the
 library knows about single Python values - which are missing, which family they belong to, which numbers float64
@@ -149,13 +149,6 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
     Cells
         Family "number" where all present values are numbers, "string", "boolean", "object" where they are mixed or
         another hashable type, "missing" where there are none.
-
-    Raises
-    ------
-    CellTypeError
-        A cell is not hashable: a dict, a list, an array.
-    DataError
-        Complex numbers; dates; a number that float64 cannot hold.
     """
     found = {family_of_type(kind) for kind in set(map(type, values))}
     if "complex" in found:
@@ -183,13 +176,7 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
 
 
 def refuse_dates(label: str, type_name: str) -> NoReturn:
-    """Raise the refusal of a date, time or duration column.
-
-    Raises
-    ------
-    DataError
-        Always.
-    """
+    """Raise the refusal of a date, time or duration column."""
     raise DataError(
         f"datetime {label} (type {type_name}): extract parts (year, month, weekday) or convert it to a number"
     )
@@ -204,11 +191,6 @@ def coded_cells(family: str, values: list[Any], label: str, distinct: tuple[Hash
         As in ``cells_of_list``.
     distinct : tuple, optional
         The values to code by, if they are known beforehand.
-
-    Raises
-    ------
-    CellTypeError
-        A cell is not hashable.
     """
     try:
         found = dict.fromkeys(values)
@@ -236,13 +218,7 @@ def is_hashable(value: object) -> bool:
 
 
 def number_cells(values: list[Any], label: str) -> Cells:
-    """Python numbers (and missing values) as float64.
-
-    Raises
-    ------
-    DataError
-        An integer beyond 2**53, or a number beyond the range of float64.
-    """
+    """Python numbers (and missing values) as float64."""
     kinds = set(map(type, values))
     whole = all(
         issubclass(kind, bool | np.bool_ | numbers.Integral) or kind.__name__ in MISSING_TYPES for kind in kinds
@@ -265,13 +241,7 @@ def number_cells(values: list[Any], label: str) -> Cells:
 
 
 def as_float(value: Any, label: str, row: int) -> float:
-    """One real number as float64; nan for a missing value.
-
-    Raises
-    ------
-    DataError
-        An integer beyond 2**53, or a number beyond the range of float64.
-    """
+    """One real number as float64; nan for a missing value."""
     if is_missing(value):
         return math.nan
     if isinstance(value, numbers.Integral):
@@ -289,13 +259,7 @@ def as_float(value: Any, label: str, row: int) -> float:
 
 
 def refuse_large_whole(label: str, row: int, value: int) -> NoReturn:
-    """Raise the refusal of an integer that would merge with its neighbours.
-
-    Raises
-    ------
-    DataError
-        Always.
-    """
+    """Raise the refusal of an integer that would merge with its neighbours."""
     raise DataError(
         f"{label} row {row}: the integer {shown(value)} is beyond 2**53, where float64 merges neighbouring integers; "
         f"subtract an offset, or turn the column into text and declare it nominal"
@@ -303,15 +267,7 @@ def refuse_large_whole(label: str, row: int, value: int) -> NoReturn:
 
 
 def cells_of_array(array: np.ndarray, label: str) -> Cells:
-    """A one-dimensional array of any dtype as typed cells.
-
-    Raises
-    ------
-    DataError
-        A dtype that no column can hold (complex, datetime, void), an integer beyond 2**53.
-    CellTypeError
-        An object cell that is not hashable.
-    """
+    """A one-dimensional array of any dtype as typed cells."""
     if isinstance(array, np.ma.MaskedArray):
         return cells_of_list(array.tolist(), label) if np.ma.is_masked(array) else cells_of_array(array.data, label)
     if array.ndim != 1:
@@ -344,11 +300,6 @@ def float_array(array: np.ndarray, place: Callable[[tuple[Any, ...]], tuple[str,
     Returns
     -------
     float64, same shape; the array itself where it is native float64 already.
-
-    Raises
-    ------
-    DataError
-        An integer beyond 2**53; a long double beyond the range of float64.
     """
     wide = array.dtype.kind in "iu" and array.dtype.itemsize > 4 and array.size > 0
     if wide and (int(array.max()) > LARGEST_WHOLE or int(array.min()) < -LARGEST_WHOLE):

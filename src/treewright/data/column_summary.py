@@ -1,6 +1,6 @@
 """Distinct values of a column with their weights. In: cells, whole-number weights. Out: ``ColumnSummary``.
 
-Caller: data.bins. Summaries of blocks merge, so a column can be summed up block by block, by whoever has the block.
+Summaries of blocks merge, so a column can be summed up block by block, by whoever has the block.
 Weights are integers: their sums do not depend on the order of rows or blocks.
 """
 
@@ -187,10 +187,6 @@ def summary_of(cells: np.ndarray, weights: np.ndarray) -> ColumnSummary:
     weights : int64[n], or int64[0] where every cell weighs one
         Cells of weight 0 are left out.
 
-    Returns
-    -------
-    ColumnSummary
-
     Examples
     --------
     >>> summary = summary_of(np.array([2.0, np.nan, 1.0, 2.0]), np.empty(0, np.int64))
@@ -220,7 +216,6 @@ def merge(first: ColumnSummary, second: ColumnSummary, *, is_nominal: bool = Fal
 
     Parameters
     ----------
-    first, second : ColumnSummary
     is_nominal : bool
         Whether values are codes of levels. They are never thinned: a code has no neighbour that could stand for it.
 

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from treewright.core import notices
-from treewright.data.absent import refuse_missing_at_fit
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
+from treewright.data.encoder import refuse_missing_at_fit
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.data.weights import Factors, factors_by_code, is_weight, warn_of_small_weights, weighed

@@ -1,4 +1,4 @@
-"""From a table to the encoded matrix. In: table, ``Schema``. Out: ``Schema``, matrix. Callers: estimators, model, cli.
+"""From a table to the encoded matrix, and one row in a hurry.
 
 At fit the kinds and levels of the columns are settled (declared, or inferred from the dtypes); at predict the columns
 are matched by name and every level by its value, never by a library's code.
@@ -11,23 +11,31 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treewright.core import notices
-from treewright.data.absent import refuse_missing, refuse_missing_cells
 from treewright.data.cells import shown
-from treewright.data.declarations import Declared, Nominal, resolve
 from treewright.data.frame import read_table
-from treewright.data.kinds import column_of, encode_cells
+from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.table import DOUBLE, SINGLE, Table, column_label
-from treewright.exceptions import ColumnError, DataError, ParameterError
+from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError
 
 UNSEEN = ("missing", "error", "majority")
 FLOATS = (DOUBLE, SINGLE)
 BLOCK = 65_536
 MAX_NAMED = 10
+_REMEDY = "fill them in, drop the rows, or fit with missing='direction'"
+_EXACT = 2**53  # whole numbers up to here are floats without loss
+# Where a missing value goes, by what ``ModelData.missing`` says.
+_WAYS = {
+    "surrogate": "another column answers for them, or they follow the heavier branch",
+    "fractional": "they follow every branch in part",
+    "distance": "the metric says how far they are from other cells",
+}
+_ONE_WAY = "they follow each test's branch for missing values"
 
 
 def encode_fit(
@@ -114,7 +122,6 @@ def encode(
 
     Parameters
     ----------
-    schema : Schema
     X : table
         As at fit. 0 rows are legal. It is never modified.
     unseen : {"missing", "error", "majority"}
@@ -209,7 +216,6 @@ def encode_row(
 
     Parameters
     ----------
-    schema : Schema
     row : mapping from column name to value, or sequence of values in the order of the columns
     unseen, missing, owner
         As in ``encode``.
@@ -252,13 +258,62 @@ def encode_row(
     return encoded
 
 
-def check_not_empty(table: Table) -> None:
-    """Refuse a table without rows or columns.
+def encode_plain_row(schema: Schema, row: Any) -> list[float] | None:
+    """Encode a row of ordinary cells: a mapping by column name, or a list, tuple or float array of p cells.
 
-    Raises
-    ------
-    DataError
+    The common cells (floats, whole numbers, text and booleans of known levels, None) are encoded here in a tenth of a
+    microsecond each. None where anything is out of the ordinary: ``encode_row`` knows every rule and every error.
     """
+    if type(row) is dict or isinstance(row, Mapping):
+        if len(row) != len(schema.columns):
+            return None
+        try:
+            cells = [row[column.name] for column in schema.columns]
+        except KeyError:
+            return None
+    elif type(row) is np.ndarray:
+        if row.ndim != 1 or row.dtype.kind != "f" or row.dtype.itemsize > 8:
+            return None
+        cells = row.tolist()
+    elif type(row) is list or type(row) is tuple:
+        cells = list(row)
+    else:
+        return None
+    if len(cells) != len(schema.columns):
+        return None
+    # The sum of floats without nan (and without both infinities) is not nan: one pass in C for the commonest row.
+    if schema.is_plain and set(map(type, cells)) == {float} and (total := sum(cells)) == total:
+        return cells
+    encoded = []
+    for column, cell in zip(schema.columns, cells, strict=True):
+        code = _plain_code(column, cell)
+        if code is None:
+            return None
+        encoded.append(code)
+    return encoded
+
+
+def _plain_code(column: Column, cell: Any) -> float | None:
+    """Code of an ordinary cell; None for any other."""
+    kind = type(cell)
+    if column.kind == "numeric":
+        if column.family != "number" or (not column.missing_seen and cell != cell):
+            return None
+        if kind is float:
+            return cell
+        if kind is int and -_EXACT <= cell <= _EXACT:
+            return float(cell)
+        return None
+    if (kind is str and column.family == "string") or (kind is bool and column.family == "boolean"):
+        code = column.codes.get(cell)
+        return None if code is None else float(code)
+    if cell is None and column.missing_seen:
+        return math.nan
+    return None
+
+
+def check_not_empty(table: Table) -> None:
+    """Refuse a table without rows or columns."""
     shape = f"(shape=({table.n_rows}, {table.width}))"
     if table.n_rows == 0:
         raise DataError(f"Found array with 0 sample(s) {shape} while a minimum of 1 is required.")
@@ -267,12 +322,7 @@ def check_not_empty(table: Table) -> None:
 
 
 def empty_matrix(n_rows: int, width: int) -> np.ndarray:
-    """float64[n_rows, width], column-major, uninitialised: it is filled column by column.
-
-    Raises
-    ------
-    TooLargeError
-    """
+    """float64[n_rows, width], column-major, uninitialised: it is filled column by column."""
     check_fits(n_rows * width * 8, f"the encoded {n_rows} x {width} matrix")
     return np.empty((n_rows, width), np.float64, order="F")
 
@@ -296,15 +346,6 @@ def missing_columns(matrix: np.ndarray) -> set[int]:
     return set(np.flatnonzero(found).tolist())
 
 
-# Where a missing value goes, by what ``ModelData.missing`` says.
-_WAYS = {
-    "surrogate": "another column answers for them, or they follow the heavier branch",
-    "fractional": "they follow every branch in part",
-    "distance": "the metric says how far they are from other cells",
-}
-_ONE_WAY = "they follow each test's branch for missing values"
-
-
 def warn_missing(schema: Schema, found: set[int], missing: str = "direction") -> None:
     """Warn once, naming the columns that hold missing values for the first time.
 
@@ -320,4 +361,68 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
             f"missing values in {len(new)} column(s) that had none at fit: {names}{more}; "
             f"{_WAYS.get(missing, _ONE_WAY)}",
             stacklevel=3,
+        )
+
+
+def refuse_missing_at_fit(
+    matrix: npt.NDArray[np.floating], schema: Schema, weights: npt.NDArray[np.float64] | None
+) -> None:
+    """Refuse the missing cells of the table of a fit. Rows of weight 0 may have them: nothing is learned from those.
+
+    Parameters
+    ----------
+    matrix : float64 or float32 [n, p]
+        The whole encoded table, rows of weight 0 included; nan is missing.
+    schema : Schema
+        Of this table: only columns whose ``missing_seen`` is True are looked at.
+    weights : float64[n], or None where all rows count
+
+    Examples
+    --------
+    >>> from treewright.data.encoder import encode_fit
+    >>> schema, matrix = encode_fit({"age": [31, None]})
+    >>> refuse_missing_at_fit(matrix, schema, np.array([1.0, 0.0]))
+    >>> refuse_missing_at_fit(matrix, schema, None)
+    Traceback (most recent call last):
+    ...
+    treewright.exceptions.MissingValueError: column 'age' has 1 missing values (first row 1), which ...
+    """
+    for at, column in enumerate(schema.columns):
+        if not column.missing_seen:
+            continue
+        absent = np.isnan(matrix[:, at])
+        if weights is not None:
+            absent &= weights > 0
+        if absent.any():
+            raise MissingValueError(
+                f"column {column.name!r} has {int(absent.sum())} missing values (first row {int(absent.argmax())}), "
+                "which missing='error' refuses: fill them in, drop the rows, or choose another way with missing values"
+            )
+
+
+def refuse_missing(matrix: npt.NDArray[np.floating], names: Sequence[Hashable] | None) -> None:
+    """Refuse the missing cells of a matrix of numbers at predict; the message names the first such column and row."""
+    for at in range(matrix.shape[1]):
+        absent = np.isnan(matrix[:, at])
+        if absent.any():
+            refuse_missing_cells(matrix[:, at], absent, column_label(names, at))
+
+
+def refuse_missing_cells(encoded: npt.NDArray[np.floating], absent: npt.NDArray[np.bool_], label: str) -> None:
+    """Refuse the missing cells of one column, and levels that became missing because fit never saw them.
+
+    ``absent`` bool[n] says which cells were missing before they were encoded; the other nan of ``encoded`` float[n] are
+    levels that fit never saw.
+    """
+    if absent.any():
+        raise MissingValueError(
+            f"{label}: {int(absent.sum())} missing value(s), first row {int(absent.argmax())}; "
+            f"the model was fitted with missing='error'. Hint: {_REMEDY}"
+        )
+    unseen = np.isnan(encoded)
+    if unseen.any():
+        raise MissingValueError(
+            f"{label}: {int(unseen.sum())} cell(s) with a level that fit never saw, first row {int(unseen.argmax())}; "
+            f"they count as missing, and the model was fitted with missing='error'. "
+            f"Hint: mend the cells, drop the rows, or fit with missing='direction'"
         )

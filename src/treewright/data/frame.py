@@ -1,4 +1,4 @@
-"""Tables of the data-frame libraries. In: any table. Out: ``Table``. Callers: encoder, target.
+"""Tables of the data-frame libraries. In: any table. Out: ``Table``.
 
 The only importer of narwhals, and only when the input is not an array, a dict of plain columns or a list. Categories
 and strings are dictionary-encoded by the library that owns them, never cell by cell in Python: a million strings
@@ -48,15 +48,6 @@ def read_table(X: Any) -> Table:
     X : table
         Two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list of
         rows, scipy sparse matrix, or a pandas, polars or pyarrow table.
-
-    Raises
-    ------
-    DataError
-        X is not a table: wrong number of dimensions, ragged, lazy, or of an unknown type; its dtype is refused.
-    ColumnError
-        Two columns have the same name.
-    TooLargeError
-        X would have to be copied and the copy would not fit in memory.
     """
     if isinstance(X, np.ndarray):
         return table_of_array(X)
@@ -144,13 +135,7 @@ def known_frame(native: Any) -> Any:
 
 
 def native_names(native: Any) -> tuple[Hashable, ...]:
-    """Column names exactly as the library holds them: pandas names may be any hashable value.
-
-    Raises
-    ------
-    ColumnError
-        Two columns have the same name.
-    """
+    """Column names exactly as the library holds them: pandas names may be any hashable value."""
     held = getattr(native, "column_names", None)
     names = tuple(native.columns if held is None else held)
     check_unique(names)
@@ -179,11 +164,6 @@ def cells_of_series(series: Any, label: str) -> Cells:
     series : narwhals.Series
     label : str
         The column's name for messages.
-
-    Raises
-    ------
-    DataError
-        The dtype is nested, binary, complex or a date; an integer is beyond 2**53.
     """
     native, dtype = series.to_native(), series.dtype
     kind = type(dtype).__name__ if not isinstance(dtype, type) else dtype.__name__
@@ -210,13 +190,7 @@ def cells_of_series(series: Any, label: str) -> Cells:
 
 
 def numbers_of_series(series: Any, label: str) -> Cells:
-    """A numeric narwhals series as float64, null and nan alike becoming nan.
-
-    Raises
-    ------
-    DataError
-        An integer beyond 2**53.
-    """
+    """A numeric narwhals series as float64, null and nan alike becoming nan."""
     whole = bool(series.dtype.is_integer())
     if whole:
         # The bound is checked before the conversion: nulls make a library convert by way of float64.
@@ -347,11 +321,6 @@ def target_columns(y: Any, what: str) -> TargetColumns:
     y : array, list, series or frame
     what : str
         "y" or "sample_weight", for messages.
-
-    Raises
-    ------
-    DataError
-        Not one- or two-dimensional, ragged, sparse or lazy; masked values.
     """
     if isinstance(y, list | tuple | range):
         return target_of_list(list(y), what)
@@ -423,12 +392,7 @@ def target_of_foreign(y: Any, what: str) -> TargetColumns:
 
 
 def refuse_target(y: Any, what: str) -> NoReturn:
-    """Raise the refusal of a target that is no array.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise the refusal of a target that is no array."""
     raise DataError(f"{what} should be a 1d array, got {shown(y)} of type {type(y).__name__} instead.")
 
 

@@ -1,7 +1,7 @@
-"""What kind a column is, and its cells as codes. In: ``Cells``, ``Declared``. Out: ``Column``, codes. Caller: encoder.
+"""What kind a column is: as it was declared or as its cells are; and its cells as codes.
 
-One column at a time; the rules that need the whole table (names, order, widths) are in ``encoder`` and ``matching``,
-those about declarations in ``declarations``.
+Declarations are settled for the whole table; then it goes one column at a time. The rules that need the whole table
+(names, order, widths) are in ``encoder`` and ``matching``.
 """
 
 from __future__ import annotations
@@ -9,34 +9,138 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 
 from treewright.data.categories import python_scalar
-from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, shown
-from treewright.data.declarations import Declared
+from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missing, shown
 from treewright.data.matching import did_you_mean
-from treewright.data.schema import Column
-from treewright.data.spelling import folded
-from treewright.exceptions import ColumnError, DataError, UnseenLevelError
+from treewright.data.schema import Column, Kind, folded
+from treewright.data.table import check_unique
+from treewright.exceptions import ColumnError, DataError, ParameterError, UnseenLevelError
 
+Nominal = Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str
+ALL = "all"
 NUMBER_TEXT = re.compile(r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)\s*", re.IGNORECASE)
 FEW = 5
 # Beyond this many different numbers a column is a measurement: a test of their names costs memory with its square.
 MAX_UNNAMED_LEVELS = 10_000
 
 
-def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> Column:
-    """Settle the kind and levels of one column at fit.
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the user declared about one column.
 
-    Raises
-    ------
-    DataError
-        The cells are mixed and nothing was declared; a level is of a type that cannot be stored; under
-        ``nominal="all"`` a column has more than 10,000 different numbers.
+    Attributes
+    ----------
+    kind : {"numeric", "ordinal", "nominal"} or None
+        None: nothing was declared.
+    levels : tuple
+        In the declared order; empty where the data decide.
+    unnamed : bool
+        The column was meant by ``nominal="all"``, not by its name.
     """
+
+    kind: Kind | None
+    levels: tuple[Hashable, ...] = ()
+    unnamed: bool = False
+
+
+def resolve(
+    names: Sequence[Hashable],
+    nominal: Nominal | None,
+    ordinal: Mapping[Hashable, Sequence[Hashable]] | None,
+    numeric: Sequence[Hashable] | None,
+) -> dict[int, Declared]:
+    """Declarations by column position.
+
+    Parameters
+    ----------
+    names : sequence of p column names
+    nominal : sequence of names or positions, mapping from these to levels (or to None), or "all"
+        "all" means the column of that name, where there is one; else every column that is not declared otherwise.
+    ordinal : mapping from name or position to levels, lowest first
+    numeric : sequence of names or positions
+    """
+    positions = {name: at for at, name in enumerate(names)}
+    if len(positions) != len(names):
+        check_unique(names)
+    if ordinal is not None and not isinstance(ordinal, Mapping):
+        raise ParameterError("ordinal must map a column to its levels, lowest first, such as {'size': ['S', 'M', 'L']}")
+    every = isinstance(nominal, str) and nominal == ALL and ALL not in positions
+    declared: dict[int, Declared] = {}
+    kinds: tuple[tuple[Kind, Any], ...] = (
+        ("nominal", None if every else nominal),
+        ("ordinal", ordinal),
+        ("numeric", numeric),
+    )
+    for kind, entries in kinds:
+        for entry in _listed(kind, entries):
+            at = _position_of(entry, positions, kind)
+            if at in declared:
+                raise ParameterError(f"column {shown(names[at])} is declared {declared[at].kind} and {kind}: keep one")
+            given = entries[entry] if isinstance(entries, Mapping) else None
+            declared[at] = Declared(kind, _checked_levels(kind, entry, given))
+    if every:
+        rest = {at: Declared("nominal", unnamed=True) for at in range(len(names)) if at not in declared}
+        declared |= rest
+    return declared
+
+
+def _listed(kind: str, entries: Any) -> list[Hashable]:
+    """The entries of a declaration; a single name counts as a list of one."""
+    if entries is None:
+        return []
+    if isinstance(entries, str):
+        return [entries]
+    if not isinstance(entries, Iterable):
+        mapping = ", or a mapping from these to their levels" if kind == "nominal" else ""
+        raise ParameterError(f"{kind} must be a list of column names or positions{mapping}, not {shown(entries)}")
+    try:
+        return list(dict.fromkeys(entry.item() if isinstance(entry, np.generic) else entry for entry in entries))
+    except TypeError:  # an entry that cannot be hashed, or an array without dimensions
+        raise ParameterError(f"{kind} must hold column names or positions, not {shown(entries)}") from None
+
+
+def _position_of(entry: Hashable, positions: Mapping[Hashable, int], kind: str) -> int:
+    """The column that a declaration means: a name first, else a position (negative counts from the end)."""
+    if entry in positions and not isinstance(entry, bool):
+        return positions[entry]
+    if isinstance(entry, int) and not isinstance(entry, bool) and -len(positions) <= entry < len(positions):
+        return entry % len(positions)
+    raise ColumnError(
+        f"{kind} names a column that the table does not have: {shown(entry)}{did_you_mean(entry, positions)}; "
+        f"it has {len(positions)} columns"
+    )
+
+
+def _checked_levels(kind: Kind, name: Hashable, levels: Any) -> tuple[Hashable, ...]:
+    """The levels that were declared for one column, as plain Python scalars; empty where the data decide."""
+    if kind == "numeric" or (kind == "nominal" and levels is None):
+        return ()
+    what = f"{kind}[{shown(name)}]"
+    order = ", lowest first" if kind == "ordinal" else ""
+    # A set has no order that two runs share, and an iterator is empty when a second fit asks for it.
+    wrong = isinstance(levels, str | bytes | Mapping | set | frozenset | Iterator) or not isinstance(levels, Iterable)
+    if wrong or (isinstance(levels, np.ndarray) and levels.ndim != 1):
+        raise ParameterError(f"{what} must be a list of levels{order}, not {shown(levels)}")
+    try:
+        given = tuple(python_scalar(level) for level in levels)
+    except DataError as error:
+        raise ParameterError(f"{what}: {error}") from None
+    if (not given and kind == "ordinal") or any(is_missing(level) for level in given):
+        raise ParameterError(f"{what} must list at least one level, and no missing value")
+    twice = [level for level, count in Counter(given).items() if count > 1]
+    if twice:
+        raise ParameterError(f"{what} lists {shown(twice[0])} more than once")
+    return given
+
+
+def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> Column:
+    """Settle the kind and levels of one column at fit."""
     missing = cells.missing()
     missing_seen, family = bool(missing.any()), cells.family
     all_missing = bool(missing.all())
@@ -64,13 +168,7 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
 
 
 def stored_levels(levels: Iterable[Hashable], label: str) -> tuple[Hashable, ...]:
-    """Levels as plain Python scalars.
-
-    Raises
-    ------
-    DataError
-        A level is of a type that a model file cannot hold.
-    """
+    """Levels as plain Python scalars."""
     try:
         return tuple(python_scalar(level) for level in levels)
     except DataError as error:
@@ -97,12 +195,7 @@ def sorted_levels(levels: Iterable[Hashable]) -> tuple[Hashable, ...]:
 
 
 def refuse_mixed(cells: Cells, label: str) -> NoReturn:
-    """Raise the refusal of a column of mixed or unusual cells, naming the first cell that departs from the rest.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise the refusal of a column of mixed or unusual cells, naming the first cell that departs from the rest."""
     families = [family_of_type(type(value)) for value in cells.distinct]
     rows = np.bincount(cells.values[cells.values >= 0], minlength=len(families))
     counts: Counter[str] = Counter()
@@ -125,23 +218,11 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
 
     Parameters
     ----------
-    column : Column
-    cells : Cells
-    label : str
     unseen : {"missing", "error", "majority"}
 
     Returns
     -------
     float64[n]
-
-    Raises
-    ------
-    ColumnError
-        The column changed family since fit.
-    UnseenLevelError
-        A level is unknown, under "error".
-    DataError
-        Text in a numeric column does not read as a number; text is another spelling of two declared levels.
     """
     check_family(column, cells, label)
     if column.kind == "numeric":
@@ -173,12 +254,6 @@ def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], fo
     distinct : sequence of d values
     found : float64[d + 1]
         The level of every distinct value, ``len(column.levels)`` where there is none; filled in.
-    label : str
-
-    Raises
-    ------
-    DataError
-        A text that a cell holds is another spelling of two levels.
     """
     held = np.unique(codes[codes >= 0])
     for code in held[found[held] == len(column.levels)].tolist():
@@ -199,12 +274,7 @@ def _respell(column: Column, codes: np.ndarray, distinct: Sequence[Hashable], fo
 
 
 def check_family(column: Column, cells: Cells, label: str) -> None:
-    """Refuse a column that was numbers at fit and is text now, or the other way round.
-
-    Raises
-    ------
-    ColumnError
-    """
+    """Refuse a column that was numbers at fit and is text now, or the other way round."""
     now, then = cells.family, column.family
     if now == then or "missing" in (now, then) or then == "object" or {now, then} == {"number", "boolean"}:
         return
@@ -219,13 +289,7 @@ def check_family(column: Column, cells: Cells, label: str) -> None:
 
 
 def numbers_of(column: Column, cells: Cells, label: str) -> np.ndarray:
-    """The cells of a numeric column as float64, parsing text where the column was declared numeric.
-
-    Raises
-    ------
-    DataError
-        A text is not a number, is beyond float64, or is an integer beyond 2**53.
-    """
+    """The cells of a numeric column as float64, parsing text where the column was declared numeric."""
     if cells.is_number:
         return cells.values
     if column.family == "missing":  # never used by any test: there was no value at fit
@@ -266,25 +330,20 @@ def parse_number(value: Any) -> float | None:
 def refuse_unseen(
     column: Column, codes: np.ndarray, distinct: Sequence[Hashable], unknown: np.ndarray, label: str
 ) -> None:
-    """Raise the refusal of levels that the column does not have.
-
-    Raises
-    ------
-    UnseenLevelError
-    """
+    """Raise the refusal of levels that the column does not have."""
     levels = [distinct[code] for code in np.unique(codes[unknown]).tolist()]
     row = int(np.argmax(unknown))
-    told = ", ".join(shown(level) for level in sorted_levels(levels)[:FEW])
+    some = ", ".join(shown(level) for level in sorted_levels(levels)[:FEW])
     more = f" and {len(levels) - FEW} more" if len(levels) > FEW else ""
     if column.declared:
         first = distinct[codes[row]]
         raise UnseenLevelError(
-            f"{label}: {len(levels)} unseen level(s): {told}{more}, in {int(unknown.sum())} cell(s), first row {row}: "
+            f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}: "
             f"{shown(first)}{did_you_mean(first, column.levels)}; {len(column.levels)} levels are declared. "
             f"Hint: mend the cells, or declare the level too"
         )
     raise UnseenLevelError(
-        f"{label}: {len(levels)} unseen level(s): {told}{more}, in {int(unknown.sum())} cell(s), first row {row}; "
+        f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}; "
         f'the column has {len(column.levels)} levels. Hint: mend the cells, use unseen="missing", '
         f"or list all levels at fit"
     )

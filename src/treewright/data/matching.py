@@ -1,4 +1,4 @@
-"""Which column of a table is which column of the schema. In: ``Schema``, ``Table``. Out: positions. Caller: encoder.
+"""Which column of a table is which column of the schema.
 
 Names decide where both sides have them; order decides, with a warning, where only one side has.
 """
@@ -21,11 +21,6 @@ _MAX_LISTED = 5
 
 def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     """For each column of the schema, its position in the table.
-
-    Raises
-    ------
-    ColumnError
-        A column is missing, two have one name, or, without names, the number of columns differs.
 
     Warns
     -----
@@ -56,12 +51,12 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
     lost = [name for name in schema.names if name not in where]
     extra = [name for name in names if name not in schema.positions]
     if lost:
-        told = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
-        raise ColumnError(f"{_differing(extra, lost)}missing {len(lost)} column(s): {told}{and_more(lost)}")
+        listed = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
+        raise ColumnError(f"{_differing(extra, lost)}missing {len(lost)} column(s): {listed}{and_more(lost)}")
     if extra:
-        told = ", ".join(shown(name) for name in extra[:MAX_NAMED])
+        listed = ", ".join(shown(name) for name in extra[:MAX_NAMED])
         notices.warn(
-            f"{len(extra)} column(s) were not there at fit and are ignored: {told}{and_more(extra)}",
+            f"{len(extra)} column(s) were not there at fit and are ignored: {listed}{and_more(extra)}",
             stacklevel=5,
         )
     return [where[name] for name in schema.names]

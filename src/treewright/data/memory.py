@@ -1,4 +1,4 @@
-"""Whether an array would fit in memory, and giving memory back. Caller: the data layer.
+"""Whether an array would fit in memory, and giving memory back.
 
 The answer is taken before anything is allocated: on Linux an allocation that is too large often succeeds, and the
 process is killed later, when it writes.
@@ -46,12 +46,6 @@ def check_fits(needed: int, what: str, remedy: str = "use fewer rows or columns"
     needed : int, bytes, >= 0
     what : str
         What the bytes are for; the subject of the message.
-    remedy : str
-
-    Raises
-    ------
-    TooLargeError
-        ``needed`` exceeds the available memory.
     """
     if needed <= ALWAYS_ALLOWED:
         return

@@ -1,4 +1,4 @@
-"""What rows hold, as numbers that can be compared. In: a table. Out: float matrix. Caller: estimators.
+"""What rows hold, as numbers that can be compared. In: a table. Out: float matrix.
 
 Two cells are the same number if they hold the same, whatever else the table holds and in which order: a level becomes a
 hash of itself, not a code that depends on the other levels.
@@ -32,13 +32,6 @@ def content_of(X: Any) -> np.ndarray:
     -------
     float64 or float32 [n, p]
         Numbers as they are, nan = missing; of texts, booleans and objects a hash. A float matrix itself, not a copy.
-
-    Raises
-    ------
-    DataError
-        X is no table, or a cell is refused.
-    TooLargeError
-        The numbers would not fit in memory.
 
     Examples
     --------

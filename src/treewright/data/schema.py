@@ -1,4 +1,4 @@
-"""What the columns are. In: names, kinds and levels. Out: ``Column`` and ``Schema``. Callers: every layer above.
+"""What the columns are: ``Column`` and ``Schema``, and the spellings of declared levels.
 
 A schema is the part of a fitted model that knows the *table*: it is frozen, compares by value, and
 turns into plain JSON (``schema_to_json`` / ``schema_from_json`` in ``categories.py`` carry the typed levels).
@@ -6,12 +6,11 @@ turns into plain JSON (``schema_to_json`` / ``schema_from_json`` in ``categories
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import unicodedata
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
-
-from treewright.data.spelling import codes_by_spelling
 
 Kind = Literal["numeric", "ordinal", "nominal"]
 
@@ -103,3 +102,37 @@ class Schema:
 
     def __len__(self) -> int:
         return len(self.columns)
+
+
+def folded(text: str) -> str:
+    """Text without case, outer white space and Unicode form.
+
+    Two texts that differ in nothing else have the same folded form: the canonical caseless match of the Unicode
+    standard (section 3.13, D145). Compatibility forms, such as a superscript two, stay what they are.
+
+    Only declared levels are compared in this way: whoever lists the levels says that every other spelling is a slip.
+    Levels read from the data stay as they are, so that ``"A"`` and ``"a"`` are two.
+
+    Examples
+    --------
+    >>> folded(" ANIMATED ") == folded("animated"), folded("Straße") == folded("STRASSE")
+    (True, True)
+    """
+    apart = unicodedata.normalize("NFD", text.strip()).casefold()
+    return unicodedata.normalize("NFC", apart)
+
+
+def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
+    """The codes of the levels that are text, by their folded form: several where levels differ in nothing else.
+
+    Examples
+    --------
+    >>> codes_by_spelling(["Long", 7, "LONG", "short"])
+    {'long': (0, 2), 'short': (3,)}
+    """
+    codes: dict[str, tuple[int, ...]] = {}
+    for code, level in enumerate(levels):
+        if isinstance(level, str):
+            form = folded(level)
+            codes[form] = (*codes.get(form, ()), code)
+    return codes

@@ -1,4 +1,4 @@
-"""Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``. Callers: frame, encoder.
+"""Tables made of numpy arrays, lists or sparse matrices. In: those. Out: ``Table``.
 
 A table of nothing but numbers is one float matrix (the caller's own, where it is float already); any other table is
 read column by column, on demand, so that a column nobody asked for is never converted.
@@ -50,13 +50,7 @@ class Table:
         return column_label(self.names, position)
 
     def cells(self, position: int) -> Cells:
-        """Read one column.
-
-        Raises
-        ------
-        DataError
-            The column is of a type, or holds a cell, that no column can hold.
-        """
+        """Read one column."""
         if self.matrix is not None:
             return Cells("number", self.matrix[:, position].astype(np.float64, copy=False), whole=self.whole)
         source, label = self.sources[position], self.label(position)
@@ -98,13 +92,7 @@ def refuse_dimensions(shape: tuple[int, ...]) -> NoReturn:
 
 
 def check_unique(names: Sequence[Hashable]) -> None:
-    """Refuse two columns of one name.
-
-    Raises
-    ------
-    ColumnError
-        Lists the names that occur more than once, with their positions.
-    """
+    """Refuse two columns of one name."""
     if len(set(names)) == len(names):
         return
     counts = Counter(names)

@@ -1,7 +1,5 @@
 """Rows and columns of any table by position. In: a table as the estimators take it, positions. Out: the same sort.
 
-Callers: estimators, model_selection.
-
 Arrays, pandas objects and lists are indexed as they are; a dict of columns, frames that only narwhals knows, and sparse
 formats without an index are handled here.
 """
@@ -29,11 +27,6 @@ def count_rows(table: Any) -> int:
     ----------
     table : array, sparse matrix, data frame, series, dict of columns, or list
         What the estimators take for X, y or sample_weight.
-
-    Raises
-    ------
-    DataError
-        It has no rows to count (None, a number, a lazy frame), or the columns of a dict differ in length.
 
     Examples
     --------
@@ -117,13 +110,6 @@ def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
     names : tuple or None
         None where the table has none.
     width : int
-
-    Raises
-    ------
-    DataError
-        It is no table.
-    ColumnError
-        Two columns have the same name.
 
     Examples
     --------
@@ -224,11 +210,6 @@ def _index_of(table: Any) -> Any:
 
 
 def refuse_lazy(table: Any) -> NoReturn:
-    """Raise the refusal of a frame that has not read its rows yet.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise the refusal of a frame that has not read its rows yet."""
     kind = f"{type(table).__module__}.{type(table).__name__}"
     raise DataError(f"the table is lazy ({kind}): call collect() on it first")

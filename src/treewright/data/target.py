@@ -1,4 +1,4 @@
-"""Targets and weights as arrays. In: whatever the user has. Out: ``Labels``, ``Numbers``, weights. Caller: estimators.
+"""Targets and weights as arrays. In: whatever the user has. Out: ``Labels``, ``Numbers``, weights.
 
 Labels keep the type they came in; equal labels share a code, codes follow the sorted order of the labels.
 """
@@ -66,16 +66,6 @@ def encode_labels(y: Any) -> Labels:
     y : array, list, series or frame; one- or two-dimensional
         Labels of any hashable, sortable type; tuples in a list are labels. Unused category levels are dropped.
 
-    Returns
-    -------
-    Labels
-
-    Raises
-    ------
-    DataError
-        y is None, empty, of more than two dimensions, complex or continuous; a label is missing; labels of types that
-        do not sort together.
-
     Examples
     --------
     >>> labels = encode_labels(["yes", "no", "yes"])
@@ -98,12 +88,6 @@ def encode_numbers(y: Any) -> Numbers:
     ----------
     y : array, list, series or frame of real numbers; one- or two-dimensional
 
-    Raises
-    ------
-    DataError
-        y is None, empty, of more than two dimensions, complex, text or dates; holds nan, infinity, or a number beyond
-        float64.
-
     Examples
     --------
     >>> encode_numbers([1, 2.5]).values.tolist()
@@ -118,13 +102,7 @@ def encode_numbers(y: Any) -> Numbers:
 
 
 def checked_columns(y: Any) -> TargetColumns:
-    """The columns of a target.
-
-    Raises
-    ------
-    DataError
-        There is no target, or it is empty.
-    """
+    """The columns of a target."""
     if y is None:
         raise DataError("fit requires y to be passed, but the target y is None")
     target = target_columns(y, "y")
@@ -142,11 +120,6 @@ def label_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     -------
     codes : int[n]
     labels : ndarray, sorted, in the column's dtype
-
-    Raises
-    ------
-    DataError
-        As ``encode_labels``.
     """
     kind = column.dtype.kind
     if kind == "c":
@@ -225,12 +198,7 @@ def hashed_codes(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def refuse_continuous(column: np.ndarray) -> None:
-    """Refuse floats that are not whole numbers as labels.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse floats that are not whole numbers as labels."""
     broken = np.isinf(column) | (column != np.floor(column))
     if not broken.any():
         return
@@ -242,12 +210,7 @@ def refuse_continuous(column: np.ndarray) -> None:
 
 
 def refuse_missing(rows: np.ndarray, name: str) -> None:
-    """Refuse missing values in a target.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse missing values in a target."""
     if len(rows):
         raise DataError(
             f"{name} has {len(rows)} missing value(s) (first row {int(rows[0])}). Input {name} contains NaN. "
@@ -256,13 +219,7 @@ def refuse_missing(rows: np.ndarray, name: str) -> None:
 
 
 def number_column(column: np.ndarray, name: str, remedy: str) -> np.ndarray:
-    """One column of real numbers as float64.
-
-    Raises
-    ------
-    DataError
-        The cells are not numbers, or a number is beyond the range of float64.
-    """
+    """One column of real numbers as float64."""
     kind = column.dtype.kind
     if kind == "c":
         raise DataError(f"Complex data not supported: {name} is complex")
@@ -289,13 +246,7 @@ def number_column(column: np.ndarray, name: str, remedy: str) -> np.ndarray:
 
 
 def refuse_not_finite(values: np.ndarray, name: str) -> None:
-    """Refuse nan and infinity.
-
-    Raises
-    ------
-    DataError
-        Names the count and the first row.
-    """
+    """Refuse nan and infinity."""
     if np.isfinite(values).all():
         return
     by_row = values.reshape(len(values), -1)
@@ -319,11 +270,6 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     Returns
     -------
     float64[n], never the caller's own array, or None
-
-    Raises
-    ------
-    DataError
-        Wrong shape or length; a weight is negative, nan, infinite or not a number; all are zero; their sum is infinite.
 
     Examples
     --------
@@ -369,11 +315,6 @@ def check_lengths(n_rows: int, y: Any) -> None:
     n_rows : int
         Rows of the table.
     y : Labels, Numbers, array, list, series or frame
-
-    Raises
-    ------
-    DataError
-        Gives both numbers.
     """
     rows = len(y[0]) if isinstance(y, Labels | Numbers) else len(y)
     if rows != n_rows:
@@ -388,18 +329,12 @@ def recode(labels: Labels, classes: tuple[np.ndarray, ...]) -> np.ndarray:
 
     Parameters
     ----------
-    labels : Labels
     classes : tuple of ndarray
         Per output the sorted labels of the model.
 
     Returns
     -------
     int32[n, n_outputs]
-
-    Raises
-    ------
-    DataError
-        The number of outputs differs, or a label is none of the model's.
     """
     if len(labels.classes) != len(classes):
         raise DataError(f"y has {len(labels.classes)} outputs, the model has {len(classes)}")

@@ -1,6 +1,6 @@
 """Weights of rows: by class, and too small ones. In: ``class_weight``, facts, codes. Out: numbers, or a warning.
 
-Callers: estimators, model, model_selection, prune. A class weighs in every later use of a model what it weighed at the
+A class weighs in every later use of a model what it weighed at the
 fit: the facts hold ``class_factors``, per output one number for each class, in the order of the classes.
 """
 
@@ -80,11 +80,6 @@ def class_factors(facts: Mapping[str, Any], codes: np.ndarray, classes: tuple[np
     -------
     tuple of float64[n_classes], one per output; or None
         None where no class weighs more than another.
-
-    Raises
-    ------
-    DataError
-        The facts do not fit the classes, or name a class only by its type.
     """
     factors = facts.get("class_factors")
     if factors is not None:
@@ -136,11 +131,6 @@ def weighed(weights: np.ndarray | None, factors: Factors | None, codes: np.ndarr
     -------
     float64[n] or None
 
-    Raises
-    ------
-    ParameterError
-        A product or their sum is beyond float64, or every row has the weight 0.
-
     Examples
     --------
     >>> weighed(np.array([1.0, 2.0]), (np.array([1.0, 20.0]),), np.array([[0], [1]])).tolist()
@@ -172,7 +162,6 @@ def warn_of_small_weights(total: float, n_rows: int, what: str) -> None:
     ----------
     total : float
         Sum of the weights.
-    n_rows : int
     what : str
         Who takes them so.
 

@@ -28,8 +28,7 @@ from treewright.learn.params import CLASSES
 from treewright.learn.train import Trained, train
 from treewright.model.aggregation import first_largest
 from treewright.predict.ensemble import combined, staged_answers
-from treewright.prune.decision import Rows
-from treewright.prune.methods import ROUNDS
+from treewright.prune.methods import ROUNDS, Rows
 
 KINDS = ("gain", "cover", "frequency", "permutation")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 
-from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.bin_rows import bin_rows

@@ -22,9 +22,8 @@ from treewright.learn.settings import columns_per_node
 from treewright.learn.single import problem_and_policy
 from treewright.learn.train import Trained
 from treewright.model.summary import cuts_of
-from treewright.prune.decision import Rows
-from treewright.prune.door import request_of
-from treewright.prune.path import path_of
+from treewright.prune.cost_complexity import path_of
+from treewright.prune.methods import Rows, request_of
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from treewright.explain.audit import Audit
     from treewright.explain.change import Counterfactual
     from treewright.explain.trace import Trace
-    from treewright.prune.log import PruneLog
+    from treewright.prune.methods import PruneLog
     from treewright.tree.arrays import Tree
 
 _UNPRUNED = {"ccp_alpha": 0.0, "confidence": None}  # parameters that cut a grown tree back, as they do not

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.data.encoder import encode, encode_row
-from treewright.data.rows import encode_plain_row
+from treewright.data.encoder import encode, encode_plain_row, encode_row
 from treewright.exceptions import ParameterError
 from treewright.model import codec
 from treewright.model.aggregation import first_largest, output_columns
@@ -28,8 +27,7 @@ from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
 from treewright.predict.values import leaf_table
-from treewright.prune.decision import Rows
-from treewright.prune.methods import ROUNDS
+from treewright.prune.methods import ROUNDS, Rows
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
     from treewright.fitted.dependence import PartialDependence
     from treewright.model.summary import Node
     from treewright.plot.svg import SvgPicture
-    from treewright.prune.log import PruneLog
+    from treewright.prune.methods import PruneLog
 
 
 class Model(ModelData):
@@ -532,7 +530,7 @@ class Model(ModelData):
 
             data, log = fewer_rounds(self, rows, **options_of_rounds(options))
         else:
-            from treewright.prune.door import prune_model
+            from treewright.prune.methods import prune_model
 
             data, log = prune_model(self._the_tree("prune"), method, rows, **options)
         model = Model.of(data)

@@ -25,9 +25,8 @@ from treewright.data.schema import Schema
 from treewright.data.table import MATRIX_DIMENSIONS
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import labels_of
-from treewright.neighbors.index import search_for
-from treewright.neighbors.sparse_cells import checked_rows
-from treewright.neighbors.stored import Stored
+from treewright.neighbors.sparse import checked_rows
+from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from treewright.core import progress, threads
-from treewright.data.middles import middle_of
 from treewright.data.schema import Schema
+from treewright.data.thresholds import middle_of
 from treewright.exceptions import TooLargeError
 from treewright.grow import storage
 from treewright.grow.exact import draw_columns

@@ -22,9 +22,9 @@ from treewright.boosting.row_weights import RowWeights
 from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation, Sampling
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
-from treewright.core.progress_bar import bar_where_nobody_listens
-from treewright.data.bin_edges import MAX_LEVEL_BINS
+from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.bin_rows import bin_rows
+from treewright.data.bins import MAX_LEVEL_BINS
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 import numpy as np
 
 from treewright.core import notices
-from treewright.core.progress_bar import bar_where_nobody_listens
+from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
 from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code

@@ -19,7 +19,7 @@ from treewright.forest.importance_table import Importances
 from treewright.model.data import ModelData, sizes_of
 from treewright.predict.ensemble import scores_of
 from treewright.predict.values import predict_codes, predict_numbers
-from treewright.prune.decision import Rows
+from treewright.prune.methods import Rows
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from treewright.data.declarations import Declared, resolve
+from treewright.data.kinds import Declared, resolve
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.row_content import content_of, rough_content_of

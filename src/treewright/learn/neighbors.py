@@ -27,14 +27,13 @@ from treewright.learn.params import (
 )
 from treewright.learn.train import Trained, encoded_table, refuse_too_large
 from treewright.neighbors import votes
-from treewright.neighbors.index import ALGORITHMS, search_for
 from treewright.neighbors.metrics import Metric
 from treewright.neighbors.metrics_by_name import metric_of
 from treewright.neighbors.mixed_columns import RULES
 from treewright.neighbors.ranks import SQUARES
 from treewright.neighbors.sparse import KINDS as SPARSE_METRICS
-from treewright.neighbors.sparse_cells import checked_rows
-from treewright.neighbors.stored import Stored
+from treewright.neighbors.sparse import checked_rows
+from treewright.neighbors.stored import ALGORITHMS, Stored, search_for
 from treewright.version import __version__
 
 

@@ -15,8 +15,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.data.cells import shown
-from treewright.data.declarations import resolve
-from treewright.data.kinds import parse_number
+from treewright.data.kinds import parse_number, resolve
 from treewright.data.schema import Column, Schema
 from treewright.data.target import Labels, Numbers
 

@@ -22,7 +22,7 @@ from treewright.judge.uncertainty import standard_error
 from treewright.model_selection.family import Family, OnPath, family_of, usually_over
 from treewright.model_selection.path_judges import in_own_unit, judged_labels, judged_numbers
 from treewright.model_selection.tables import abridged, beside, best_and_simplest, lines_shown, side_by_side
-from treewright.prune.path import path_of
+from treewright.prune.cost_complexity import path_of
 from treewright.tree.writing import shorten
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegr
 from treewright.exceptions import ParameterError
 from treewright.judge.tasks import Task, with_parameters
 from treewright.model_selection.path import is_single_tree, unpruned
-from treewright.prune.cost_complexity import check_price
-from treewright.prune.path import Path, path_of
+from treewright.prune.cost_complexity import Path, check_price, path_of
 from treewright.tree.edit import collapse
 
 MOST_POINTS, EVERY_SIZE_TO = 50, 10

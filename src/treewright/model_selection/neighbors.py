@@ -23,8 +23,7 @@ from treewright.judge.tasks import Fold, Task, task_of, with_parameters
 from treewright.judge.uncertainty import mean_of, standard_error
 from treewright.model.data import labels_of
 from treewright.model_selection.tables import abridged, best_and_simplest, lines_shown, side_by_side, written
-from treewright.neighbors.leave_one_out import answers_by_k, answers_without_itself, is_fixed
-from treewright.neighbors.votes import wants_next
+from treewright.neighbors.votes import answers_by_k, answers_without_itself, is_fixed, wants_next
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

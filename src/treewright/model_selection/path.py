@@ -30,9 +30,8 @@ from treewright.model_selection.path_judges import (
     rows_that_judge,
 )
 from treewright.model_selection.tables import abridged, lines_shown
-from treewright.prune.path import path_of
-from treewright.prune.path_errors import PathLoss
-from treewright.prune.risk import EQUAL, Risk
+from treewright.prune.cost_complexity import PathLoss, path_of
+from treewright.prune.costs import EQUAL, Risk
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

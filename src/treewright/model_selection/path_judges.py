@@ -1,6 +1,6 @@
 """What judges the subtrees of a path: the rows of the fit, folds, rows kept aside. In: models, rows. Out: mean errors.
 
-A fold is grown once; the errors of all subtrees of a path are read off that one tree (``prune.path_errors``).
+A fold is grown once; the errors of all subtrees of a path are read off that one tree (``prune.cost_complexity``).
 """
 
 from __future__ import annotations
@@ -20,10 +20,9 @@ from treewright.judge.folds import Split
 from treewright.judge.scores import check_loss, in_units
 from treewright.judge.side_by_side import answers
 from treewright.judge.uncertainty import standard_error_of_mean
-from treewright.prune.path import Path, path_of
-from treewright.prune.path_errors import PathLoss, PathLosses, path_losses
+from treewright.prune.cost_complexity import Path, PathLoss, PathLosses, path_losses, path_of
+from treewright.prune.costs import Risk
 from treewright.prune.reduced_error import check_holdout
-from treewright.prune.risk import Risk
 from treewright.tree.arrays import Tree
 
 LARGEST = float(np.finfo(np.float64).max)

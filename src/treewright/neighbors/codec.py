@@ -1,21 +1,25 @@
-"""The model file of nearest neighbours. In: a model. Out: bytes or a file, and back. Caller: ``treewright.model``.
+"""The model file of nearest neighbours: written, read, and checked both times.
 
 It is the container of the files of trees, in a format of its own: the stored rows and their targets, the numbers of the
 metric, and what a prediction asks for. Any bytes give valid parts or one ``ModelFileError``; the same model gives the
-same bytes, and nothing in a file is run: functions of Python cannot be saved.
+same bytes, and nothing in a file is run: functions of Python cannot be saved. What the name of a metric says, and what
+the columns say, is not written: a file cannot contradict itself there. Of parts that pass the check every query has its
+neighbours: points are numbers that the metric can compare, and every code is one of a class or a level.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from treewright.core.files import write_whole
 from treewright.data.categories import array_to_json, schema_to_json
+from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError
+from treewright.model.check import check_columns, check_target
 from treewright.model.container import (
     DTYPE_NAMES,
     NEIGHBORS_FORMAT,
@@ -28,17 +32,18 @@ from treewright.model.container import (
     schema_of,
     target_names_of,
 )
-from treewright.neighbors.check import check_parts
-from treewright.neighbors.codec_metric import metric_of_parts, metric_to_parts
-from treewright.neighbors.ranks import CALLED
-from treewright.neighbors.stored import Stored
+from treewright.neighbors.metrics import DIRECTIONS, Metric
+from treewright.neighbors.metrics_by_name import EXPONENTS, KINDS
+from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, HVDM, NO_ROWS, RULES, SHARES, MixedColumns
+from treewright.neighbors.ranks import CALLED, HAMMING, JACCARD, MIXED, POWERS, SQUARES
+from treewright.neighbors.sparse import KINDS as OF_SPARSE_ROWS
+from treewright.neighbors.stored import Stored, search_for
+from treewright.neighbors.votes import NAMES as WEIGHTS
 from treewright.version import __version__
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-    from treewright.data.schema import Schema
-    from treewright.neighbors.votes import Weights
 
 _F8, _F4, _I8, _I4 = (np.dtype(kind) for kind in ("<f8", "<f4", "<i8", "<i4"))
 _DTYPES = {name: np.dtype(kind) for kind, name in DTYPE_NAMES.items()}
@@ -60,74 +65,22 @@ _METADATA = {
     "weights": str,
 }
 _BLOCK = 2**20  # cells that are looked at together
+_OF_NUMBERS = ("center", "scales", "transform")
+_OF_MIXED = ("kinds", "scales", "tables")
+# Shares of the classes of a level add up to 1, but for rounding.
+_SUM_ERROR = 1e-9
+UNSEEN = ("other", "missing", "error")
+# Squares of a row of length one may be so far from 1: rounding is some 1e-15, and no distance is beyond its range.
+_LENGTH_ERROR = 1e-9
 
 
-class Savable(Protocol):
-    """What is written of a model of nearest neighbours: see ``treewright.fitted.neighbors``."""
-
-    @property
-    def task(self) -> str: ...  # noqa: D102 - a list of attributes
-    @property
-    def schema(self) -> Schema | None: ...  # noqa: D102
-    @property
-    def n_columns(self) -> int: ...  # noqa: D102
-    @property
-    def stored(self) -> Stored: ...  # noqa: D102
-    @property
-    def classes(self) -> tuple[np.ndarray, ...]: ...  # noqa: D102
-    @property
-    def n_outputs(self) -> int: ...  # noqa: D102
-    @property
-    def n_neighbors(self) -> int: ...  # noqa: D102
-    @property
-    def weights(self) -> Weights: ...  # noqa: D102
-    @property
-    def unseen(self) -> str: ...  # noqa: D102
-    @property
-    def target_names(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def facts(self) -> Mapping[str, Any]: ...  # noqa: D102
-
-
-def save(model: Savable, path: str | os.PathLike[str]) -> None:
-    """Write a model file in one step: a crash, a full disk or Ctrl-C leave the old file as it was.
-
-    Parameters
-    ----------
-    model : NeighborsModel
-    path : str or path-like
-        An existing file is replaced and keeps its permissions; a symbolic link stays, its target is replaced.
-
-    Raises
-    ------
-    InputFileError
-        The path cannot be written.
-    ModelFileError, ParameterError, TooLargeError
-        As ``dumps``.
-    """
+def save(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write the model file of a ``NeighborsModel`` in one step: a crash, a full disk or Ctrl-C leave the old one."""
     write_whole(path, dumps(model))
 
 
-def dumps(model: Savable) -> bytes:
-    """The bytes of a model file: the same model gives the same bytes, always.
-
-    Parameters
-    ----------
-    model : NeighborsModel
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    ModelFileError
-        The parts of the model contradict each other: it could not be loaded again.
-    ParameterError
-        The metric or the weights are a function, or ``facts`` are not plain JSON.
-    TooLargeError
-        Names, levels and labels take more than 64 MB.
-    """
+def dumps(model: Any) -> bytes:
+    """The bytes of the model file of a ``NeighborsModel``: the same model gives the same bytes, always."""
     stored, facts = model.stored, dict(model.facts)
     if not isinstance(model.weights, str):
         raise ParameterError(
@@ -168,22 +121,7 @@ def dumps(model: Savable) -> bytes:
 
 
 def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:
-    """The parts of a model in the bytes of a model file: what ``NeighborsModel`` is made of.
-
-    Parameters
-    ----------
-    data : bytes-like
-
-    Returns
-    -------
-    dict of str to part
-
-    Raises
-    ------
-    ModelFileError
-        Not a model file, not whole, damaged, written by a newer Treewright, or its content contradicts itself; or it
-        holds trees.
-    """
+    """The parts of a model in the bytes of a model file: what ``NeighborsModel`` is made of."""
 
     def reader_of(file_format: int) -> Reader[dict[str, Any]]:
         if file_format != NEIGHBORS_FORMAT:
@@ -193,7 +131,7 @@ def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:
     return read_bytes(data, reader_of)
 
 
-def _parts(model: Savable) -> dict[str, Any]:
+def _parts(model: Any) -> dict[str, Any]:
     """What ``check_parts`` looks at."""
     names = ("task", "schema", "n_columns", "stored", "classes", "n_outputs", "n_neighbors", "weights", "unseen")
     return {**{name: getattr(model, name) for name in names}, "target_names": model.target_names, "facts": model.facts}
@@ -291,13 +229,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[s
 
 
 def _points_of(arrays: Mapping[str, np.ndarray], n_columns: int) -> np.ndarray | csr_matrix:
-    """Stored rows that ``check_parts`` has still to look at.
-
-    Raises
-    ------
-    ModelFileError
-        The arrays of sparse rows are none, or cells are written longer than they need be.
-    """
+    """Stored rows that ``check_parts`` has still to look at."""
     if _POINTS in arrays:
         return _lengthened(arrays[_POINTS])
     from scipy.sparse import csr_matrix
@@ -320,16 +252,10 @@ def _points_of(arrays: Mapping[str, np.ndarray], n_columns: int) -> np.ndarray |
 
 
 def _lengthened(cells: np.ndarray) -> np.ndarray:
-    """Cells as float64 that can be written to, as those of a fit are: kernels take one type of array.
-
-    Raises
-    ------
-    ModelFileError
-        They are written in twice the bytes that they need, or a missing cell is spelled otherwise: one model, one file.
-    """
+    """Cells as float64 that can be written to, as those of a fit are: kernels take one type of array."""
     if cells.dtype == np.float64 and _is_single(cells):
         raise ModelFileError("damaged model file: cells are written longer than they need be")
-    found = cells.astype(np.float64)
+    found = cells.astype(np.float64)  # one model, one file: neither more bytes nor another spelling
     bits = found[np.isnan(found)].view(np.uint64)
     if (bits != np.array(np.nan).view(np.uint64)).any():
         raise ModelFileError("damaged model file: a missing cell is not in its canonical form")
@@ -337,3 +263,177 @@ def _lengthened(cells: np.ndarray) -> np.ndarray:
 
 
 READER = Reader(_layout, _expected, _assemble)
+
+
+def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """A metric by name as plain JSON, and its arrays by name.
+
+    Examples
+    --------
+    >>> from treewright.neighbors.ranks import MANHATTAN
+    >>> metric_to_parts(Metric("manhattan", MANHATTAN, 1.0))
+    ({'name': 'manhattan', 'p': 1.0}, {})
+    """
+    entry: dict[str, Any] = {"name": metric.name, "p": None if np.isinf(metric.p) else float(metric.p)}
+    of, names = (metric, _OF_NUMBERS) if metric.mixed is None else (metric.mixed, _OF_MIXED)
+    if metric.mixed is not None:
+        entry["n_classes"] = int(metric.mixed.n_classes)
+    return entry, {name: getattr(of, name) for name in names if getattr(of, name) is not None}
+
+
+def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], schema: Schema | None) -> Metric:
+    """The metric that ``metric_to_parts`` was given; arrays are kept, not copied. Without a schema: of sparse rows."""
+    name, p = entry.get("name"), entry.get("p")
+    p = np.inf if p is None else p
+    is_mixed = isinstance(name, str) and name in RULES
+    if set(entry) != {"name", "p", *(["n_classes"] if is_mixed else [])} or not isinstance(p, float) or not p >= 1:
+        raise ModelFileError("metric: an entry is lacking, unknown or out of range")
+    if (
+        not isinstance(name, str)
+        or name not in KINDS
+        or (name != "minkowski" and p != (1.0 if name == "manhattan" else 2.0))
+    ):
+        raise ModelFileError(f"metric: {str(name)[:40]!r} with p={p} is none that there is")
+    kind = EXPONENTS.get(p, POWERS) if name == "minkowski" else KINDS[name]
+    if schema is None:
+        if name not in OF_SPARSE_ROWS or arrays:
+            raise ModelFileError(f"metric: {str(name)[:40]!r} is none of sparse rows, or it has arrays of dense ones")
+        return Metric(name, SQUARES)
+    if is_mixed:
+        return Metric(name, MIXED, mixed=_mixed(RULES[name], entry["n_classes"], arrays, schema), names=schema.names)
+    shapes = {"center": (len(schema),), "scales": (len(schema),), "transform": (len(schema), len(schema))}
+    possible: tuple[set[str], ...] = (set(), {"scales"}, {"center", "scales"})
+    if kind in (HAMMING, JACCARD):
+        possible = (set(),)
+    elif name == "mahalanobis":
+        possible = (set(shapes),)
+    if set(arrays) not in possible:
+        raise ModelFileError(f"metric: {name!r} has other arrays than {', '.join(sorted(arrays)) or 'none'}"[:200])
+    for each, cells in arrays.items():
+        _check_array(each, cells, shapes[each])
+    if "scales" in arrays and (arrays["scales"] < 0).any():
+        raise ModelFileError("metric: a scale is below 0")
+    center, scales, transform = (arrays.get(each) for each in _OF_NUMBERS)
+    return Metric(name, kind, p, center, scales, transform, names=schema.names)
+
+
+def _check_array(name: str, cells: np.ndarray, shape: tuple[int, ...]) -> None:
+    """An array of finite float64 of this shape."""
+    if cells.dtype != np.float64 or cells.shape != shape:
+        raise ModelFileError(
+            f"metric: {name} has dtype {cells.dtype} and shape {cells.shape}, expected float64 {shape}"
+        )
+    if not np.isfinite(cells).all():
+        raise ModelFileError(f"metric: {name} holds a number that is not finite")
+
+
+def _mixed(rule: int, n_classes: Any, arrays: Mapping[str, np.ndarray], schema: Schema) -> MixedColumns:
+    """How the columns of a schema are compared."""
+    p = len(schema)
+    if set(arrays) != set(_OF_MIXED) or arrays["kinds"].dtype != np.uint8 or arrays["kinds"].shape != (p,):
+        raise ModelFileError(f"metric: expected arrays {', '.join(_OF_MIXED)}, the first of them uint8 for {p} columns")
+    kinds = arrays["kinds"]
+    is_nominal = np.array([column.kind == "nominal" for column in schema.columns])
+    n_levels = np.array([len(column.levels) if column.kind == "nominal" else 0 for column in schema.columns], np.int64)
+    of_levels = SHARES if rule == HVDM else EQUALITY
+    if (kinds[is_nominal] != of_levels).any() or not np.isin(kinds[~is_nominal], (DIFFERENCE, EQUALITY)).all():
+        raise ModelFileError("metric: a column is compared as one of another kind")
+    _check_array("scales", arrays["scales"], (p,))
+    if (arrays["scales"] <= 0).any() or (arrays["scales"][kinds != DIFFERENCE] != 1).any():
+        raise ModelFileError("metric: a scale is not above 0, or a column has one that is not divided by it")
+    if type(n_classes) is not int or not (1 <= n_classes < 2**31 if rule == HVDM else n_classes == 0):
+        raise ModelFileError("metric: n_classes is out of range")
+    sizes = [int(levels) * n_classes for levels in n_levels]  # whole numbers of Python: no product overflows
+    _check_array("tables", arrays["tables"], (sum(sizes),))
+    if rule == HVDM:
+        shares = arrays["tables"].reshape(-1, n_classes)
+        has_rows = shares[:, 0] != NO_ROWS
+        wrong = (shares[has_rows] < 0).any() or (np.abs(shares[has_rows].sum(axis=1) - 1.0) > _SUM_ERROR).any()
+        if wrong or (shares[~has_rows] != NO_ROWS).any():
+            raise ModelFileError("metric: the shares of a level are no shares")
+    starts = np.cumsum([0, *sizes]).astype(np.int64)
+    return MixedColumns(kinds, arrays["scales"], rule, n_levels, arrays["tables"], starts, n_classes)
+
+
+def check_parts(parts: Mapping[str, Any]) -> None:
+    """Refuse parts that contradict each other: the attributes of ``NeighborsModel`` by name.
+
+    Arrays have the number of axes that they should have.
+    """
+    stored, schema = parts["stored"], parts["schema"]
+    check_target(parts["task"], parts["n_outputs"], parts["classes"], parts["target_names"])
+    for name, known in (("weights", WEIGHTS), ("unseen", UNSEEN)):
+        _check_word(name, parts[name], known)
+    try:
+        search_for(stored.metric, stored.points, stored.algorithm)
+    except ParameterError as error:
+        raise ModelFileError(str(error)) from None
+    if not isinstance(parts["facts"].get("algorithm", ""), str):
+        raise ModelFileError("facts: algorithm is no text")
+    if schema is not None:
+        check_columns(schema)
+        if parts["n_columns"] != len(schema):
+            raise ModelFileError(f"n_columns is {parts['n_columns']}, the schema has {len(schema)}")
+    n_rows, k = stored.n_rows, parts["n_neighbors"]
+    if type(k) is not int or not 1 <= k <= n_rows:
+        raise ModelFileError(f"n_neighbors is {k!r}: expected 1 to {n_rows:,}, the number of stored rows")
+    if (schema is None) != stored.is_sparse:
+        raise ModelFileError("sparse rows have no schema, and all others have one")
+    _check_stored_target(stored, parts["classes"], parts["n_outputs"])
+    if schema is not None:
+        _check_points(stored.metric, stored.points, schema)
+    elif not np.isfinite(stored.points.data).all():
+        raise ModelFileError("points: a cell of a sparse row is not finite")
+
+
+def _check_word(name: str, found: object, known: tuple[str, ...]) -> None:
+    """One of the words that there are."""
+    if found not in known:
+        raise ModelFileError(f"{name} is {str(found)[:40]!r}: expected one of {', '.join(map(repr, known))}")
+
+
+def _check_stored_target(stored: Stored, classes: tuple[np.ndarray, ...], n_outputs: int) -> None:
+    """Codes of classes, or numbers, for every row."""
+    given = stored.values if stored.codes is None else stored.codes
+    name = "values" if stored.codes is None else "codes"
+    if (stored.codes is None) == bool(classes) or given is None:
+        raise ModelFileError("targets of the rows: classes have codes, numbers have values")
+    if given.shape != (stored.n_rows, n_outputs):
+        raise ModelFileError(f"{name} have shape {given.shape}, expected {(stored.n_rows, n_outputs)}")
+    if stored.codes is None:
+        _refuse_row("values", ~np.isfinite(given), "is not finite")
+    else:
+        n_classes = np.array([len(labels) for labels in classes])
+        _refuse_row("codes", (given < 0) | (given >= n_classes), "is the code of no class")
+
+
+def _check_points(metric: Metric, points: np.ndarray, schema: Schema) -> None:
+    """Dense rows as ``metric.points`` gives them."""
+    is_direction = metric.kind == SQUARES and metric.name in DIRECTIONS
+    expected = len(schema) + int(is_direction)
+    if points.ndim != 2 or points.shape[1] != expected:
+        raise ModelFileError(f"points have shape {points.shape}, expected {expected} columns under {metric.name!r}")
+    if metric.kind != MIXED:
+        nominal = next((at for at, column in enumerate(schema.columns) if column.kind == "nominal"), None)
+        if nominal is not None:
+            raise ModelFileError(f"column {nominal} is nominal, and metric {metric.name!r} is of numbers")
+        _refuse_row("points", ~np.isfinite(points), "is not finite")
+        if metric.kind == JACCARD:
+            _refuse_row("points", (points != 0) & (points != 1), "is neither 0 nor 1")
+        if is_direction:
+            lengths = np.einsum("ij,ij->i", points, points)
+            _refuse_row("points", ~(np.abs(lengths - 1.0) <= _LENGTH_ERROR)[:, None], "is of a row not of length one")
+        return
+    _refuse_row("points", np.isinf(points), "is infinite")
+    for at, column in enumerate(schema.columns):
+        if column.kind != "numeric":
+            cells = points[:, at]
+            known = np.isnan(cells) | ((cells >= 0) & (cells < len(column.levels)) & (cells == np.floor(cells)))
+            _refuse_row(f"points, column {at}", ~known[:, None], "is the code of no level")
+
+
+def _refuse_row(name: str, bad: np.ndarray, what: str) -> None:
+    """Raise on the first row in which some cell is bad."""
+    rows = bad.any(axis=1)
+    if rows.any():
+        raise ModelFileError(f"{name}, row {int(rows.argmax())}: a cell {what}")

@@ -1,25 +1,62 @@
-"""Search that measures every pair. In: points and a formula. Out: nearest rows, rows within a rank. Callers: index.
+"""Search that measures every pair: by a formula of numbers, or by a user's own function.
 
-``select`` and ``in_order`` serve the other indexes that hold all ranks of some queries.
+The cells of a tile of points are turned so that one column's cells lie side by side: the processor then works on many
+points at once, and each point's sum is still taken over the columns in order, one by one (docs/decisions/0007).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.core.threads import run_each
-from treewright.neighbors.direct_kernels import COLUMNS, TILE, nearest_of_block, ranks_of_block, within_of_block
+from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.threads import heed, run_each
+from treewright.exceptions import ParameterError
+from treewright.neighbors.nearest import clear, keep_tile
+from treewright.neighbors.ranks import (
+    CANBERRA,
+    CHEBYSHEV,
+    HAMMING,
+    JACCARD,
+    MANHATTAN,
+    POWERS,
+    SQUARES,
+    blocks_of,
+    in_order,
+    joined,
+    select,
+)
 
-__all__ = ["Direct", "blocks_of", "in_order", "joined", "select"]
-
+# Points of a tile, and columns turned at a time: 128 KiB of cells, which the second cache holds, whatever the table.
+TILE = 256
+COLUMNS = 64
+# Jaccard counts twice in one sum: cells nonzero in one row only by 1, cells nonzero in either by this. Both are exact.
+_EITHER = 2.0**26
 # Queries that are measured against one tile of points: 128 KiB of sums.
 _QUERIES = 64
 # Of all ranks of some queries, and of rows found within a rank: bytes of one thread.
 _BLOCK_BYTES = 2**23
 # More neighbours are selected from all ranks of a query: the sorted array of the nearest would cost k steps a row.
 _FEW = 64
+
+
+class Scratch(NamedTuple):
+    """Arrays of one thread."""
+
+    cells: np.ndarray  # float64[COLUMNS, TILE]: a tile of points by column
+    sums: np.ndarray  # float64[queries of a block, TILE]: their rank distances
+
+
+class Found(NamedTuple):
+    """Pairs of a query and a row that were found within a rank, with room for c of them."""
+
+    queries: np.ndarray  # int64[c], counted from the first of the block
+    rows: np.ndarray  # int64[c]
+    ranks: np.ndarray  # float64[c]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,19 +92,18 @@ class Direct:
     p: float = 2.0
 
     def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ``k`` nearest rows of each point; see ``ranks.Index``."""
+        """As ``Index.nearest``."""
         rows = np.empty((len(points), k), np.int64)
         ranks = np.empty((len(points), k))
         if k > _FEW:
             self._nearest_of_all(points, rows, ranks, n_threads)
             return rows, ranks
         size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
-        scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
+        scratch = _scratch(min(n_threads, n_tasks), size)
 
         def work(task: int, thread: int) -> None:
             begin, end = task * size, min((task + 1) * size, len(points))
-            own = scratch[thread]
-            nearest_of_block(self.kind, self.p, points, begin, end, self.points, own.cells, own.sums, rows, ranks)
+            nearest_of_block(self.kind, self.p, points, begin, end, self.points, scratch[thread], rows, ranks)
 
         run_each(work, n_tasks, n_threads)
         return rows, ranks
@@ -76,33 +112,33 @@ class Direct:
         """For many neighbours: all ranks of a block of queries, then the k smallest of each."""
         n, k = len(self.points), rows.shape[1]
         size, n_tasks = blocks_of(len(points), n_threads, min(_QUERIES, _BLOCK_BYTES // (8 * n)))
-        scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
+        scratch = _scratch(min(n_threads, n_tasks), size)
         everything = [np.empty((size, n)) for _ in scratch]
 
         def work(task: int, thread: int) -> None:
             begin, end = task * size, min((task + 1) * size, len(points))
-            own, found = scratch[thread], everything[thread]
-            ranks_of_block(self.kind, self.p, points, begin, end, self.points, own.cells, own.sums, found)
+            found = everything[thread]
+            ranks_of_block(self.kind, self.p, points, begin, end, self.points, scratch[thread], found)
             for query in range(begin, end):
                 rows[query], ranks[query] = select(found[query - begin], k)
 
         run_each(work, n_tasks, n_threads)
 
     def within(self, points: np.ndarray, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows whose rank distance is at most ``rank``; see ``ranks.Index``."""
+        """As ``Index.within``."""
         size, n_tasks = blocks_of(len(points), n_threads, _QUERIES)
-        scratch = _Scratch.per_thread(min(n_threads, n_tasks), size)
+        scratch = _scratch(min(n_threads, n_tasks), size)
         room = max(_BLOCK_BYTES // 24, size * TILE)
-        found = [(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)) for _ in scratch]
+        found = [Found(np.empty(room, np.int64), np.empty(room, np.int64), np.empty(room)) for _ in scratch]
         blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = [()] * n_tasks  # type: ignore[list-item]
 
         def work(task: int, thread: int) -> None:
             begin, end = task * size, min((task + 1) * size, len(points))
-            own, buffers = scratch[thread], found[thread]
+            buffers = found[thread]
             pieces, first = [], 0
             while first < len(self.points):
                 n_found, first = within_of_block(
-                    self.kind, self.p, points, begin, end, self.points, first, rank, own.cells, own.sums, *buffers
+                    self.kind, self.p, points, begin, end, self.points, first, rank, scratch[thread], buffers
                 )
                 pieces.append([buffer[:n_found].copy() for buffer in buffers])
             blocks[task] = in_order(end - begin, *map(np.concatenate, zip(*pieces, strict=True)))
@@ -111,76 +147,241 @@ class Direct:
         return joined(blocks)
 
 
-@dataclass(frozen=True, eq=False)
-class _Scratch:
-    """Arrays of one thread."""
-
-    cells: np.ndarray
-    sums: np.ndarray
-
-    @classmethod
-    def per_thread(cls, n_threads: int, size: int) -> list[_Scratch]:
-        return [cls(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
+def _scratch(n_threads: int, size: int) -> list[Scratch]:
+    """One for each thread, for blocks of ``size`` queries."""
+    return [Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
 
 
-def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
-    """Queries of a block, at most ``most``, and how many blocks there are: every thread gets some."""
-    size = max(1, min(most, -(-n_queries // n_threads)))
-    return size, -(-n_queries // size)
+@bare_inner_kernel
+def _add_squares(query, first, n_columns, cells, n, sums):
+    """Add (a - b)^2 of ``n_columns`` columns of ``query`` float64[d] from ``first`` on, to ``sums`` float64[n].
+
+    ``cells`` float64[COLUMNS, TILE] are the points'. Four columns a turn spare three visits to the sums.
+    """
+    at = np.uintp(0)
+    for _ in range(n_columns // 4):
+        a, b = query[first + at], query[first + at + np.uintp(1)]
+        c, d = query[first + at + np.uintp(2)], query[first + at + np.uintp(3)]
+        for i in range(n):
+            i = np.uintp(i)
+            by_a, by_b = a - cells[at, i], b - cells[at + np.uintp(1), i]
+            by_c, by_d = c - cells[at + np.uintp(2), i], d - cells[at + np.uintp(3), i]
+            sums[i] = (((sums[i] + by_a * by_a) + by_b * by_b) + by_c * by_c) + by_d * by_d
+        at += np.uintp(4)
+    for _ in range(n_columns % 4):
+        a = query[first + at]
+        for i in range(n):
+            i = np.uintp(i)
+            by_a = a - cells[at, i]
+            sums[i] += by_a * by_a
+        at += np.uintp(1)
 
 
-def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """The ``k`` smallest of all ranks, ordered by (rank, row).
+@bare_inner_kernel
+def _add_column(kind, p, a, cells, n, sums):
+    """Add one column by the formula of ``kind``; ``a`` is the query's cell, ``cells`` float64[n] are the points'."""
+    if kind == MANHATTAN:
+        for i in range(n):
+            sums[i] += abs(a - cells[i])
+    elif kind == CHEBYSHEV:
+        for i in range(n):
+            sums[i] = max(sums[i], abs(a - cells[i]))
+    elif kind == POWERS:
+        for i in range(n):
+            sums[i] += abs(a - cells[i]) ** p
+    elif kind == HAMMING:
+        for i in range(n):
+            sums[i] += 1.0 if a != cells[i] else 0.0
+    elif kind == JACCARD:
+        in_one = 1.0 if a != 0.0 else 0.0
+        for i in range(n):
+            in_other = 1.0 if cells[i] != 0.0 else 0.0
+            sums[i] += abs(in_one - in_other) + _EITHER * max(in_one, in_other)
+    elif kind == CANBERRA:
+        for i in range(n):
+            # Halves of numbers whose sum is too large; a half or whole is exact.
+            part = 0.5 if abs(a) + abs(cells[i]) == np.inf else 1.0
+            whole = part * abs(a) + part * abs(cells[i])
+            sums[i] += abs(part * a - part * cells[i]) / whole if whole > 0.0 else 0.0
+
+
+@bare_inner_kernel
+def _finish(kind, n_columns, n, sums):
+    """Make shares of the counts in ``sums`` float64[n]."""
+    if kind == HAMMING:
+        for i in range(n):
+            sums[i] /= n_columns
+    elif kind == JACCARD:
+        for i in range(n):
+            either = np.floor(sums[i] / _EITHER)
+            sums[i] = (sums[i] - _EITHER * either) / either if either > 0.0 else 0.0
+
+
+@bare_inner_kernel
+def measure(kind, p, queries, begin, end, points, first, n, scratch):
+    """Rank distances of queries ``begin`` to ``end - 1`` to the points ``first`` to ``first + n - 1``.
 
     Parameters
     ----------
-    ranks : float64[n]
-    k : int, 1 to n
+    kind : int
+        ``ranks.SQUARES``, ...
+    p : float64
+        Of ``POWERS``.
+    queries : float64[m, d]
+    points : float64[N, d]
+    n : int, 1 to ``TILE``
+    scratch : Scratch, OUT
+        ``scratch.sums[i, j]`` is the rank of query ``begin + i`` and point ``first + j``.
+    """
+    cells, sums, n_columns = scratch.cells, scratch.sums, points.shape[1]
+    for query in range(end - begin):
+        for i in range(n):
+            sums[query, i] = 0.0
+    for left in range(0, n_columns, COLUMNS):
+        width = min(COLUMNS, n_columns - left)
+        for i in range(n):
+            row = points[first + i]
+            for column in range(width):
+                cells[column, i] = row[left + column]
+        for query in range(end - begin):
+            if kind == SQUARES:
+                _add_squares(queries[begin + query], np.uintp(left), width, cells, n, sums[query])
+            else:
+                for column in range(width):
+                    _add_column(kind, p, queries[begin + query, left + column], cells[column], n, sums[query])
+    for query in range(end - begin):
+        _finish(kind, n_columns, n, sums[query])
 
-    Returns
-    -------
-    rows : int64[k]
-    ranks : float64[k]
+
+@bare_kernel
+def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks):
+    """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
+
+    ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT.
+    """
+    n_points = len(points)
+    for query in range(begin, end):
+        clear(ranks[query], rows[query])
+    for first in range(0, n_points, TILE):
+        n = min(TILE, n_points - first)
+        measure(kind, p, queries, begin, end, points, first, n, scratch)
+        for query in range(begin, end):
+            keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
+
+
+@bare_kernel
+def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
+    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[end - begin or more, n]."""
+    for first in range(0, len(points), TILE):
+        n = min(TILE, len(points) - first)
+        measure(kind, p, queries, begin, end, points, first, n, scratch)
+        for query in range(end - begin):
+            for i in range(n):
+                ranks[query, first + i] = scratch.sums[query, i]
+
+
+@bare_kernel
+def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch, found):
+    """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for a tile more.
+
+    Returns how many were found, and the point to go on with: the number of points when all are done.
+    """
+    sums, n_found = scratch.sums, 0
+    while first < len(points) and n_found + (end - begin) * TILE <= len(found.rows):
+        n = min(TILE, len(points) - first)
+        measure(kind, p, queries, begin, end, points, first, n, scratch)
+        for query in range(end - begin):
+            for i in range(n):
+                if sums[query, i] <= limit:
+                    found.queries[n_found] = query
+                    found.rows[n_found] = first + i
+                    found.ranks[n_found] = sums[query, i]
+                    n_found += 1
+        first += n
+    return n_found, first
+
+
+@dataclass(frozen=True, eq=False)
+class Called:
+    """Python, pair by pair, in the calling thread: a user's function need not bear two calls at a time.
+
+    Whatever the function raises goes on with a note that names both rows. Memory beside points and results: the ranks
+    of one query, 8 bytes a point.
+
+    Attributes
+    ----------
+    points : float64[n, d]
+    function : callable
+        Takes two rows float64[d], the query first, that it cannot write to; returns a number >= 0.
 
     Examples
     --------
-    >>> select(np.array([3.0, 1.0, 3.0, 0.0]), k=3)
-    (array([3, 1, 0]), array([0., 1., 3.]))
+    >>> import numpy as np
+    >>> index = Called(np.array([[0.0], [2.0], [5.0]]), lambda one, other: abs(one[0] - other[0]))
+    >>> rows, ranks = index.nearest(np.array([[4.0]]), k=2, n_threads=1)
+    >>> rows.tolist(), ranks.tolist()
+    ([[2, 1]], [[1.0, 2.0]])
     """
-    rows = np.arange(len(ranks))
-    if k < len(ranks):
-        last = np.partition(ranks, k - 1)[k - 1]
-        nearer, equal = np.flatnonzero(ranks < last), np.flatnonzero(ranks == last)
-        rows = np.concatenate([nearer, equal[: k - len(nearer)]])  # the lowest rows of those at the k-th place
-    rows = rows[np.argsort(ranks[rows], kind="stable")]
-    return rows, ranks[rows]
+
+    points: np.ndarray
+    function: Callable[[np.ndarray, np.ndarray], Any]
+
+    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:  # noqa: ARG002
+        """As ``Index.nearest``."""
+        rows, ranks = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+        for query in range(len(points)):
+            rows[query], ranks[query] = select(self._ranks(points, query), k)
+        return rows, ranks
+
+    def within(
+        self,
+        points: np.ndarray,
+        rank: float,
+        n_threads: int,  # noqa: ARG002
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As ``Index.within``."""
+        offsets = np.zeros(len(points) + 1, np.int64)
+        rows, ranks = [np.zeros(0, np.int64)], [np.zeros(0)]
+        for query in range(len(points)):
+            found = self._ranks(points, query)
+            near = np.flatnonzero(found <= rank)
+            counts, its_rows, its_ranks = in_order(1, np.zeros(len(near), np.int64), near, found[near])
+            offsets[query + 1] = offsets[query] + counts[0]
+            rows.append(its_rows)
+            ranks.append(its_ranks)
+        return offsets, np.concatenate(rows), np.concatenate(ranks)
+
+    def _ranks(self, points: np.ndarray, query: int) -> np.ndarray:
+        """Distances float64[n] of one query from every point."""
+        heed()
+        ours, theirs = points[query].view(), self.points.view()
+        ours.flags.writeable = theirs.flags.writeable = False
+        found = np.empty(len(theirs))
+        for row, other in enumerate(theirs):
+            try:
+                answer = self.function(ours, other)
+            except BaseException as error:
+                error.add_note(f"metric was called with {_pair(query, row)}")
+                raise
+            found[row] = _checked(answer, query, row)
+        return found
 
 
-def in_order(
-    n_queries: int, query: np.ndarray, row: np.ndarray, rank: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows found within a rank, by query and then by (rank, row).
-
-    Parameters
-    ----------
-    n_queries : int
-    query, row : int64[c]
-    rank : float64[c]
-        In any order.
-
-    Returns
-    -------
-    counts : int64[n_queries]
-        Rows found of each query.
-    rows : int64[c]
-    ranks : float64[c]
-    """
-    order = np.lexsort((row, rank, query))
-    return np.bincount(query, minlength=n_queries), row[order], rank[order]
+def _pair(query: int, row: int) -> str:
+    """Both rows by name."""
+    return f"row {query} of the rows asked about and row {row} of the fit (both counted from 0)"
 
 
-def joined(blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What ``in_order`` gave of each block of queries, made one: offsets int64[m + 1], rows int64, ranks float64."""
-    counts = np.concatenate([np.zeros(1, np.int64), *[block[0] for block in blocks]])
-    rows = np.concatenate([np.zeros(0, np.int64), *[block[1] for block in blocks]])
-    return np.cumsum(counts), rows, np.concatenate([np.zeros(0), *[block[2] for block in blocks]])
+def _checked(answer: Any, query: int, row: int) -> float:
+    """An answer of the function as a float."""
+    if isinstance(answer, np.ndarray | np.generic) and answer.ndim == 0:
+        answer = answer.item()
+    if not isinstance(answer, Real):
+        raise ParameterError(f"metric returned {type(answer).__name__} for {_pair(query, row)}: return one number >= 0")
+    try:
+        number = float(answer)
+    except OverflowError:  # a whole number beyond float64
+        number = -np.inf if answer < 0 else np.inf
+    if not number >= 0.0:
+        raise ParameterError(f"metric returned {number} for {_pair(query, row)}: return a number >= 0")
+    return number + 0.0  # -0.0 is 0

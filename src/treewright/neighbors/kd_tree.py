@@ -1,29 +1,81 @@
-"""Neighbours in a KD-tree. In: points, a kind of rank distance. Out: ``KdTree``, an index. Caller: neighbors.index."""
+"""Neighbours in a KD-tree: points in boxes in boxes, for few columns. Built, then searched.
+
+The k-d tree of Bentley (1975), eight children of a node side by side. A node of m leaves is cut so that the largest
+power of two below m leaves stand on its left. So every leaf but the last is full, and the leaves 8 i to 8 i + 7 are one
+node, as are the 64 of eight such nodes.
+
+The rank distance of a box is worked out as that of a point is: the same formula, column by column in the same order, of
+how far the point is outside of the box. Each step of it (difference, product, sum) is rounded, and rounding keeps
+order: no row of the box can have a smaller rank distance, to the last bit. So bounds need no margin, and the bound of
+equal rows is their very rank distance. (Only powers are not sure to keep order: see ``_power_below``.)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from treewright.core import threads
-from treewright.neighbors import kd_build, kd_search
-from treewright.neighbors.kd_build import LEAF, NO_ROW
-from treewright.neighbors.kd_search import KdArrays, Waiting
-from treewright.neighbors.lanes import LANES
+from treewright.core.bits import trailing_zeros
+from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
+from treewright.neighbors.nearest import clear, clear_many, collect, keep, part, settle, sort
+from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES
 
+LEAF = 32  # points: four times the lanes
+NO_ROW = 2**63 - 1  # fills leaves and groups up; stands behind whatever a list of no rows holds
+_GLANCE = 128  # rows that are looked at to find the widest column
 _BLOCK_POINTS = 512  # that one task searches for
 _BLOCK_LEAVES = 1024  # that one task parts or writes, about
 _LEAST = 64  # of either: fewer are not worth a thread
-_FEW = 200  # of more neighbours than these: ``many``
+_FEW = 200  # more neighbours are collected, not kept in order: see ``nearest``
 _MOST_WAITING = 128  # twice the levels of two children there can be
+# What bounds of powers are made smaller by: see ``_power_below``.
+_SHRINK = 1.0 - 2.0**-48
+_SMALLEST = 2.0**-1074
+
+
+class KdArrays(NamedTuple):
+    """A KD-tree. Nodes are numbered: first the leaves, then the groups of eight leaves, of eight groups, ..., the root.
+
+    Attributes
+    ----------
+    leaves : float64[n_leaves, LEAF / 8, d, 8]
+    rows : int64[n_leaves, LEAF]
+        Ascending in each leaf.
+    boxes : float64[n_groups, d, 2, 8]
+        Smallest and largest value of each column in each child; a missing child is from inf to -inf.
+    low_rows : int64[n_groups, 8]
+        Lowest row of each child, ``NO_ROW`` of a missing one.
+    first_child : int64[n_groups]
+        Number of the first child; the others follow it.
+    """
+
+    leaves: np.ndarray
+    rows: np.ndarray
+    boxes: np.ndarray
+    low_rows: np.ndarray
+    first_child: np.ndarray
+
+
+class Waiting(NamedTuple):
+    """Scratch of one thread: nodes that may hold nearer rows, eight rank distances, many nearest rows."""
+
+    bounds: np.ndarray  # float64[s]
+    low_rows: np.ndarray  # int64[s]
+    nodes: np.ndarray  # int64[s]
+    eight: np.ndarray  # float64[8]
+    more_rows: np.ndarray  # int64[2 k] or none
+    more_ranks: np.ndarray  # float64[2 k] or none
 
 
 @dataclass(frozen=True, eq=False)
 class KdTree:
-    """Points in boxes in boxes, for few columns (the k-d tree of Bentley 1975, eight children of a node side by side).
+    """An index of points in few columns.
 
     Attributes
     ----------
@@ -37,8 +89,6 @@ class KdTree:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from treewright.neighbors.kd_tree import KdTree
     >>> from treewright.neighbors.ranks import SQUARES
     >>> tree = KdTree.of(np.array([[0.0], [3.0], [1.0], [1.0]]), SQUARES)
     >>> rows, ranks = tree.nearest(np.array([[2.0]]), k=3)
@@ -53,19 +103,7 @@ class KdTree:
 
     @classmethod
     def of(cls, points: np.ndarray, kind: int, p: float = 2.0, n_threads: int = 1) -> KdTree:
-        """Build the tree.
-
-        Parameters
-        ----------
-        points : float64[n, d], C order
-            n and d at least 1; finite.
-        kind : int
-            ``SQUARES``, ``MANHATTAN``, ``CHEBYSHEV`` or ``POWERS``.
-        p : float >= 1
-            Of ``POWERS``.
-        n_threads : int >= 1
-            The tree does not depend on it.
-        """
+        """Build the tree of ``points``, float64[n, d], C order, n and d at least 1, finite; threads change nothing."""
         order = _parted(points, n_threads)
         n_leaves, d = -(-len(points) // LEAF), points.shape[1]
         firsts = _first_groups(n_leaves)
@@ -80,7 +118,7 @@ class KdTree:
         boxes[:, :, 0], boxes[:, :, 1] = np.inf, -np.inf
 
         def fill(begin: int, end: int, _thread: int) -> None:
-            kd_build.fill_leaves(points, order, begin, end, leaves, rows, boxes, low_rows)
+            fill_leaves(points, order, begin, end, leaves, rows, boxes, low_rows)
 
         _each_block(fill, n_leaves, _BLOCK_LEAVES, n_threads)
         child = 0
@@ -88,49 +126,29 @@ class KdTree:
             first_child[first:end] = child + LANES * np.arange(end - first)
             child = n_leaves + first
             if end < firsts[-1]:
-                kd_build.fill_groups(first, end, end, boxes, low_rows)
+                fill_groups(first, end, end, boxes, low_rows)
         return cls(arrays, len(points), int(kind), float(p))
 
     def nearest(self, points: np.ndarray, k: int, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-        """The ``k`` nearest rows of each point: rows int64[m, k], ranks float64[m, k] (see ``ranks.Index``).
-
-        Parameters
-        ----------
-        points : float64[m, d], C order
-        k : int, 1 to ``n_points``
-        n_threads : int >= 1
-            The result does not depend on it.
-        """
+        """As ``Index.nearest``."""
         rows, ranks = np.empty((len(points), k), np.int64), np.empty((len(points), k))
         order = self._visiting_order(points, n_threads)
         scratch = self._scratch(n_threads, 2 * k if k > _FEW else 0)
 
         def search(begin: int, end: int, thread: int) -> None:
-            kd_search.nearest(self.arrays, points, order, begin, end, self.kind, self.p, scratch[thread], rows, ranks)
+            search_nearest(self.arrays, points, order, begin, end, self.kind, self.p, scratch[thread], rows, ranks)
 
         _each_block(search, len(points), _BLOCK_POINTS, n_threads, _LEAST if k <= _FEW else 1)
         return rows, ranks
 
     def within(self, points: np.ndarray, rank: float, n_threads: int = 1) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows whose rank distance is at most ``rank``: offsets, rows, ranks (see ``ranks.Index``).
-
-        Parameters
-        ----------
-        points : float64[m, d], C order
-        rank : float
-        n_threads : int >= 1
-            The result does not depend on it.
-
-        Notes
-        -----
-        Searched twice: the first time rows are counted, so that no more memory is taken than is returned.
-        """
+        """As ``Index.within``; searched twice, at first only counting: no more memory is taken than is returned."""
         offsets = np.zeros(len(points) + 1, np.int64)
         order = self._visiting_order(points, n_threads)
         scratch = self._scratch(n_threads, 0)
 
         def count(begin: int, end: int, thread: int) -> None:
-            kd_search.count_within(
+            count_within(
                 self.arrays, points, order, begin, end, float(rank), self.kind, self.p, scratch[thread], offsets
             )
 
@@ -139,7 +157,7 @@ class KdTree:
         rows, ranks = np.empty(offsets[-1], np.int64), np.empty(offsets[-1])
 
         def fill(begin: int, end: int, thread: int) -> None:
-            kd_search.fill_within(
+            fill_within(
                 *(self.arrays, points, order, begin, end, float(rank), self.kind, self.p, scratch[thread]),
                 *(offsets, rows, ranks),
             )
@@ -155,7 +173,7 @@ class KdTree:
         leaves, eights = np.zeros(len(points), np.int64), np.empty((n_threads, LANES))
 
         def fall(begin: int, end: int, thread: int) -> None:
-            kd_search.fall(self.arrays, points, begin, end, self.kind, self.p, eights[thread], leaves)
+            find_leaves(self.arrays, points, begin, end, self.kind, self.p, eights[thread], leaves)
 
         _each_block(fall, len(points), _BLOCK_POINTS, n_threads)
         return np.argsort(leaves)
@@ -204,7 +222,7 @@ def _parted(points: np.ndarray, n_threads: int) -> np.ndarray:
     waiting = np.empty((n_threads, _MOST_WAITING), np.int64)
 
     def cut_down(task: int, thread: int) -> None:
-        kd_build.cut_down(points, order, numbers, *subtrees[task], waiting[thread])
+        cut_subtree(points, order, numbers, *subtrees[task], waiting[thread])
 
     threads.run_each(cut_down, len(subtrees), n_threads)
     return order
@@ -217,10 +235,415 @@ def _cut_each(
     n_lefts = [0] * len(nodes)
 
     def cut(task: int, _thread: int) -> None:
-        n_lefts[task] = kd_build.cut(points, order, numbers, *nodes[task])
+        n_lefts[task] = cut_node(points, order, numbers, *nodes[task])
 
     threads.run_each(cut, len(nodes), n_threads)
     children: list[tuple[int, int]] = []
     for (first, n_leaves), n_left in zip(nodes, n_lefts, strict=True):
         children += [(first, n_left), (first + n_left, n_leaves - n_left)]
     return children
+
+
+@bare_inner_kernel
+def left_leaves(n_leaves):
+    """The largest power of two below a number of leaves (of two or more)."""
+    n = 1
+    while 2 * n < n_leaves:
+        n *= 2
+    return n
+
+
+@bare_inner_kernel
+def _widest(points, order, begin, end):
+    """The column of ``points`` float64[n, d] in which some of the rows ``order[begin:end]`` are farthest apart.
+
+    The first of equal ones. A glance at every so manyth row is enough.
+    """
+    step = max(1, (end - begin) // _GLANCE)
+    widest, width = 0, -1.0
+    for j in range(points.shape[1]):
+        low = high = points[order[begin], j]
+        for i in range(begin, end, step):
+            low, high = min(low, points[order[i], j]), max(high, points[order[i], j])
+        # Halves, because the difference of the largest floats is infinite.
+        if 0.5 * high - 0.5 * low > width:
+            widest, width = j, 0.5 * high - 0.5 * low
+    return widest
+
+
+@bare_inner_kernel
+def _cut(points, order, numbers, begin, end, n_leaves):
+    """Part the rows ``order[begin:end]`` of a node into those of its two children; how many leaves the left one has."""
+    j = np.uintp(_widest(points, order, begin, end))
+    for i in range(np.uintp(begin), np.uintp(end)):
+        numbers[i] = points[np.uintp(order[i]), j]
+    n_left = left_leaves(n_leaves)
+    part(numbers, order, begin, end, begin + n_left * LEAF)
+    return n_left
+
+
+@bare_kernel
+def cut_node(points, order, numbers, first, n_leaves):
+    """Part the rows of one node.
+
+    Parameters
+    ----------
+    points : float64[n, d], IN
+    order : int64[n], IN and OUT
+        Rows; those of the node stand from ``first * LEAF`` on.
+    numbers : float64[n]
+        Scratch; of the node's rows only.
+    first, n_leaves : int
+        Leaves of the node, two or more.
+
+    Returns
+    -------
+    int
+        Leaves of the left child.
+    """
+    begin = first * LEAF
+    return _cut(points, order, numbers, begin, min(begin + n_leaves * LEAF, len(order)), n_leaves)
+
+
+@bare_kernel
+def cut_subtree(points, order, numbers, first, n_leaves, waiting):
+    """Part the rows of a node down to its leaves, as ``cut_node`` does; ``waiting`` int64[128] is scratch."""
+    waiting[0], waiting[1] = first, n_leaves
+    n = 2
+    while n:
+        n -= 2
+        first, n_leaves = waiting[n], waiting[n + 1]
+        if n_leaves == 1:
+            continue
+        begin = first * LEAF
+        n_left = _cut(points, order, numbers, begin, min(begin + n_leaves * LEAF, len(order)), n_leaves)
+        # The smaller side waits on top: the left one has half of the leaves or more, so few ever wait.
+        waiting[n], waiting[n + 1] = first, n_left
+        waiting[n + 2], waiting[n + 3] = first + n_left, n_leaves - n_left
+        n += 4
+
+
+@bare_kernel
+def fill_leaves(points, order, first, end, leaves, rows, boxes, low_rows):
+    """Write the leaves ``first`` to ``end - 1`` and their boxes.
+
+    Parameters
+    ----------
+    points : float64[n, d], IN
+    order : int64[n], IN and OUT
+        Rows by leaf; in each leaf they are put in order.
+    leaves : float64[n_leaves, LEAF / 8, d, 8], OUT
+        Column by column in each eight points. Missing points are infinite.
+    rows : int64[n_leaves, LEAF], OUT
+        ``NO_ROW`` of missing points.
+    boxes : float64[n_groups, d, 2, 8], OUT
+        Smallest and largest value of each column in each leaf.
+    low_rows : int64[n_groups, 8], OUT
+        The first row of each leaf.
+    """
+    for leaf in range(first, end):
+        begin = leaf * LEAF
+        n = min(LEAF, len(order) - begin)
+        for i in range(begin + 1, begin + n):
+            row, at = order[i], i
+            while at > begin and order[at - 1] > row:
+                order[at] = order[at - 1]
+                at -= 1
+            order[at] = row
+        group, lane = leaf // LANES, leaf % LANES
+        for i in range(LEAF):
+            rows[leaf, i] = order[begin + i] if i < n else NO_ROW
+        low_rows[group, lane] = order[begin]
+        for j in range(points.shape[1]):
+            low, high = np.inf, -np.inf
+            for i in range(n):
+                cell = points[order[begin + i], j]
+                leaves[leaf, i // LANES, j, i % LANES] = cell
+                low, high = min(low, cell), max(high, cell)
+            for i in range(n, LEAF):
+                leaves[leaf, i // LANES, j, i % LANES] = np.inf
+            boxes[group, j, 0, lane], boxes[group, j, 1, lane] = low, high
+
+
+@bare_kernel
+def fill_groups(first, end, parent, boxes, low_rows):
+    """Write the boxes of groups ``first`` to ``end - 1`` into the groups above them, which begin at ``parent``.
+
+    ``boxes`` float64[n_groups, d, 2, 8] and ``low_rows`` int64[n_groups, 8], IN and OUT.
+    """
+    for group in range(first, end):
+        above, lane = parent + (group - first) // LANES, (group - first) % LANES
+        for j in range(boxes.shape[1]):
+            low, high = np.inf, -np.inf
+            for i in range(LANES):
+                low, high = min(low, boxes[group, j, 0, i]), max(high, boxes[group, j, 1, i])
+            boxes[above, j, 0, lane], boxes[above, j, 1, lane] = low, high
+        lowest = low_rows[group, 0]
+        for i in range(1, LANES):
+            lowest = min(lowest, low_rows[group, i])
+        low_rows[above, lane] = lowest
+
+
+@bare_inner_kernel
+def _power_below(gap, p):
+    """What ``gap ** p`` of a larger gap is never below.
+
+    The library's power is off by less than a unit in the last place, but nobody promises that it keeps order.
+    """
+    return max(0.0, gap**p * _SHRINK - _SMALLEST)
+
+
+@bare_inner_kernel
+def _box_powers(boxes, group, query, p, eight):
+    """As ``_box_ranks``, of ``POWERS``."""
+    for lane in range(LANES):
+        total = 0.0
+        for j in range(boxes.shape[1]):
+            low, high = boxes[group, j, 0, lane], boxes[group, j, 1, lane]
+            gap = max(low - query[j], query[j] - high, 0.0)
+            total += gap**p if low == high else _power_below(gap, p)
+        eight[lane] = total
+
+
+@bare_inner_kernel
+def _box_ranks(boxes, group, query, kind, p, eight):
+    """Write to ``eight`` float64[8] from which rank distance on each child of a group may hold rows.
+
+    ``boxes`` as in ``KdArrays``, ``query`` float64[d]; ``kind`` is that of ``KdTree``, ``p`` of ``POWERS``.
+    """
+    d = boxes.shape[1]
+    at = np.int64(group) * d * (2 * LANES)
+    zero = spread(0.0)
+    total = zero
+    if kind == SQUARES:
+        for j in range(d):
+            cell = spread(query[j])
+            gap = larger(larger(minus(load(boxes, at), cell), minus(cell, load(boxes, at + LANES))), zero)
+            total = add(total, times(gap, gap))
+            at += 2 * LANES
+    elif kind == MANHATTAN:
+        for j in range(d):
+            cell = spread(query[j])
+            gap = larger(larger(minus(load(boxes, at), cell), minus(cell, load(boxes, at + LANES))), zero)
+            total = add(total, gap)
+            at += 2 * LANES
+    elif kind == CHEBYSHEV:
+        for j in range(d):
+            cell = spread(query[j])
+            gap = larger(minus(load(boxes, at), cell), minus(cell, load(boxes, at + LANES)))
+            total = larger(total, gap)
+            at += 2 * LANES
+    else:
+        _box_powers(boxes, group, query, p, eight)
+        return
+    store(eight, 0, total)
+
+
+@bare_inner_kernel
+def _point_powers(leaves, at, query, p, eight):
+    """As ``_point_ranks``, of ``POWERS``."""
+    cells = leaves.reshape(-1)
+    for lane in range(LANES):
+        total = 0.0
+        for j in range(leaves.shape[2]):
+            total += abs(cells[at + j * LANES + lane] - query[j]) ** p
+        eight[lane] = total
+
+
+@bare_inner_kernel
+def _point_ranks(leaves, at, query, kind, p, eight):
+    """Write to ``eight`` float64[8] the rank distances of the eight points that begin at place ``at`` of ``leaves``."""
+    d = leaves.shape[2]
+    total = spread(0.0)
+    if kind == SQUARES:
+        for j in range(d):
+            gap = minus(load(leaves, at), spread(query[j]))
+            total = add(total, times(gap, gap))
+            at += LANES
+    elif kind == MANHATTAN:
+        for j in range(d):
+            cell, other = load(leaves, at), spread(query[j])
+            total = add(total, larger(minus(cell, other), minus(other, cell)))
+            at += LANES
+    elif kind == CHEBYSHEV:
+        for j in range(d):
+            cell, other = load(leaves, at), spread(query[j])
+            total = larger(total, larger(minus(cell, other), minus(other, cell)))
+            at += LANES
+    else:
+        _point_powers(leaves, at, query, p, eight)
+        return
+    store(eight, 0, total)
+
+
+@bare_inner_kernel
+def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
+    """Keep the rows of a leaf that are among the nearest of ``query`` float64[d]; how many are held then.
+
+    ``rows`` int64 and ``ranks`` float64 have room for k, and are kept in order, or for 2 k (see ``collect``).
+    """
+    last = k - 1
+    size = tree.leaves.shape[2] * LANES
+    for block in range(LEAF // LANES):
+        _point_ranks(tree.leaves, (leaf * (LEAF // LANES) + block) * size, query, kind, p, eight)
+        hits = at_most(load(eight, 0), spread(ranks[last]))
+        while hits:
+            lane = np.int64(trailing_zeros(hits))
+            hits &= hits - np.uint64(1)
+            if len(ranks) == k:
+                keep(eight[lane], tree.rows[leaf, block * LANES + lane], ranks, rows)
+            else:
+                n = collect(eight[lane], tree.rows[leaf, block * LANES + lane], k, n, ranks, rows)
+    return n
+
+
+@bare_inner_kernel
+def _push(n, group, tree, waiting, worst, worst_row):
+    """Let the children of a group wait that may hold nearer rows, the nearest on top; how many nodes wait then.
+
+    Their rank distances stand in ``waiting.eight``. Of children equally far the one with the lowest row comes first, so
+    that of many equal points few are looked at.
+    """
+    begin, first = n, tree.first_child[group]
+    bounds, lows, nodes = waiting.bounds, waiting.low_rows, waiting.nodes
+    hits = at_most(load(waiting.eight, 0), spread(worst))
+    while hits:
+        lane = np.int64(trailing_zeros(hits))
+        hits &= hits - np.uint64(1)
+        bound, low = waiting.eight[lane], tree.low_rows[group, lane]
+        if bound == worst and low > worst_row:
+            continue
+        at = n
+        while at > begin and (bounds[at - 1] < bound or (bounds[at - 1] == bound and lows[at - 1] < low)):
+            bounds[at], lows[at], nodes[at] = bounds[at - 1], lows[at - 1], nodes[at - 1]
+            at -= 1
+        bounds[at], lows[at], nodes[at] = bound, low, first + lane
+        n += 1
+    return n
+
+
+@bare_inner_kernel
+def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
+    """The nearest rows of one point, in order if there is room for ``k``; else how many are held, see ``collect``.
+
+    ``query`` float64[d]; ``rows`` int64 and ``ranks`` float64 as in ``_scan``.
+    """
+    n_leaves, last = len(tree.leaves), k - 1
+    waiting.bounds[0], waiting.low_rows[0], waiting.nodes[0] = 0.0, 0, n_leaves + len(tree.boxes) - 1
+    n, n_held = 1, k
+    while n:
+        n -= 1
+        bound, node = waiting.bounds[n], waiting.nodes[n]
+        # A box as far as the last of the nearest rows may hold a lower row.
+        if bound > ranks[last] or (bound == ranks[last] and waiting.low_rows[n] > rows[last]):
+            continue
+        if node < n_leaves:
+            n_held = _scan(node, tree, query, kind, p, waiting.eight, k, n_held, rows, ranks)
+        else:
+            _box_ranks(tree.boxes, node - n_leaves, query, kind, p, waiting.eight)
+            n = _push(n, node - n_leaves, tree, waiting, ranks[last], rows[last])
+    return n_held
+
+
+@bare_kernel
+def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, ranks):
+    """The nearest rows of the points ``order[begin:end]``.
+
+    Parameters
+    ----------
+    tree : KdArrays, IN
+    points : float64[m, d], IN
+    order : int64[m], IN
+    begin, end, kind : int
+    p : float
+        Of ``POWERS``.
+    waiting : Waiting
+        Scratch; ``more_rows`` and ``more_ranks`` are empty, or hold twice as many as are asked for.
+    rows : int64[m, k], OUT
+    ranks : float64[m, k], OUT
+    """
+    k, more_rows, more_ranks = rows.shape[1], waiting.more_rows, waiting.more_ranks
+    for i in range(begin, end):
+        at = order[i]
+        if len(more_rows) == 0:
+            clear(ranks[at], rows[at])
+            _nearest(points[at], tree, kind, p, waiting, k, rows[at], ranks[at])
+            continue
+        clear_many(k, more_ranks, more_rows)
+        settle(k, _nearest(points[at], tree, kind, p, waiting, k, more_rows, more_ranks), more_ranks, more_rows)
+        for j in range(k):
+            rows[at, j], ranks[at, j] = more_rows[j], more_ranks[j]
+
+
+@bare_kernel
+def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
+    """Write to ``leaves`` int64[m] into which leaf each of the points ``begin`` to ``end - 1`` falls, or next to it."""
+    n_leaves = len(tree.leaves)
+    for i in range(begin, end):
+        node = n_leaves + len(tree.boxes) - 1
+        while node >= n_leaves:
+            group = node - n_leaves
+            _box_ranks(tree.boxes, group, points[i], kind, p, eight)
+            best = 0
+            for lane in range(1, LANES):
+                if eight[lane] < eight[best]:
+                    best = lane
+            node = tree.first_child[group] + best
+        leaves[i] = node
+
+
+@bare_inner_kernel
+def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
+    """Count the rows of one point from ``at`` on, and write them there if ``is_written``; where they end.
+
+    ``query`` float64[d]; ``rows`` int64 and ``ranks`` float64, OUT. Counting and writing are one walk, so that they
+    cannot differ.
+    """
+    n_leaves, eight = len(tree.leaves), waiting.eight
+    size = tree.leaves.shape[2] * LANES
+    waiting.nodes[0] = n_leaves + len(tree.boxes) - 1
+    n = 1
+    while n:
+        n -= 1
+        node = waiting.nodes[n]
+        if node >= n_leaves:
+            group = node - n_leaves
+            _box_ranks(tree.boxes, group, query, kind, p, eight)
+            hits = at_most(load(eight, 0), spread(rank))
+            while hits:
+                lane = np.int64(trailing_zeros(hits))
+                hits &= hits - np.uint64(1)
+                if tree.low_rows[group, lane] != NO_ROW:
+                    waiting.nodes[n] = tree.first_child[group] + lane
+                    n += 1
+            continue
+        for block in range(LEAF // LANES):
+            _point_ranks(tree.leaves, (node * (LEAF // LANES) + block) * size, query, kind, p, eight)
+            hits = at_most(load(eight, 0), spread(rank))
+            while hits:
+                lane = np.int64(trailing_zeros(hits))
+                hits &= hits - np.uint64(1)
+                row = tree.rows[node, block * LANES + lane]
+                if row != NO_ROW:
+                    if is_written:
+                        rows[at], ranks[at] = row, eight[lane]
+                    at += 1
+    return at
+
+
+@bare_kernel
+def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
+    """Write to ``offsets[i + 1]`` how many rows point i has; else as ``nearest``."""
+    rows, ranks = waiting.more_rows, waiting.more_ranks
+    for i in range(begin, end):
+        at = order[i]
+        offsets[at + 1] = _within(points[at], tree, rank, kind, p, waiting, 0, False, rows, ranks)
+
+
+@bare_kernel
+def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
+    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``."""
+    for i in range(begin, end):
+        at = order[i]
+        stop = _within(points[at], tree, rank, kind, p, waiting, offsets[at], True, rows, ranks)
+        sort(ranks, rows, offsets[at], stop)

@@ -1,4 +1,4 @@
-"""Eight numbers that are worked on at once. In: places in float64 arrays. Out: vectors. Callers: kernels of neighbors.
+"""Eight float64 that kernels work on at once: vectors out of arrays, and back.
 
 Written as loops, eight numbers side by side are too few for the compiler to vectorise, and it would look for overlaps
 of the arrays each time. Each lane is rounded as the same float64 operation alone is, so the bits are the same.

@@ -1,21 +1,23 @@
-"""What distance means. In: parts that a name stands for. Out: ``Metric``.
+"""What distance means: a metric, its points, and the cells that it has no distance to.
 
-Callers: neighbors.metrics_by_name makes it; neighbors.stored, estimators, model use it.
+A row becomes a point, each for itself. Every sum runs over the columns in order: a row has the same point alone and
+among a million. (BLAS gives no such promise, and a row of the fit would not be at distance 0 from itself.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+import math
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.data.schema import Schema
-from treewright.exceptions import ParameterError
+from treewright.data.table import column_label
+from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors.mixed_columns import GOWER, MixedColumns
-from treewright.neighbors.points_kernels import times_matrix, unit_rows
 from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
-from treewright.neighbors.refused_cells import refuse_cells
 from treewright.neighbors.scaling import LARGEST, scaled
 
 # Metrics of directions: their points are rows of length one.
@@ -61,26 +63,12 @@ class Metric:
     names: tuple[Hashable, ...] = ()
 
     def check(self, matrix: np.ndarray, schema: Schema | None = None) -> None:
-        """Refuse cells that the metric has no distance to: what ``points`` does, without making points.
-
-        Parameters
-        ----------
-        matrix : float64[n, p] or float32[n, p]
-        schema : Schema, optional
-            Columns are called by its names; by default by those of the fit.
-
-        Raises
-        ------
-        DataError, MissingValueError
-            As ``points``.
-        """
+        """Refuse the cells that ``points`` refuses, without making points; columns have the names of ``schema``."""
         names = (self.names or None) if schema is None else schema.names
         refuse_cells(matrix, names, self.name, takes_missing=self.mixed is not None)
 
     def points(self, matrix: np.ndarray) -> np.ndarray:
-        """Rows in the coordinates that rank distances compare.
-
-        A row's point does not depend on the other rows.
+        """Rows in the coordinates that rank distances compare; infinite or missing cells are refused.
 
         Parameters
         ----------
@@ -93,13 +81,6 @@ class Metric:
             Without nan or infinity (nan only under mixed metrics: a missing cell). ``d`` is p, and p + 1 for cosine,
             angle and correlation. It may be ``matrix`` itself: never write to it. A point beyond float64 is held at its
             largest number.
-
-        Raises
-        ------
-        DataError
-            A cell is infinite.
-        MissingValueError
-            A cell is missing, and the metric is none of mixed columns.
         """
         self.check(matrix)
         points = np.ascontiguousarray(matrix, np.float64)
@@ -161,11 +142,6 @@ class Metric:
         ----------
         distance : float >= 0
 
-        Raises
-        ------
-        ParameterError
-            It is below 0, or nan.
-
         Examples
         --------
         >>> Metric("manhattan", MANHATTAN).ranks(2.5)
@@ -180,3 +156,155 @@ class Metric:
             reached = self.distances(np.array([middle]).view(np.float64))[0]
             low, high = (middle, high) if reached <= distance else (low, middle)
         return float(np.int64(low).view(np.float64))
+
+
+def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
+    """Refuse infinite cells, and missing ones where the metric has no rule for them.
+
+    Examples
+    --------
+    >>> refuse_cells(np.array([[1.0], [np.nan]]), ("age",), "euclidean", takes_missing=False)
+    Traceback (most recent call last):
+    ...
+    treewright.exceptions.MissingValueError: column 'age' has 1 missing value(s) (first row 1), and ...
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = matrix.sum()  # the quick look, without a second matrix: a sum that is finite has finite terms
+    if np.isfinite(total):
+        return
+    for at in range(matrix.shape[1]):
+        infinite = np.isinf(matrix[:, at])
+        if infinite.any():
+            raise DataError(
+                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (first row "
+                f"{int(infinite.argmax())}): no distance to them can be compared. Replace them or drop the rows"
+            )
+    if takes_missing:
+        return
+    for at in range(matrix.shape[1]):
+        absent = np.isnan(matrix[:, at])
+        if absent.any():
+            raise MissingValueError(
+                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (first row {int(absent.argmax())})"
+                f", and metric={metric!r} has no distance to NaN. Use metric='heom', 'hvdm' or 'gower', which have, "
+                "or fill the cells in, or drop the rows"
+            )
+
+
+def refuse_nominal(schema: Schema, metric: str) -> None:
+    """Refuse nominal columns under a metric of numbers."""
+    nominal = [column.name for column in schema.columns if column.kind == "nominal"]
+    if nominal:
+        at = schema.positions[nominal[0]]
+        rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
+        raise DataError(
+            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so metric={metric!r} has no "
+            "distance between them. Use metric='heom', 'hvdm' or 'gower', or turn the levels into numbers "
+            "(one column of 0 and 1 per level)"
+        )
+
+
+@bare_kernel
+def times_matrix(rows, matrix, out):
+    """Rows float64[n, p] times a matrix float64[p, d], into ``out`` float64[n, d]."""
+    for i in range(rows.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 0.0
+        for c in range(rows.shape[1]):
+            cell = rows[i, c]
+            for j in range(out.shape[1]):
+                out[i, j] += cell * matrix[c, j]
+
+
+@bare_kernel
+def unit_rows(rows, centred, out):
+    """Rows divided by their length, and one coordinate more, which puts rows of zeros beside them.
+
+    A row of zeros has no direction. Its point is 0 everywhere but 1 in the last coordinate: the squares from it to
+    every unit row add up to exactly 2 (a cosine of 0), to another row of zeros to 0. The last coordinate of a unit row
+    makes up for the rounding of its own squares: some units in the last place, which add some 1e-32 to squares between
+    unit rows.
+
+    Parameters
+    ----------
+    rows : float64[n, p]
+    centred : bool
+        Subtract its mean from every row first; a row of equal cells is one of zeros.
+    out : float64[n, p + 1], OUT
+    """
+    p = rows.shape[1]
+    for i in range(rows.shape[0]):
+        for j in range(p):
+            out[i, j] = rows[i, j]
+        out[i, p] = 0.0
+        if centred:
+            _shrink(out, i, p)
+            _centre(out, i, p)
+        largest = _shrink(out, i, p)
+        if largest == 0.0:
+            out[i, p] = 1.0
+            continue
+        length = math.sqrt(_squares(out, i, p))
+        for j in range(p):
+            out[i, j] /= length
+        out[i, p] = _remainder(_squares(out, i, p))
+
+
+@bare_inner_kernel
+def _squares(points, i, p):
+    """Sum of squares of the first p coordinates of row i of ``points`` float64[n, p + 1], in order."""
+    total = 0.0
+    for j in range(p):
+        total += points[i, j] * points[i, j]
+    return total
+
+
+@bare_inner_kernel
+def _shrink(points, i, p):
+    """Multiply row i of ``points`` float64[n, p + 1] by a power of two: its largest cell is from 0.5 to 1 then.
+
+    No square overflows then. Returns the largest magnitude before: 0 for a row of zeros, which stays as it is.
+    """
+    largest = 0.0
+    for j in range(p):
+        largest = max(largest, abs(points[i, j]))
+    if largest > 0.0:
+        _, exponent = math.frexp(largest)
+        half = -(exponent // 2)  # in two steps: 2**1073 and 2**-1074 are not both float64
+        first, second = math.ldexp(1.0, half), math.ldexp(1.0, -exponent - half)
+        for j in range(p):
+            points[i, j] = points[i, j] * first * second
+    return largest
+
+
+@bare_inner_kernel
+def _centre(points, i, p):
+    """Subtract its mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
+    equal = True
+    for j in range(1, p):
+        equal = equal and points[i, j] == points[i, 0]
+    if equal:
+        for j in range(p):
+            points[i, j] = 0.0
+        return
+    for _ in range(2):  # the second time takes what rounding left of the first
+        mean = 0.0
+        for j in range(p):
+            mean += points[i, j]
+        mean /= p
+        for j in range(p):
+            points[i, j] -= mean
+
+
+@bare_inner_kernel
+def _remainder(squares):
+    """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, of squares that are nearly 1.
+
+    Below 1 squares are 1 - m / 2**53 and all of m - 1, ..., m + 2 over 2**53 fill it up to a number that rounds to 2;
+    one of these is a multiple of four, and the square of 1 + t / 2**52 is 1 + 4 t / 2**53.
+    Above 1 they are 1 + m / 2**52, and the square of 1 - m / 2**53 is 1 - m / 2**52.
+    """
+    if squares > 1.0:
+        return (squares - 1.0) * 0.5
+    missing = np.int64((1.0 - squares) * 2.0**53)
+    return -np.float64((missing + 2) // 4) * 2.0**-52

@@ -1,4 +1,4 @@
-"""Which metric an estimator's parameters mean. In: a name, the rows of a fit. Out: ``Metric``. Callers: estimators."""
+"""Which metric an estimator's parameters mean: a name, a scale and weights become a ``Metric`` of the rows of a fit."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ from treewright.data.matching import did_you_mean
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, ParameterError
-from treewright.neighbors import covariance
-from treewright.neighbors.metrics import DIRECTIONS, Metric
+from treewright.neighbors.metrics import DIRECTIONS, Metric, refuse_cells, refuse_nominal
 from treewright.neighbors.mixed_columns import RULES, mixed_columns
 from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
-from treewright.neighbors.refused_cells import refuse_cells, refuse_nominal
-from treewright.neighbors.scaling import center_and_scales, given_scales, refuse_overflow
+from treewright.neighbors.scaling import (
+    Coordinates,
+    center_and_scales,
+    coordinates_of_covariance,
+    coordinates_of_inverse,
+    coordinates_of_rows,
+    given_scales,
+    refuse_overflow,
+)
 
 __all__ = ["METRICS", "metric_of"]
 
-_KINDS = {
+KINDS = {
     "euclidean": SQUARES,
     "manhattan": MANHATTAN,
     "chebyshev": CHEBYSHEV,
@@ -39,8 +45,10 @@ _KINDS = {
     "heom": MIXED,
     "hvdm": MIXED,
 }
+# Exponents of minkowski that have a formula of their own.
+EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
 _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
-METRICS = ("auto", *_KINDS)
+METRICS = ("auto", *KINDS)
 # Names of other libraries, and what to write here.
 _HINTS = {
     "sqeuclidean": "metric='euclidean' (it has the same neighbours)",
@@ -81,7 +89,6 @@ def metric_of(
         ``metric_params`` as keywords; it returns a number >= 0.
     matrix : float64[n, p] or float32[n, p]
         The encoded rows of the fit, n >= 1; nan is missing.
-    schema : Schema
     p : float >= 1
         Of minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev.
     scale : None, "standard", "range", "robust" or p numbers
@@ -92,21 +99,6 @@ def metric_of(
         ``{"V": ...}`` of mahalanobis: another covariance than that of the rows; ``{"VI": ...}``: its inverse.
     target : int[n], float64[n], or with a second axis of 1; optional
         Of hvdm: codes of classes, or numbers.
-
-    Returns
-    -------
-    Metric
-
-    Raises
-    ------
-    ParameterError
-        An unknown metric or parameter; p, scale or a weight out of range; scale for a metric that has no use for it; a
-        singular covariance; hvdm without a target.
-    DataError
-        A nominal column where the metric takes none, an infinite cell, a cell beyond float64 once it is scaled, a range
-        whose squares or powers are.
-    MissingValueError
-        A missing cell where the metric takes none.
 
     Examples
     --------
@@ -122,10 +114,10 @@ def metric_of(
     if not isinstance(name, str):
         return _called(name, matrix, schema, scale, given)
     name = _known(name, schema, matrix)
-    kind = _KINDS[name]
-    refuse_unknown = [key for key in given if key not in _PARAMS.get(name, ())]
-    if refuse_unknown:
-        raise ParameterError(_unknown_params(name, refuse_unknown))
+    kind = KINDS[name]
+    unknown = [key for key in given if key not in _PARAMS.get(name, ())]
+    if unknown:
+        raise ParameterError(_unknown_params(name, unknown))
     if name in _UNSCALED and scale is not None:
         raise ParameterError(f"scale={shown(scale)}: metric={name!r} has no use for it, {_UNSCALED[name]}: scale=None")
     mixed = kind == MIXED
@@ -140,7 +132,7 @@ def metric_of(
     power = 2.0
     if name == "minkowski":
         power = _power(p)
-        kind = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}.get(power, POWERS)
+        kind = EXPONENTS.get(power, POWERS)
     elif name == "manhattan":
         power = 1.0
     made = _scaled(name, kind, power, matrix, schema, scale, given)
@@ -165,7 +157,7 @@ def _known(name: str, schema: Schema, matrix: np.ndarray) -> str:
         is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
         return "euclidean" if is_plain else "heom"
     name = _OTHER_NAMES.get(name, name)
-    if name not in _KINDS:
+    if name not in KINDS:
         hint = f": write {_HINTS[name]}" if name in _HINTS else did_you_mean(name, METRICS)
         raise ParameterError(
             f"metric={shown(name)} is not known{hint}; the metrics are {', '.join(map(repr, METRICS))}, or a callable"
@@ -206,16 +198,16 @@ def _called(function: Any, matrix: np.ndarray, schema: Schema, scale: Any, given
     return Metric(name, CALLED, center=center, scales=scales, function=own, names=schema.names)
 
 
-def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> covariance.Coordinates:
+def _covariance(given: dict[str, Any], matrix: np.ndarray, schema: Schema) -> Coordinates:
     """Center, scales and matrix of mahalanobis."""
     if len(given) > 1:
         raise ParameterError("metric_params: give V, the covariance, or VI, its inverse, not both")
     if not given:
-        return covariance.of_rows(matrix, schema.names)
+        return coordinates_of_rows(matrix, schema.names)
     center = center_and_scales("standard", matrix)[0]
     if "V" in given:
-        return covariance.of_covariance(given["V"], center, schema.names)
-    return covariance.of_inverse(given["VI"], center, schema.names)
+        return coordinates_of_covariance(given["V"], center, schema.names)
+    return coordinates_of_inverse(given["VI"], center, schema.names)
 
 
 def _scaled(
@@ -279,10 +271,6 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
     """Refuse an exponent that carries the range of the columns beyond float64, and a range whose squares vanish in it.
 
     Squares that are too large are refused when a search meets them.
-
-    Raises
-    ------
-    DataError
     """
     low, high = metric.points(matrix.min(axis=0, keepdims=True)), metric.points(matrix.max(axis=0, keepdims=True))
     widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0

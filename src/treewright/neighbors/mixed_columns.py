@@ -1,6 +1,4 @@
-"""How columns of several kinds are compared. In: schema, encoded rows, a target. Out: ``MixedColumns``.
-
-Callers: neighbors.metrics_by_name, neighbors.mixed.
+"""How columns of several kinds are compared, as the rows of a fit say.
 
 Gower (1971), "A general coefficient of similarity and some of its properties"; Wilson and Martinez (1997), "Improved
 heterogeneous distance functions" (HEOM, and HVDM with their N2). Where they leave a case open, it is settled here: a
@@ -64,24 +62,16 @@ class MixedColumns:
 
 
 def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndarray | None) -> MixedColumns:
-    """What the rows of a fit say of their columns.
+    """How to compare the columns of a fit's rows.
 
     Parameters
     ----------
     rule : int
         ``GOWER``, ``HEOM`` or ``HVDM``.
-    schema : Schema
     matrix : float64[n, p] or float32[n, p]
         nan is missing; nothing is infinite.
     target : int[n] or int[n, 1], float64[n] or float64[n, 1], or None
         Of HVDM: codes of classes, or numbers.
-
-    Raises
-    ------
-    DataError
-        The range of a column is beyond float64.
-    ParameterError
-        HVDM without a target, or with several.
 
     Examples
     --------

@@ -1,7 +1,4 @@
-"""What every index gives, and in which order. In: nothing. Out: ``Index``, kinds of rank distances.
-
-Callers: modules of neighbors.
-"""
+"""Rank distances: their kinds, what every index gives, and the answers of blocks of queries put together."""
 
 from __future__ import annotations
 
@@ -43,3 +40,45 @@ class Index(Protocol):
         rows : int64
         ranks : float64
         """
+
+
+def blocks_of(n_queries: int, n_threads: int, most: int) -> tuple[int, int]:
+    """Queries of a block, at most ``most``, and how many blocks there are: every thread gets some."""
+    size = max(1, min(most, -(-n_queries // n_threads)))
+    return size, -(-n_queries // size)
+
+
+def select(ranks: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """The ``k`` smallest of all ranks float64[n], ordered by (rank, row): rows int64[k], ranks float64[k].
+
+    Examples
+    --------
+    >>> select(np.array([3.0, 1.0, 3.0, 0.0]), k=3)
+    (array([3, 1, 0]), array([0., 1., 3.]))
+    """
+    rows = np.arange(len(ranks))
+    if k < len(ranks):
+        last = np.partition(ranks, k - 1)[k - 1]
+        nearer, equal = np.flatnonzero(ranks < last), np.flatnonzero(ranks == last)
+        rows = np.concatenate([nearer, equal[: k - len(nearer)]])  # the lowest rows of those at the k-th place
+    rows = rows[np.argsort(ranks[rows], kind="stable")]
+    return rows, ranks[rows]
+
+
+def in_order(
+    n_queries: int, query: np.ndarray, row: np.ndarray, rank: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows found within a rank, in any order, put in order by query and then by (rank, row).
+
+    Of ``query``, ``row`` int64[c] and ``rank`` float64[c] it makes the number of rows of each query int64[n_queries],
+    rows int64[c] and ranks float64[c].
+    """
+    order = np.lexsort((row, rank, query))
+    return np.bincount(query, minlength=n_queries), row[order], rank[order]
+
+
+def joined(blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What ``in_order`` gave of each block of queries, made one: offsets int64[m + 1], rows int64, ranks float64."""
+    counts = np.concatenate([np.zeros(1, np.int64), *[block[0] for block in blocks]])
+    rows = np.concatenate([np.zeros(0, np.int64), *[block[1] for block in blocks]])
+    return np.cumsum(counts), rows, np.concatenate([np.zeros(0), *[block[2] for block in blocks]])

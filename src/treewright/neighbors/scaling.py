@@ -1,16 +1,19 @@
-"""Where the columns of a fit lie and how far they spread. In: encoded rows. Out: centers and scales.
-
-Callers: neighbors.metrics_by_name, neighbors.metrics, neighbors.covariance.
+"""Where the columns of a fit lie, how far they spread, and the coordinates of Mahalanobis.
 
 Everything is worked out of columns divided by a power of two, so that neither 1e300 nor 1e-300 leaves float64.
+
+Mahalanobis distances are Euclidean in coordinates of their own. The covariance is V = D R D, with the standard
+deviations D and the correlations R = L L'. The squared distance (a - b)' V^-1 (a - b) is the square of the length of
+L^-1 D^-1 (a - b). Only R is factored, so units do not matter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.linalg import lapack, solve_triangular
 
 from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
@@ -18,6 +21,13 @@ from treewright.exceptions import DataError, ParameterError
 
 _LEAST = float(np.finfo(np.float64).tiny)
 LARGEST = float(np.finfo(np.float64).max)
+_ROWS = 65_536  # of a block of the covariance
+_ROUNDING = 1e-12  # of a correlation matrix, per column: what is taken for no spread of its own, or for an asymmetry
+_FEW = 5
+_REMEDY = "Drop such columns, give metric_params={'VI': ...} (such as a pseudoinverse), or use metric='euclidean'"
+
+
+Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]  # center, scales float64[p], transform float64[p, p]
 
 
 def _standard(cells: np.ndarray) -> tuple[float, float]:
@@ -61,11 +71,6 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     scales : float64[p] > 0
         One over the spread. 1 for a column whose spread is 0 or below 2.2e-308.
 
-    Raises
-    ------
-    ParameterError
-        There is no scaling of this name.
-
     Examples
     --------
     >>> center_and_scales("range", np.array([[1.0, 7.0], [5.0, 7.0]]))
@@ -93,24 +98,7 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
 
 
 def given_scales(given: Any, matrix: np.ndarray, name: str = "scale") -> np.ndarray:
-    """Numbers of the caller, one per column.
-
-    Parameters
-    ----------
-    given : sequence of p numbers >= 0, not all 0
-    matrix : float[n, p], finite
-    name : str
-        What messages call them.
-
-    Returns
-    -------
-    float64[p]
-
-    Raises
-    ------
-    ParameterError
-        They are no such numbers, or not one per column.
-    """
+    """Numbers of the caller, one per column, float64[p]: >= 0, not all 0; ``name`` is what messages call them."""
     p = matrix.shape[1]
     try:
         numbers = np.array(given, np.float64)
@@ -131,17 +119,7 @@ def given_scales(given: Any, matrix: np.ndarray, name: str = "scale") -> np.ndar
 
 
 def scaled(points: np.ndarray, center: np.ndarray | None, scales: np.ndarray | None) -> np.ndarray:
-    """``(points - center) * scales``; what is beyond float64 is held at its largest number.
-
-    Parameters
-    ----------
-    points : float64[n, p], finite
-    center, scales : float64[p] or None
-
-    Returns
-    -------
-    float64[n, p], finite
-    """
+    """``(points - center) * scales`` of float64[n, p], finite; what is beyond float64 is held at its largest number."""
     with np.errstate(over="ignore", invalid="ignore"):
         result = points.copy() if center is None else points - center
         if scales is not None:
@@ -161,13 +139,7 @@ def scaled(points: np.ndarray, center: np.ndarray | None, scales: np.ndarray | N
 def refuse_overflow(
     matrix: np.ndarray, center: np.ndarray | None, scales: np.ndarray, label: Callable[[int], str]
 ) -> None:
-    """Refuse rows of a fit that scales carry beyond float64.
-
-    Raises
-    ------
-    DataError
-        Names the first such column and its first row.
-    """
+    """Refuse rows of a fit that scales carry beyond float64."""
     for at in range(matrix.shape[1]):
         half = matrix[:, at].astype(np.float64) * 0.5 - (0.0 if center is None else center[at] * 0.5)
         with np.errstate(over="ignore"):
@@ -177,3 +149,117 @@ def refuse_overflow(
                 f"{label(at)} times its scale {scales[at].item()!r} is beyond float64 in {int(beyond.sum())} row(s) "
                 f"(first row {int(beyond.argmax())}): give a smaller scale"
             )
+
+
+def coordinates_of_rows(matrix: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
+    """Coordinates by the covariance of the rows of a fit, float[n, p], finite; a singular one is refused.
+
+    Points are ``((cells - center) * scales) @ transform``.
+    """
+    n, p = matrix.shape
+    center, scales = center_and_scales("standard", matrix)
+    constant = [names[at] for at in range(p) if (matrix[:, at] == matrix[0, at]).all()]
+    if constant:
+        raise ParameterError(_singular(f"{_listed(constant)} constant in the {n} row(s) of the fit"))
+    products = np.zeros((p, p))
+    for first in range(0, n, _ROWS):
+        block = scaled(matrix[first : first + _ROWS].astype(np.float64), center, scales)
+        products += block.T @ block
+    # Standard deviations divide by n, covariances by n - 1.
+    lower = _factored(products / n, names, f" (of {n} rows there are at most {n - 1} such)" if n <= p else "")
+    return center, scales * np.sqrt((n - 1) / n), _inverse_transposed(lower)
+
+
+def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
+    """The same by a covariance of the caller's, ``metric_params={"V": ...}``: symmetric, positive definite."""
+    covariance = _symmetric(given, len(names), "V")
+    variances = np.diag(covariance).copy()
+    _refuse_negative(variances, "V")
+    if not variances.all():
+        raise ParameterError(_singular(f"V[{int(variances.argmin())}, {int(variances.argmin())}] is 0"))
+    spreads = np.sqrt(variances)
+    lower = _factored(covariance / spreads / spreads[:, None], names, "")
+    return center, 1.0 / spreads, _inverse_transposed(lower)
+
+
+def coordinates_of_inverse(given: Any, center: np.ndarray, names: Sequence[Hashable]) -> Coordinates:
+    """The same by the inverse of a covariance, ``metric_params={"VI": ...}``, which may be singular.
+
+    It is symmetric and has no negative eigenvalues.
+    """
+    inverse = _symmetric(given, len(names), "VI")
+    diagonal = np.diag(inverse).copy()
+    _refuse_negative(diagonal, "VI")
+    scales = np.where(diagonal > 0, np.sqrt(diagonal), 1.0)
+    inner = inverse / scales / scales[:, None]
+    values, vectors = np.linalg.eigh(inner)
+    if values[0] < -_ROUNDING * len(names):
+        raise ParameterError(
+            f"metric_params VI has a negative eigenvalue ({values[0]:.3g} once its diagonal is 1): squared distances "
+            "would be negative. Give the inverse of a covariance"
+        )
+    if not values[-1] > 0:
+        raise ParameterError("metric_params VI is 0 everywhere: nothing would be left to compare")
+    return center, scales, np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
+
+
+def _symmetric(given: Any, p: int, name: str) -> np.ndarray:
+    """A symmetric matrix of finite numbers."""
+    try:
+        matrix = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.empty(0)
+    if matrix.shape != (p, p):
+        raise ParameterError(
+            f"metric_params {name}={shown(given)}: give a matrix of {p} rows and {p} columns of numbers"
+        )
+    if not np.isfinite(matrix).all():
+        raise ParameterError(f"metric_params {name} holds nan or infinity: give finite numbers")
+    apart = np.abs(matrix - matrix.T)
+    if (apart > 1e-8 * np.maximum(np.abs(matrix), np.abs(matrix.T)).max()).any():
+        row, column = np.unravel_index(int(apart.argmax()), apart.shape)
+        raise ParameterError(
+            f"metric_params {name} is not symmetric: {matrix[row, column].item()!r} at [{row}, {column}] and "
+            f"{matrix[column, row].item()!r} at [{column}, {row}]"
+        )
+    return matrix * 0.5 + matrix.T * 0.5
+
+
+def _refuse_negative(diagonal: np.ndarray, name: str) -> None:
+    """Refuse a diagonal with numbers below 0."""
+    if (diagonal < 0).any():
+        at = int(diagonal.argmin())
+        raise ParameterError(
+            f"metric_params {name}[{at}, {at}]={diagonal[at].item()!r}: numbers on the diagonal are variances, >= 0"
+        )
+
+
+def _factored(correlations: np.ndarray, names: Sequence[Hashable], why: str) -> np.ndarray:
+    """The lower Cholesky factor of a correlation matrix, float64[p, p]."""
+    p = len(names)
+    _, pivots, rank, _ = lapack.dpstrf(correlations, lower=1, tol=_ROUNDING * p)
+    if rank == p:
+        factor, failed = lapack.dpotrf(correlations, lower=1, clean=1)
+        if not failed:
+            return factor
+        rank = p - 1
+    # What pivoting comes to when nothing is left of it depends on the columns before.
+    depend = [names[at - 1] for at in sorted(pivots[rank:].tolist())]
+    raise ParameterError(_singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding"))
+
+
+def _inverse_transposed(lower: np.ndarray) -> np.ndarray:
+    """The transposed inverse of a lower triangular matrix, C order."""
+    return np.ascontiguousarray(solve_triangular(lower, np.eye(len(lower)), lower=True).T)
+
+
+def _listed(names: Sequence[Hashable]) -> str:
+    """The first few names, and a verb."""
+    first = ", ".join(shown(name) for name in names[:_FEW])
+    more = f" and {len(names) - _FEW} more" if len(names) > _FEW else ""
+    return f"column {first} is" if len(names) == 1 else f"columns {first}{more} are"
+
+
+def _singular(why: str) -> str:
+    """The message about a covariance without an inverse."""
+    return f"metric='mahalanobis': the covariance is singular, it has no inverse: {why}. {_REMEDY}"

@@ -1,34 +1,44 @@
-"""Search among sparse rows. In: CSR rows. Out: nearest rows, rows within a rank. Callers: stored, estimators, model.
+"""Search among sparse rows, from checked tables to their nearest rows.
 
 Documents have some hundred terms out of 100,000. The rows are kept by column, as an inverted index; no row is ever
-made dense.
+made dense. A query's products with all rows are summed up column by column, from the lists of rows that have a cell
+there: rows that share no column with it cost only a look. These sums choose candidates; a rank distance near 0 is then
+taken from the differences of the cells, as close rows would lose theirs to cancellation.
+
+Kernels see rows as tuples (ends int64[n + 1], places int32, cells float64), row ``i`` at ``ends[i]`` to
+``ends[i + 1] - 1`` in the order of columns. The place of a column that some stored row has is odd, 2 * column + 1; the
+even ones between are those of columns that only queries have.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
+from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.core.threads import run_each
-from treewright.exceptions import DataError, ParameterError
-from treewright.neighbors.direct import joined, select
-from treewright.neighbors.sparse_cells import checked_rows
-from treewright.neighbors.sparse_kernels import COSINE, EUCLIDEAN, nearest_of_block, products, within_bar
+from treewright.exceptions import DataError, MissingValueError, ParameterError
+from treewright.neighbors.nearest import clear, keep
+from treewright.neighbors.ranks import joined, select
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
-
-__all__ = ["KINDS", "SparseRows"]
 
 Kind = Literal["cosine", "angle", "euclidean"]
 KINDS: tuple[Kind, ...] = ("cosine", "angle", "euclidean")
 _QUERIES = 32  # a task of a thread
 _FEW = 128  # up to so many neighbours the sorted array of the nearest is quicker than selecting from all
+_MOST_ROWS = 2**31 - 1
 _MOST_PLACES = 2**30  # columns: their places are int32
 _EPS = float(np.finfo(np.float64).eps)
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray]
+COSINE, EUCLIDEAN = range(2)
+# From this product of unit rows on (60 degrees) 2 - 2 * product begins to lose digits.
+_NEAR = 0.5
+# More than underflow takes from all sums of products together.
+_LEAST = 2.0**-1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +61,7 @@ class SparseRows:
     used : int64[c], ascending
         The columns with any cell.
     points : tuple of int64[n + 1], int32, float64
-        The rows (``sparse_kernels`` says how); for the cosine of length one.
+        The rows; for the cosine of length one.
     columns : tuple of int64[c + 1], int32, float64
         The same by column.
     lengths : float64[n]
@@ -77,17 +87,7 @@ class SparseRows:
     def of(cls, rows: Any, kind: Kind) -> SparseRows:
         """Make ready for searching.
 
-        Parameters
-        ----------
-        rows : scipy sparse matrix of n rows
-        kind : {"cosine", "angle", "euclidean"}
-
-        Raises
-        ------
-        DataError
-            As ``sparse_cells.checked_rows``.
-        ParameterError
-            There is no such kind.
+        ``rows`` is a scipy sparse matrix of n rows; it stays as it is.
         """
         from scipy.sparse import csr_matrix
 
@@ -112,42 +112,29 @@ class SparseRows:
         return len(self.lengths)
 
     def nearest(self, points: Any, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """The ``k`` nearest rows of each query; see ``ranks.Index``.
-
-        Parameters
-        ----------
-        points : scipy sparse matrix of m rows
-            Of the same columns.
-        k : int, 1 to n
-        n_threads : int >= 1
-
-        Returns
-        -------
-        rows : int64[m, k]
-        ranks : float64[m, k]
-        """
+        """As ``Index.nearest``, of the rows of a scipy sparse matrix of the same columns."""
         queries = self._queries(points)
-        rows, ranks = np.empty((queries.n, k), np.int64), np.empty((queries.n, k))
+        n_queries = len(queries.lengths)
+        rows, ranks = np.empty((n_queries, k), np.int64), np.empty((n_queries, k))
         if k > _FEW:
             self._nearest_of_all(queries, rows, ranks, n_threads)
             return rows, ranks
-        n_tasks = -(-queries.n // _QUERIES)
+        n_tasks = -(-n_queries // _QUERIES)
         sums = [np.empty(len(self)) for _ in range(min(n_threads, n_tasks))]
 
         def work(task: int, thread: int) -> None:
-            begin, end = task * _QUERIES, min((task + 1) * _QUERIES, queries.n)
+            begin, end = task * _QUERIES, min((task + 1) * _QUERIES, n_queries)
             nearest_of_block(
-                self._formula, queries.rows, queries.lengths, queries.roundings, begin, end,
-                self.points, self.columns, self.lengths, sums[thread], rows, ranks,
-            )  # fmt: skip
+                self._formula, queries, begin, end, self.points, self.columns, self.lengths, sums[thread], rows, ranks
+            )
 
         run_each(work, n_tasks, n_threads)
         return rows, ranks
 
-    def _nearest_of_all(self, queries: _Queries, rows: np.ndarray, ranks: np.ndarray, n_threads: int) -> None:
+    def _nearest_of_all(self, queries: Queries, rows: np.ndarray, ranks: np.ndarray, n_threads: int) -> None:
         """For many neighbours: all candidates of a query, then the k nearest of them."""
         k = rows.shape[1]
-        scratch = self._scratch(n_threads, queries.n)
+        scratch = self._scratch(n_threads, len(queries.lengths))
 
         def work(query: int, thread: int) -> None:
             sums, *_ = own = scratch[thread]
@@ -160,20 +147,14 @@ class SparseRows:
             at, ranks[query] = select(its_ranks, k)
             rows[query] = found[at]
 
-        run_each(work, queries.n, n_threads)
+        run_each(work, len(queries.lengths), n_threads)
 
     def within(self, points: Any, rank: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows whose rank distance is at most ``rank``; see ``ranks.Index``.
-
-        Returns
-        -------
-        offsets : int64[m + 1]
-        rows : int64
-        ranks : float64
-        """
+        """As ``Index.within``, of the rows of a scipy sparse matrix of the same columns."""
         queries = self._queries(points)
-        scratch = self._scratch(n_threads, queries.n)
-        blocks: list[Arrays] = [()] * queries.n  # type: ignore[list-item]
+        n_queries = len(queries.lengths)
+        scratch = self._scratch(n_threads, n_queries)
+        blocks: list[Arrays] = [()] * n_queries  # type: ignore[list-item]
 
         def work(query: int, thread: int) -> None:
             own = scratch[thread]
@@ -183,16 +164,13 @@ class SparseRows:
             order = np.argsort(ranks, kind="stable")  # rows ascend
             blocks[query] = np.array([len(rows)]), rows[order], ranks[order]
 
-        run_each(work, queries.n, n_threads)
+        run_each(work, n_queries, n_threads)
         return joined(blocks)
 
-    def _candidates(self, queries: _Queries, query: int, bar: float, scratch: Arrays) -> tuple[np.ndarray, np.ndarray]:
+    def _candidates(self, queries: Queries, query: int, bar: float, scratch: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Rows ascending that may have a rank of at most ``bar``, with their ranks; views of the scratch."""
         sums, rows, ranks = scratch
-        n = within_bar(
-            self._formula, query, queries.rows, queries.lengths, queries.roundings, float(bar),
-            self.points, self.lengths, sums, rows, ranks,
-        )  # fmt: skip
+        n = within_bar(self._formula, query, queries, float(bar), self.points, self.lengths, sums, rows, ranks)
         return rows[:n], ranks[:n]
 
     def _scratch(self, n_threads: int, n_tasks: int) -> list[Arrays]:
@@ -203,7 +181,7 @@ class SparseRows:
     def _formula(self) -> int:
         return EUCLIDEAN if self.kind == "euclidean" else COSINE
 
-    def _queries(self, points: Any) -> _Queries:
+    def _queries(self, points: Any) -> Queries:
         """Queries in the places of the stored columns."""
         rows = checked_rows(points, self.n_columns)
         if self.kind != "euclidean":
@@ -213,20 +191,25 @@ class SparseRows:
         arrays = (rows.indptr.astype(np.int64), (2 * at + is_used).astype(np.int32), rows.data)
         most = np.diff(self.points[0]).max() + np.diff(rows.indptr)
         # Sums of n terms are wrong by n / 2 of eps at most; there are a few such sums.
-        return _Queries(arrays, _lengths(arrays, self.kind), 8.0 * _EPS * (most + 8.0))
+        return Queries(arrays, _lengths(arrays, self.kind), 8.0 * _EPS * (most + 8.0))
 
 
-@dataclass(frozen=True, eq=False)
-class _Queries:
-    """Rows asked for; attributes as ``sparse_kernels.nearest_of_block`` has them."""
+class Queries(NamedTuple):
+    """Rows asked for.
+
+    Attributes
+    ----------
+    rows : Arrays
+        In the places of the stored columns; for the cosine of length one.
+    lengths : float64[m]
+        Squared; for the cosine ones.
+    roundings : float64[m]
+        What share of the squared lengths a rank distance taken from a product may be wrong by.
+    """
 
     rows: Arrays
     lengths: np.ndarray
     roundings: np.ndarray
-
-    @property
-    def n(self) -> int:
-        return len(self.lengths)
 
 
 def _used_columns(rows: csr_matrix) -> np.ndarray:
@@ -261,3 +244,214 @@ def _directions(rows: csr_matrix) -> csr_matrix:
     cells = np.ldexp(cells, np.repeat(-np.frexp(largest)[1], counts))
     cells /= np.repeat(np.sqrt(_sums_of_squares(ends, cells)), counts)
     return type(rows)((cells, places, ends), shape=(n, p + 1))
+
+
+def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_matrix:
+    """A copy of a sparse table in one form: float64, columns of a row ascending, each once, no cell that is 0.
+
+    Parameters
+    ----------
+    X : scipy sparse matrix or array of any format, of numbers
+        It stays as it is. Cells given twice are added up, as scipy means them.
+    n_columns : int, optional
+        How many columns it has to have: those of the fit.
+    name : str
+        What errors call it.
+
+    Returns
+    -------
+    scipy.sparse.csr_matrix, float64
+
+    Examples
+    --------
+    >>> from scipy.sparse import coo_array
+    >>> rows = checked_rows(coo_array(([1.0, 2.0, 0.0], ([0, 0, 1], [2, 2, 0])), shape=(2, 3)))
+    >>> rows.data.tolist(), rows.indices.tolist(), rows.indptr.tolist()
+    ([3.0], [2], [0, 1, 1])
+    """
+    from scipy.sparse import csr_matrix, issparse  # 50 ms that dense tables do not need
+
+    if not issparse(X):
+        raise DataError(f"{name} is a {type(X).__name__}: give a scipy sparse matrix, or dense rows to a dense search")
+    if len(X.shape) != 2:
+        raise DataError(f"{name} has shape {X.shape}: give a sparse matrix of two dimensions, such as csr_matrix")
+    n, p = (int(size) for size in X.shape)
+    if n < 1 or p < 1:
+        raise DataError(f"{name} has shape ({n}, {p}): at least one row (sample) and one column (feature) are needed")
+    if n > _MOST_ROWS:
+        raise DataError(f"{name} has {n} rows: a sparse search takes up to {_MOST_ROWS}; use fewer")
+    if n_columns is not None and p != n_columns:
+        raise DataError(f"{name} has {p} columns (features), the rows of the fit have {n_columns}: give the same ones")
+    if X.dtype.kind not in "biuf":
+        raise DataError(f"{name} has cells of dtype {X.dtype}: give real numbers")
+    _check_arrays(X, n, p, name)
+    rows = csr_matrix(X, dtype=np.float64, copy=True)
+    rows.has_sorted_indices = rows.has_canonical_format = False  # whatever the matrix says of itself
+    rows.prune()  # arrays may be longer than what they hold
+    _check_cells(rows, name, "")
+    rows.sum_duplicates()
+    _check_cells(rows, name, ", where cells given twice are added up")
+    rows.eliminate_zeros()
+    return rows
+
+
+def _check_arrays(X: Any, n: int, p: int, name: str) -> None:
+    """Refuse arrays of CSR, CSC and COO that point outside the matrix: scipy believes them unseen."""
+    if X.format in ("csr", "csc"):
+        n_major, n_minor = (n, p) if X.format == "csr" else (p, n)
+        ends, places = np.asarray(X.indptr), np.asarray(X.indices)
+        is_wrong = (
+            len(ends) != n_major + 1
+            or ends[0] != 0
+            or bool((ends[1:] < ends[:-1]).any())
+            or ends[-1] > min(len(places), len(X.data))
+        )
+        pairs = [] if is_wrong else [(places[: int(ends[-1])], n_minor)]
+    elif X.format == "coo":
+        is_wrong = len({len(X.data), *map(len, X.coords)}) > 1
+        pairs = list(zip(X.coords, (n, p), strict=True))
+    else:
+        return
+    if is_wrong:
+        raise DataError(f"the arrays of {name} ({X.format} format) make no matrix of {n} x {p}: build it anew")
+    for places, size in pairs:
+        outside = places[(places < 0) | (places >= size)]
+        if len(outside):
+            raise DataError(
+                f"{name} has {len(outside)} cell(s) outside its {n} x {p} (the first at position {outside[0]} of "
+                f"{size}): build it anew"
+            )
+
+
+def _check_cells(rows: csr_matrix, name: str, when: str) -> None:
+    """Refuse cells that are nan or infinite."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(rows.data.sum()):  # one pass; a sum beyond float64 is looked at again
+            return
+    for is_wrong, what, error in (
+        (np.isnan(rows.data), "missing (NaN)", MissingValueError),
+        (np.isinf(rows.data), "infinite (infinity)", DataError),
+    ):
+        if is_wrong.any():
+            at = int(is_wrong.argmax())
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            raise error(
+                f"{name} has {int(is_wrong.sum())} {what} cell(s){when} (first at row {row}, column "
+                f"{int(rows.indices[at])}): sparse rows need finite numbers; fill them in or drop the rows"
+            )
+
+
+@bare_inner_kernel
+def _sum_products(query, queries, columns, sums):
+    """Sum up the products of a query and every row, over the columns in order, in ``sums`` float64[n]."""
+    ends, places, cells = queries
+    column_ends, rows, column_cells = columns
+    for row in range(len(sums)):
+        sums[np.uintp(row)] = 0.0
+    for at in range(ends[query], ends[query + 1]):
+        if places[at] & 1:
+            cell, column = cells[at], places[at] >> 1
+            for entry in range(column_ends[column], column_ends[column + 1]):
+                sums[np.uintp(rows[np.uintp(entry)])] += cell * column_cells[np.uintp(entry)]
+
+
+@bare_inner_kernel
+def _squares(query, queries, row, points):
+    """The sum of (a - b)^2 over the columns in order, of row tuples; columns that both lack would add 0."""
+    ends, places, cells = queries
+    own_ends, own_places, own_cells = points
+    at, stop = own_ends[row], own_ends[row + 1]
+    total = 0.0
+    for other in range(ends[query], ends[query + 1]):
+        place, gap = places[other], cells[other]
+        while at < stop and own_places[at] < place:
+            total += own_cells[at] * own_cells[at]
+            at += 1
+        if at < stop and own_places[at] == place:
+            gap -= own_cells[at]
+            at += 1
+        total += gap * gap
+    while at < stop:
+        total += own_cells[at] * own_cells[at]
+        at += 1
+    return total
+
+
+@bare_inner_kernel
+def _rank(kind, product, query, queries, row, points):
+    """The rank distance of a query and a row whose product is known."""
+    if kind == COSINE and product < _NEAR:
+        return 2.0 - 2.0 * product
+    return _squares(query, queries, row, points)
+
+
+@bare_inner_kernel
+def _may_be_within(bar, product, length, rounding):
+    """Whether a rank distance may be at most ``bar``, as far as the product shows.
+
+    ``length`` is the sum of both squared lengths. Where it is beyond float64 nothing is known.
+    """
+    rough = (length - rounding * length) - 2.0 * product - _LEAST
+    return rough <= bar or not abs(rough) < np.inf
+
+
+@bare_kernel
+def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, sums, rows, ranks):
+    """The nearest rows of queries ``begin`` to ``end - 1``.
+
+    Parameters
+    ----------
+    kind : int
+        ``COSINE`` (cells are those of unit rows) or ``EUCLIDEAN``.
+    queries : Queries
+    points, columns, own_lengths
+        Those of ``SparseRows``.
+    sums : float64[n], OUT
+        Scratch.
+    rows : int64[m, k], OUT
+    ranks : float64[m, k], OUT
+        Of each query, ordered by (rank, row).
+    """
+    n, last = len(own_lengths), ranks.shape[1] - 1
+    for query in range(begin, end):
+        _sum_products(query, queries.rows, columns, sums)
+        its_ranks, its_rows = ranks[query], rows[query]
+        length, rounding = queries.lengths[query], queries.roundings[query]
+        # Two sweeps. The first finds the bar: k rows surely have a rank that is no higher. The second measures the rows
+        # that may be below it.
+        clear(its_ranks, its_rows)
+        for row in range(n):
+            both = length + own_lengths[np.uintp(row)]
+            most = (both + rounding * both) - 2.0 * sums[np.uintp(row)]
+            if most < its_ranks[last]:
+                keep(most, row, its_ranks, its_rows)
+        bar = its_ranks[last]
+        clear(its_ranks, its_rows)
+        for row in range(n):
+            product = sums[np.uintp(row)]
+            if _may_be_within(bar, product, length + own_lengths[np.uintp(row)], rounding):
+                rank = _rank(kind, product, query, queries.rows, row, points)
+                if rank <= its_ranks[last]:
+                    keep(rank, row, its_ranks, its_rows)
+
+
+@bare_kernel
+def products(query, queries, columns, sums):
+    """``sums`` float64[n], OUT: the products of one query with every row, over the columns in order."""
+    _sum_products(query, queries, columns, sums)
+
+
+@bare_kernel
+def within_bar(kind, query, queries, bar, points, own_lengths, sums, rows, ranks):
+    """The rows whose rank distance from a query may be at most ``bar``; all that are, and some more.
+
+    ``sums`` float64[n] is that of ``products``. Writes ``rows`` int64[n] and ``ranks`` float64[n], the rows ascending;
+    returns how many. Else as ``nearest_of_block``.
+    """
+    n_found = 0
+    for row in range(len(sums)):
+        if _may_be_within(bar, sums[row], queries.lengths[query] + own_lengths[row], queries.roundings[query]):
+            rows[n_found] = row
+            ranks[n_found] = _rank(kind, sums[row], query, queries.rows, row, points)
+            n_found += 1
+    return n_found

@@ -1,20 +1,33 @@
-"""The rows of a fit, ready to be searched. In: points, targets. Out: ``Stored``. Callers: model, model_selection."""
+"""The rows of a fit, ready to be searched, and which index searches them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from treewright.exceptions import DataError
-from treewright.neighbors.index import index_for
+from treewright.data.cells import shown
+from treewright.exceptions import DataError, ParameterError
 from treewright.neighbors.metrics import Metric
+from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, SQUARES
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
     from treewright.neighbors.ranks import Index
+    from treewright.neighbors.sparse import Kind
+
+
+ALGORITHMS = ("auto", "brute", "kd_tree")
+_IN_TREES = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS)
+# Up to so many columns a tree is quicker than all rows. Five neighbours of normal columns, each on its own (the worst
+# case for a tree), one thread, times that all rows take as long: euclidean 100,000 rows 14 (4 columns), 2.3 (8),
+# 0.7 (10); 10,000 rows 5, 1.2, 0.6. Manhattan 100,000 rows 4.8 (8), 0.9 (12). Chebyshev 15 (8), 1.7 (20). Minkowski
+# with p = 3 28 (8), 5.3 (12), and 10,000 rows 1.0 (16).
+_TREE_COLUMNS = {SQUARES: 8, MANHATTAN: 11, CHEBYSHEV: 20, POWERS: 16}
+# Fewer rows are compared before a tree of them is built.
+_TREE_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +44,7 @@ class Stored:
     values : float64[n, n_outputs] or None
         Their numbers, where there are no classes.
     algorithm : {"auto", "brute", "kd_tree"}
-        What the user asked for; see ``neighbors.index``.
+        What the user asked for; see ``search_for``.
     """
 
     metric: Metric
@@ -62,13 +75,7 @@ class Stored:
         return sum(part.nbytes for part in (*parts, self.codes, self.values) if part is not None)
 
     def index(self, n_threads: int = 1) -> Index:
-        """The index of the rows, made when it is first asked for.
-
-        Parameters
-        ----------
-        n_threads : int >= 1
-            To make it with; it does not depend on them.
-        """
+        """The index of the rows, made when it is first asked for; it does not depend on the threads."""
         made: Index | None = self.__dict__.get("_index")
         if made is None:
             made = index_for(self.metric, self.points, self.algorithm, n_threads)
@@ -76,13 +83,7 @@ class Stored:
         return made
 
     def points_of(self, matrix: Any) -> Any:
-        """Encoded rows in the coordinates of the metric; sparse rows are in them already.
-
-        Raises
-        ------
-        DataError
-            As ``Metric.points``.
-        """
+        """Encoded rows in the coordinates of the metric; sparse rows are in them already."""
         return matrix if self.is_sparse else self.metric.points(matrix)
 
     def nearest(self, points: Any, k: int, n_threads: int, first_row: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -101,23 +102,13 @@ class Stored:
         rows : int64[m, k]
         distances : float64[m, k]
             Ascending; of equal ones the lower row stands first.
-
-        Raises
-        ------
-        DataError
-            A distance is beyond float64.
         """
         rows, ranks = self.index(n_threads).nearest(points, k, n_threads)
         _refuse_beyond(np.isfinite(ranks[:, -1]), first_row, self.metric.name)
         return rows, self.metric.distances(ranks)
 
     def others(self, first: int, last: int, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
-        """As ``nearest``, of the stored rows from ``first`` to before ``last``, each without itself.
-
-        Parameters
-        ----------
-        k : int, 1 to the number of rows - 1
-        """
+        """As ``nearest``, of the stored rows from ``first`` to before ``last``, each without itself."""
         rows, distances = self.nearest(self.points[first:last], k + 1, n_threads, first)
         # A row is known by its number: duplicates are as near as the row itself, and lower ones stand before it.
         itself = rows == np.arange(first, last)[:, None]
@@ -126,35 +117,77 @@ class Stored:
         return rows[kept].reshape(-1, k), distances[kept].reshape(-1, k)
 
     def within(self, points: Any, distance: float, n_threads: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The rows at most so far from each point.
-
-        Parameters
-        ----------
-        points : float64[m, d], or csr_matrix for sparse rows
-        distance : float >= 0
-
-        Returns
-        -------
-        offsets : int64[m + 1]
-        rows : int64
-        distances : float64
-            As ``neighbors.ranks.Index.within`` has them.
-        """
+        """The rows at most so far from each point: offsets, rows and distances, laid out as by ``Index.within``."""
         rank = self.metric.ranks(distance)
         offsets, rows, ranks = self.index(n_threads).within(points, rank, n_threads)
         return offsets, rows, self.metric.distances(ranks)
 
 
 def _refuse_beyond(is_finite: np.ndarray, first_row: int, name: str) -> None:
-    """Refuse points that have a neighbour at no finite distance.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse points that have a neighbour at no finite distance."""
     wrong = np.flatnonzero(~is_finite)
     if len(wrong):
         raise DataError(
             f"{len(wrong)} row(s) (first row {first_row + int(wrong[0])}) have a neighbour whose {name} distance is "
             "beyond float64: make the numbers smaller, for example by scale='standard'"
         )
+
+
+def search_for(metric: Metric, points: Any, algorithm: str) -> str:
+    """Which index searches these points: "kd_tree", "brute", "direct", "mixed", "called" or "sparse".
+
+    ``points`` are float64[n, d] or csr_matrix; ``algorithm`` is one of ``ALGORITHMS``, where "brute" compares all rows.
+
+    Examples
+    --------
+    >>> [search_for(Metric("euclidean", SQUARES), np.zeros((1000, d)), "auto") for d in (3, 64)]
+    ['kd_tree', 'brute']
+    """
+    if algorithm not in ALGORITHMS:
+        raise ParameterError(f"algorithm={shown(algorithm)}: give one of {', '.join(map(repr, ALGORITHMS))}")
+    is_sparse = not isinstance(points, np.ndarray)
+    in_tree = metric.kind in _IN_TREES and not is_sparse
+    if algorithm == "kd_tree" and not in_tree:
+        why = "sparse rows" if is_sparse else f"metric={metric.name!r}, whose distances do not grow column by column"
+        raise ParameterError(f"algorithm='kd_tree' cannot search {why}: use algorithm='auto' or 'brute'")
+    if is_sparse:
+        return "sparse"
+    if metric.kind == MIXED:
+        return "mixed"
+    if metric.kind == CALLED:
+        return "called"
+    n, d = points.shape
+    if in_tree and (
+        algorithm == "kd_tree" or (algorithm == "auto" and d <= _TREE_COLUMNS[metric.kind] and n >= _TREE_ROWS)
+    ):
+        return "kd_tree"
+    return "brute" if metric.kind == SQUARES else "direct"
+
+
+def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> Index:
+    """The index that ``search_for`` names; it does not depend on the threads that make it."""
+    search = search_for(metric, points, algorithm)
+    # Imported where they are used: each brings kernels of its own.
+    if search == "kd_tree":
+        from treewright.neighbors.kd_tree import KdTree
+
+        return KdTree.of(points, metric.kind, metric.p, n_threads)
+    if search == "brute":
+        from treewright.neighbors.brute import Brute
+
+        return Brute.of(points)
+    if metric.mixed is not None:
+        from treewright.neighbors.mixed import Mixed
+
+        return Mixed(points, metric.mixed)
+    if metric.function is not None:
+        from treewright.neighbors.direct import Called
+
+        return Called(points, metric.function)
+    if search == "sparse":
+        from treewright.neighbors.sparse import SparseRows
+
+        return SparseRows.of(points, cast("Kind", metric.name))
+    from treewright.neighbors.direct import Direct
+
+    return Direct(points, metric.kind, metric.p)

@@ -1,20 +1,103 @@
-"""Cost-complexity pruning. In: a model, a price or a size. Out: ``Decision``. Callers: prune.door, estimators.
+"""Cost-complexity pruning: the nested subtrees, the pruners that take one of them, and what rows cost under all.
 
-The cost of a tree is the cost of its leaves (shares of the training weight), plus alpha for each leaf.
+The cost of a tree is the cost of its leaves (shares of the training weight), plus alpha for each leaf. For every price
+alpha there is a smallest subtree of least cost, and these subtrees are nested (Breiman et al. 1984, section 3.3): the
+path lists all of them. Its next step always cuts the weakest link, the node whose subtree lowers the cost least per
+leaf.
+
+The path takes 2 ms for a tree of 7,600 leaves (48,000 rows, 36 levels) and 50 ms for one of 48,000 leaves and as many
+steps; 1.5 s for a chain of 20,000 levels that is cut level by level, the worst case.
 """
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 import numpy as np
 
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
-from treewright.prune.decision import Decision
-from treewright.prune.path import Path, path_of, path_of_costs, subtree_at
+from treewright.predict.branches import branches_of
+from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
+from treewright.predict.route import leaf_of
+from treewright.predict.values import first_largest, leaf_table
+from treewright.prune.costs import EQUAL, Risk, costs_in_units, impurity_share, node_risk
+from treewright.prune.losses import NUMBERS, row_loss
+from treewright.prune.methods import Decision
 from treewright.prune.requirements import number_of, require_true_impurity
-from treewright.prune.risk import Risk, impurity_share
-from treewright.tree.arrays import Tree
+from treewright.tree.arrays import LEAF, Tree
+from treewright.tree.edit import collapse
+
+
+class Path(NamedTuple):
+    """Nested subtrees, from the largest to the root alone.
+
+    Attributes
+    ----------
+    alphas : float64[k], strictly ascending, the first 0.0
+        The price of a leaf from which on each subtree is the one wanted.
+    n_leaves : int64[k]
+    risks : float64[k]
+        Cost of each subtree's leaves, as a share of the weight of all rows.
+    collapse_step : int64[n_nodes]
+        The position in these arrays from which on a node is not an inner node; 0 for leaves, never less than below it.
+    """
+
+    alphas: np.ndarray
+    n_leaves: np.ndarray
+    risks: np.ndarray
+    collapse_step: np.ndarray
+
+    def step_at(self, alpha: float) -> int:
+        """The step whose subtree is wanted at a price."""
+        return int(np.searchsorted(self.alphas, alpha * (1 + EQUAL), side="right")) - 1
+
+
+def path_of(model: ModelData, risk: Risk = "impurity") -> Path:
+    """The whole path in one pass.
+
+    Parameters
+    ----------
+    risk : {"impurity", "error"}
+        What a leaf costs: the impurity that nodes hold (as scikit-learn), or the misclassified share (as rpart).
+    """
+    cost, unit = costs_in_units(model, risk)
+    if risk == "impurity" or model.task == "regression":
+        require_true_impurity(model.trees[0])
+    return path_of_costs(model.trees[0], cost, unit)
+
+
+def path_of_costs(tree: Tree, cost: np.ndarray, unit: float = 1.0) -> Path:
+    """The path where each node has a cost of its own as a leaf.
+
+    Parameters
+    ----------
+    cost : float64[n_nodes], >= 0
+    unit : float > 0
+        What the path's alphas and risks are divided by. Costs that are whole numbers are added up without rounding, so
+        that equal links are cut in one step: a unit keeps them whole.
+    """
+    if not np.isfinite(cost).all():
+        node = int(np.flatnonzero(~np.isfinite(cost))[0])
+        raise ParameterError(f"node {node} costs {cost[node]} as a leaf: there is no path of costs that are not finite")
+    n = tree.n_nodes
+    # By a power of two, which rounds nothing: sums of the largest numbers stay finite.
+    exponent = int(np.frexp(np.abs(cost).max())[1])
+    collapse_step = np.full(n, -1, np.int64)
+    alphas, risks, n_leaves = np.empty(n + 1), np.empty(n + 1), np.empty(n + 1, np.int64)
+    n_steps = weakest_links(
+        tree.first_child.astype(np.int64), tree.n_branches.astype(np.int64), tree.parent.astype(np.int64),
+        np.ldexp(cost, -exponent), collapse_step, alphas, risks, n_leaves,
+    )  # fmt: skip
+    alphas, risks = (np.ldexp(numbers[:n_steps], exponent) / unit for numbers in (alphas, risks))
+    return Path(alphas, n_leaves[:n_steps].copy(), risks, collapse_step)
+
+
+def subtree_at(tree: Tree, path: Path, step: int) -> Tree:
+    """The subtree of one step, 0 to k - 1."""
+    return collapse(tree, np.flatnonzero((path.collapse_step <= step) & ~tree.is_leaf))
 
 
 def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") -> Decision:
@@ -22,7 +105,6 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
 
     Parameters
     ----------
-    model : ModelData
     alpha : float >= 0
         The price of a leaf, in units of ``risk``. At 0 only what lowers nothing is cut, at infinity all.
     risk : {"impurity", "error"}
@@ -39,13 +121,7 @@ def cost_complexity(model: ModelData, *, alpha: float, risk: Risk = "impurity") 
 
 
 def check_price(alpha: object) -> float:
-    """The price of a leaf as a number.
-
-    Raises
-    ------
-    ParameterError
-        It is negative, nan or no number.
-    """
+    """The price of a leaf as a number."""
     price = number_of(alpha)
     if not price >= 0:
         raise ParameterError(f"alpha={alpha!r}: the price of a leaf is a number >= 0")
@@ -53,19 +129,7 @@ def check_price(alpha: object) -> float:
 
 
 def prune_at(tree: Tree, alpha: float) -> Tree:
-    """The smallest subtree of least cost at ``alpha``, by impurity; for ``ccp_alpha``.
-
-    Parameters
-    ----------
-    tree : Tree
-    alpha : float >= 0, in units of impurity
-        0 returns the tree as it is, as scikit-learn's ``ccp_alpha`` does.
-
-    Raises
-    ------
-    ParameterError
-        The impurities are beyond float64.
-    """
+    """The smallest subtree of least cost at ``alpha`` >= 0, by impurity; at 0 the tree as it is, as in scikit-learn."""
     if alpha == 0.0 or tree.n_nodes == 1:
         return tree
     require_true_impurity(tree)
@@ -78,7 +142,6 @@ def leaves(model: ModelData, *, max_leaves: int, risk: Risk = "impurity") -> Dec
 
     Parameters
     ----------
-    model : ModelData
     max_leaves : int >= 1
     risk : {"impurity", "error"}
 
@@ -97,7 +160,6 @@ def depth(model: ModelData, *, max_depth: int, risk: Risk = "impurity") -> Decis
 
     Parameters
     ----------
-    model : ModelData
     max_depth : int >= 0
         Edges from the root to the deepest leaf.
     risk : {"impurity", "error"}
@@ -125,3 +187,355 @@ def _at_step(model: ModelData, path: Path, step: int) -> Decision:
     order = np.argsort(steps, kind="stable")
     numbers = {"alpha": path.alphas[steps[order]]}
     return Decision(subtree_at(tree, path, step), ends[order], numbers)
+
+
+@kernel
+def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, risks, n_leaves):
+    """Cut the weakest link until the root is alone.
+
+    Parameters
+    ----------
+    first_child, n_branches, parent : int64[n], IN
+    cost : float64[n], IN
+    collapse_step : int64[n], OUT - given as -1
+    alphas, risks : float64[n + 1], OUT
+    n_leaves : int64[n + 1], OUT
+
+    Returns
+    -------
+    int
+        Steps written.
+
+    Notes
+    -----
+    O(n x depth x log of the branches). Gains are added up anew on the way to the root, not subtracted: the sums of a
+    path of 20,000 steps are as good as those of its first. The children of a node are added up in pairs, pairs of
+    pairs and so on, so that a cut adds up no more than the pairs it is in.
+
+    Step 0 goes from the leaves up: where a split raises the cost (a criterion of the user's may), the node above it
+    must be judged by the best that is below. From then on every link gains something, and cutting one never makes
+    another weaker than it, so that it does not matter where in the tree the search for the weakest begins.
+    """
+    n = len(cost)
+    place = _places(first_child, n_branches)
+    # By place: what is gained below, the cost of the leaves, their number, and the least gain per leaf of any link.
+    gain, below, least = np.zeros(2 * n), np.zeros(2 * n), np.full(2 * n, np.inf)
+    size = np.ones(2 * n, np.int64)
+    # By node: what the split gains, and what the whole subtree gains per leaf.
+    drop, rate = np.zeros(n), np.full(n, np.inf)
+    for node in range(n - 1, -1, -1):
+        below[place[node]] = cost[node]
+        if n_branches[node] == 0:
+            collapse_step[node] = 0
+            continue
+        of_children = 0.0
+        for child in range(first_child[node], first_child[node] + n_branches[node]):
+            of_children += cost[child]
+        drop[node] = cost[node] - of_children
+        if abs(drop[node]) <= EQUAL * abs(cost[node]):
+            drop[node] = 0.0
+        for pair in range(n_branches[node] - 1, 0, -1):
+            _add_pair(2 * first_child[node], pair, gain, below, size, least)
+        _settle(node, place, first_child, drop, rate, gain, below, size, least)
+        if rate[node] == 0.0:
+            collapse_step[node] = 0
+            _make_leaf(node, place, cost, rate, gain, below, size, least)
+    step = 0
+    root = place[0]
+    alphas[0], risks[0], n_leaves[0] = 0.0, below[root], size[root]
+    while size[root] > 1:
+        step += 1
+        alpha = least[root]
+        limit = alpha * (1 + EQUAL)
+        while size[root] > 1 and least[root] <= limit:
+            node = _weakest(limit, first_child, n_branches, rate, least)
+            collapse_step[node] = step
+            _make_leaf(node, place, cost, rate, gain, below, size, least)
+            while node > 0:
+                above = parent[node]
+                start = 2 * first_child[above]
+                pair = (place[node] - start) // 2
+                while pair > 0:
+                    _add_pair(start, pair, gain, below, size, least)
+                    pair //= 2
+                _settle(above, place, first_child, drop, rate, gain, below, size, least)
+                node = above
+        alphas[step], risks[step], n_leaves[step] = alpha, below[root], size[root]
+    for node in range(n):
+        if collapse_step[node] < 0:
+            # Still an inner node when a node above it was cut.
+            collapse_step[node] = collapse_step[parent[node]]
+    return step + 1
+
+
+@inner_kernel
+def _places(first_child, n_branches):
+    """Where the sums of each node stand, int64[n].
+
+    The b children of a node, which begin at node f, have the places 2 f + b to 2 f + 2 b - 1. At 2 f + k, for k from 1
+    to b - 1, stands what the places 2 f + 2 k and 2 f + 2 k + 1 have together: at 2 f + 1 that is all of them.
+    """
+    place = np.ones(len(first_child), np.int64)  # of the root: no child's place is below 2
+    for node in range(len(first_child)):
+        for branch in range(n_branches[node]):
+            place[first_child[node] + branch] = 2 * first_child[node] + n_branches[node] + branch
+    return place
+
+
+@inner_kernel
+def _add_pair(start, pair, gain, below, size, least):
+    """Put together the two places of a pair of the node whose children's places begin at ``start``.
+
+    ``gain``, ``below``, ``least`` float64[2 n] and ``size`` int64[2 n], by place, as in ``weakest_links``.
+    """
+    to, one = start + pair, start + 2 * pair
+    gain[to] = gain[one] + gain[one + 1]
+    below[to] = below[one] + below[one + 1]
+    size[to] = size[one] + size[one + 1]
+    least[to] = min(least[one], least[one + 1])
+
+
+@inner_kernel
+def _settle(node, place, first_child, drop, rate, gain, below, size, least):
+    """Sum up an inner node from all of its children; arrays as in ``weakest_links``."""
+    to, children = place[node], 2 * first_child[node] + 1
+    gain[to] = drop[node] + gain[children]
+    below[to] = below[children]
+    size[to] = size[children]
+    rate[node] = max(gain[to], 0.0) / (size[to] - 1)
+    least[to] = min(least[children], rate[node])
+
+
+@inner_kernel
+def _make_leaf(node, place, cost, rate, gain, below, size, least):
+    """Cut at a node; arrays as in ``weakest_links``."""
+    at = place[node]
+    gain[at], below[at], size[at] = 0.0, cost[node], 1
+    rate[node] = least[at] = np.inf
+
+
+@inner_kernel
+def _weakest(limit, first_child, n_branches, rate, least):
+    """A node whose link is no stronger than the limit; there has to be one. Arrays as in ``weakest_links``."""
+    node = 0
+    while rate[node] > limit:
+        branches, pair = n_branches[node], 1
+        while pair < branches:
+            pair *= 2
+            if least[2 * first_child[node] + pair] > limit:
+                pair += 1
+        node = first_child[node] + pair - branches
+    return node
+
+
+PathLoss = Literal["misclassification", "squared_error", "absolute_error"]
+
+
+class PathLosses(NamedTuple):
+    """Sums over rows, for each of some subtrees.
+
+    Attributes
+    ----------
+    loss : float64[m]
+        Sum of weight times loss.
+    square : float64[m]
+        Sum of weight times squared loss.
+    weight : float
+        Sum of the weights.
+    """
+
+    loss: np.ndarray
+    square: np.ndarray
+    weight: float
+
+
+def path_losses(
+    model: ModelData,
+    path: Path,
+    steps: np.ndarray,
+    matrix: np.ndarray,
+    truth: np.ndarray,
+    weights: np.ndarray,
+    loss: PathLoss,
+    *,
+    codes: tuple[np.ndarray, ...] | None = None,
+    scale: float = 1.0,
+) -> PathLosses:
+    """Losses of rows under some subtrees of a path, all at once.
+
+    Steps of a path only grow towards the root, so each node on a row's way from its leaf to the root is its leaf for
+    one interval of subtrees. Losses are therefore summed per node first, which costs a row its depth and no more, and
+    then laid over the subtrees by binary intervals: numbers are only ever added, so that a subtree without a loss has
+    exactly 0.0.
+
+    Parameters
+    ----------
+    steps : int64[m], ascending
+        Which subtrees; a step may be repeated.
+    matrix : float64[n, p]
+        Encoded rows.
+    truth : float64[n, n_outputs]
+        Class codes, or numbers already divided by ``scale``.
+    weights : float64[n], >= 0
+    loss : {"misclassification", "squared_error", "absolute_error"}
+        Of one row: the mean over the outputs.
+    codes : tuple of int[n_classes], optional
+        Per output the code in ``truth`` of each of the model's classes; by default they are the same.
+    scale : float, a power of 2
+        Predictions of numbers are divided by it, so that squares stay within float64.
+
+    Notes
+    -----
+    O(rows x depth + nodes x log m). Under ``missing="fractional"`` a row with a missing cell is in several leaves and
+    its prediction is their average: such rows are predicted with each different subtree, as ``predict`` does.
+    """
+    tree, number = model.trees[0], NUMBERS[loss]
+    table = leaf_table(model)
+    is_classes = model.task == "classification"
+    predicted = _as_truth(model, table.codes, codes) if is_classes else np.ascontiguousarray(table.values / scale)
+    first = np.searchsorted(steps, np.arange(len(path.alphas) + 1))
+    begin = first[path.collapse_step]
+    end = _ends(tree, begin, len(steps))
+    apart = rows_with_missing(matrix) if model.missing == "fractional" else np.empty(0, np.int64)
+    is_whole = np.ones(len(matrix), bool)
+    is_whole[apart] = False
+    at_node = np.zeros((tree.n_nodes, 2))
+    parent = tree.parent.astype(np.int64)
+    leaves = leaf_of(tree, matrix, 1).astype(np.int64)
+    sum_at_nodes(leaves, is_whole, parent, begin, end, predicted, truth, weights, number, at_node)
+    sums = _over_steps(begin, end, at_node, len(steps))
+    if len(apart):
+        _add_divided_rows(model, path, steps, matrix[apart], truth[apart], weights[apart], number, codes, scale, sums)
+    return PathLosses(sums[:, 0].copy(), sums[:, 1].copy(), float(np.sum(weights)))
+
+
+def risks_along(model: ModelData, path: Path) -> np.ndarray:
+    """What the subtrees of a path get wrong on the rows of the fit, read off the nodes, float64[k].
+
+    Sums of ``node_risk`` over the leaves of each subtree: the misclassified share, or the impurity of numbers.
+    """
+    tree, n_steps = model.trees[0], len(path.alphas)
+    at_node = np.zeros((tree.n_nodes, 2))
+    at_node[:, 0] = node_risk(model)
+    return _over_steps(path.collapse_step, _ends(tree, path.collapse_step, n_steps), at_node, n_steps)[:, 0].copy()
+
+
+def _ends(tree: Tree, begin: np.ndarray, n_steps: int) -> np.ndarray:
+    """Where each node's interval of subtrees ends, in which it is a leaf: where its parent becomes one."""
+    return np.where(tree.parent < 0, n_steps, begin[np.maximum(tree.parent, 0)])
+
+
+def _over_steps(begin: np.ndarray, end: np.ndarray, at_node: np.ndarray, n_steps: int) -> np.ndarray:
+    """float64[n_steps, 2]: sums of ``at_node`` over the leaves of each subtree."""
+    sums = np.zeros((2 * n_steps, 2))
+    lay_over_steps(begin, end, at_node, sums)
+    return sums[n_steps:]
+
+
+def _as_truth(model: ModelData, predicted: np.ndarray, codes: tuple[np.ndarray, ...] | None) -> np.ndarray:
+    """Predicted class codes as the truth spells them."""
+    if codes is None:
+        return predicted.astype(np.float64)
+    columns = [codes[output][predicted[:, output]] for output in range(model.n_outputs)]
+    return np.stack(columns, axis=1).astype(np.float64)
+
+
+def _add_divided_rows(
+    model: ModelData,
+    path: Path,
+    steps: np.ndarray,
+    matrix: np.ndarray,
+    truth: np.ndarray,
+    weights: np.ndarray,
+    number: int,
+    codes: tuple[np.ndarray, ...] | None,
+    scale: float,
+    sums: np.ndarray,
+) -> None:
+    """Add the rows that are in several leaves, subtree by subtree, to ``sums`` float64[m, 2]."""
+    tree, table = model.trees[0], leaf_table(model)
+    is_class = model.task == "classification"
+    content = table.shares if is_class else table.values
+    tables, portions = branches_of(tree), portions_of(tree)
+    room = Spread(np.empty(tree.n_nodes, np.int64), np.empty(tree.n_nodes))
+    out = np.empty((len(matrix), content.shape[1]))
+    rows = np.ascontiguousarray(matrix)
+    different, place = np.unique(steps, return_inverse=True)
+    added = np.zeros((len(different), 2))
+    for at, step in enumerate(different.tolist()):
+        # The tree of that step without making it: its leaves ask nothing.
+        kind = np.where(path.collapse_step <= step, np.uint8(LEAF), tables.kind)
+        average_leaves(rows, tables._replace(kind=kind), portions, content, room, out)
+        predicted = _as_truth(model, first_largest(model, out), codes) if is_class else out / scale
+        sum_of_rows(predicted, truth, weights, number, added[at])
+    sums += added[place]
+
+
+@kernel
+def sum_at_nodes(leaves, is_counted, parent, begin, end, predicted, truth, weights, number, at_node):
+    """Sum losses and squared losses of the rows at every node that they pass.
+
+    Parameters
+    ----------
+    leaves : int64[n], IN
+    is_counted : bool[n], IN
+    parent : int64[n_nodes], IN
+    begin, end : int64[n_nodes], IN
+        The subtrees in which a node is a leaf; where there are none it is passed by.
+    predicted : float64[n_nodes, n_outputs], IN
+    truth : float64[n, n_outputs], IN
+    weights : float64[n], IN
+    number : int
+        The loss.
+    at_node : float64[n_nodes, 2], OUT - given as 0.0
+    """
+    n_outputs = truth.shape[1]
+    for row in range(len(leaves)):
+        node = leaves[row] if is_counted[row] else -1
+        while node >= 0:
+            if begin[node] < end[node]:
+                lost = row_loss(truth, row, predicted, node, number) / n_outputs
+                at_node[node, 0] += weights[row] * lost
+                at_node[node, 1] += weights[row] * lost * lost
+            node = parent[node]
+
+
+@kernel
+def lay_over_steps(begin, end, at_node, sums):
+    """Add what stands at a node to every subtree in which it is a leaf.
+
+    Parameters
+    ----------
+    begin, end : int64[n_nodes], IN
+    at_node : float64[n_nodes, 2], IN
+    sums : float64[2 m, 2], OUT - given as 0.0
+        A binary tree of intervals over the m subtrees; their sums are its second half.
+    """
+    m = len(sums) // 2
+    for node in range(len(begin)):
+        low, high = begin[node] + m, end[node] + m
+        while low < high:
+            if low & 1:
+                sums[low, 0] += at_node[node, 0]
+                sums[low, 1] += at_node[node, 1]
+                low += 1
+            if high & 1:
+                high -= 1
+                sums[high, 0] += at_node[node, 0]
+                sums[high, 1] += at_node[node, 1]
+            low >>= 1
+            high >>= 1
+    for place in range(1, m):
+        for column in range(2):
+            sums[2 * place, column] += sums[place, column]
+            sums[2 * place + 1, column] += sums[place, column]
+
+
+@kernel
+def sum_of_rows(predicted, truth, weights, number, sums):
+    """Add losses and squared losses of rows with a prediction each to ``sums`` float64[2]."""
+    n_outputs = truth.shape[1]
+    for row in range(len(truth)):
+        lost = row_loss(truth, row, predicted, row, number) / n_outputs
+        sums[0] += weights[row] * lost
+        sums[1] += weights[row] * lost * lost

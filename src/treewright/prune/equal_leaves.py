@@ -1,4 +1,4 @@
-"""Merging leaves that say the same. In: a tree. Out: ``Decision``. Caller: prune.door."""
+"""Merging leaves that predict the same."""
 
 from __future__ import annotations
 
@@ -8,16 +8,12 @@ import numpy as np
 
 from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
-from treewright.prune.decision import Action, Decision
+from treewright.prune.methods import Action, Decision
 from treewright.tree.edit import collapse
 
 
 def merge_equal_leaves(model: ModelData) -> Decision:
     """Merge sibling leaves that predict the same, from the leaves up, until none are left.
-
-    Parameters
-    ----------
-    model : ModelData
 
     Returns
     -------
@@ -48,25 +44,25 @@ def merge_equal_leaves(model: ModelData) -> Decision:
     """
     tree = model.trees[0]
     is_classes = model.task == "classification"
-    said = leaf_table(model).codes if is_classes else tree.value + 0.0  # -0.0 says the same as 0.0
-    rows, own = np.unique(said, axis=0, return_inverse=True)
-    says, first_child, n_branches = own.tolist(), tree.first_child.tolist(), tree.n_branches.tolist()
+    predicted = leaf_table(model).codes if is_classes else tree.value + 0.0  # -0.0 is the same number as 0.0
+    rows, own = np.unique(predicted, axis=0, return_inverse=True)
+    content, first_child, n_branches = own.tolist(), tree.first_child.tolist(), tree.n_branches.tolist()
     nodes = []
-    # Children stand after their parents: backwards, says[child] is settled before its parent asks; -1 is not a leaf.
+    # Children stand after their parents: backwards, content[child] is settled before its parent asks; -1 is not a leaf.
     for node in range(tree.n_nodes - 1, -1, -1):
         if not n_branches[node]:
             continue
-        children = says[first_child[node] : first_child[node] + n_branches[node]]
+        children = content[first_child[node] : first_child[node] + n_branches[node]]
         common = children[0]
-        if common < 0 or children.count(common) < len(children) or (is_classes and says[node] != common):
-            says[node] = -1
+        if common < 0 or children.count(common) < len(children) or (is_classes and content[node] != common):
+            content[node] = -1
             continue
-        says[node] = common
+        content[node] = common
         nodes.append(node)
     merged = np.array(nodes, np.int64)
     if not is_classes and nodes:
         value = tree.value.copy()
-        value[merged] = rows[np.array(says)[merged]]
+        value[merged] = rows[np.array(content)[merged]]
         tree = replace(tree, value=value)
     numbers = {"branches": tree.n_branches[merged].astype(np.float64)}
     action: Action = "merge"

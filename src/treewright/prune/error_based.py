@@ -1,11 +1,13 @@
-"""C4.5's error-based pruning. In: a model or a tree, its training rows. Out: ``Decision``, or the pruned ``Tree``.
+"""C4.5's error-based pruning: which rows and models it takes, and its decision.
 
-Callers: prune.door, estimators. A leaf's errors are taken to be the upper confidence limit of a binomial whose one
-sample is the leaf (Quinlan 1993, chapter 4). From the leaves up, a node becomes a leaf where that costs less than its
-subtree, or its largest branch takes its place.
+A leaf's errors are taken to be the upper confidence limit of a binomial whose one sample is the leaf (Quinlan 1993,
+chapter 4). From the leaves up, a node becomes a leaf where that costs less than its subtree, or its largest branch
+takes its place; ``j48`` takes these steps.
 """
 
 from __future__ import annotations
+
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +15,14 @@ import numpy.typing as npt
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
+from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.problem import class_problem
 from treewright.model.data import ModelData
 from treewright.predict.route import leaf_of
-from treewright.prune.backward import leaf_sums
-from treewright.prune.confidence import limit_of
-from treewright.prune.criterion import class_impurities, criterion_of
-from treewright.prune.decision import Decision, Rows
-from treewright.prune.j48 import Impurity, Pruning, Step
+from treewright.prune.costs import leaf_sums
+from treewright.prune.j48 import Impurity, Limit, Pruning, Step, added_by
+from treewright.prune.methods import Decision, Rows
+from treewright.prune.requirements import criterion_of, number_of
 from treewright.tree.arrays import Tree
 from treewright.tree.check import check_tree
 from treewright.tree.edit import collapse
@@ -28,13 +31,7 @@ _SAME_ROWS = 1e-6  # share of all weight by which the counts of a node may diffe
 
 
 def needs_rows(model: ModelData, *, confidence: float, subtree_raising: bool) -> bool:
-    """Whether the rows of the fit are needed: to raise subtrees, and for C4.5's own trees, which divide rows.
-
-    Raises
-    ------
-    ParameterError
-        An option is outside its range, or the method is undefined for the model.
-    """
+    """Whether the rows of the fit are needed: to raise subtrees, and for C4.5's own trees, which divide rows."""
     limit_of(confidence)
     if not isinstance(subtree_raising, bool | np.bool_):
         raise ParameterError(f"subtree_raising={subtree_raising!r}: give True or False")
@@ -151,11 +148,6 @@ def prune_error_based(
     -------
     Tree
         In level order. Counts, weight, ``n_samples`` and impurity (entropy in bits) are made anew from the rows.
-
-    Raises
-    ------
-    ParameterError
-        The confidence is outside its range, the tree has surrogates, or no row has a weight.
     """
     limit = limit_of(confidence)
     if len(tree.surrogate_node):
@@ -208,12 +200,7 @@ def _counts_of_rows(model: ModelData, rows: Rows) -> tuple[npt.NDArray[np.float6
 
 
 def _refuse_undefined(model: ModelData) -> None:
-    """Refuse models that have no number of errors.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Refuse models that have no number of errors."""
     if model.task != "classification":
         raise ParameterError(
             "error_based counts misclassified rows, and this tree predicts numbers: use cost_complexity, or "
@@ -227,12 +214,7 @@ def _refuse_undefined(model: ModelData) -> None:
 
 
 def _impurity_for_raising(model: ModelData) -> Impurity:
-    """The impurity of the nodes that get other rows, where they can get any.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """The impurity of the nodes that get other rows, where they can get any."""
     n_surrogates = len(model.trees[0].surrogate_node)
     parameters = model.facts.get("parameters")
     stated = parameters.get("monotonic_cst") if isinstance(parameters, dict) else None
@@ -250,12 +232,7 @@ def _impurity_for_raising(model: ModelData) -> Impurity:
 
 
 def _refuse_unseen_levels(model: ModelData, rows: Rows) -> None:
-    """Refuse the code of a level that fit never saw.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse the code of a level that fit never saw."""
     for at, column in enumerate(model.schema.columns):
         if column.kind == "nominal" and len(rows.matrix):
             unseen = np.flatnonzero(rows.matrix[:, at] >= len(column.levels))
@@ -267,12 +244,7 @@ def _refuse_unseen_levels(model: ModelData, rows: Rows) -> None:
 
 
 def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: npt.NDArray[np.int64]) -> None:
-    """Refuse rows that do not fall as the tree holds them.
-
-    Raises
-    ------
-    DataError
-    """
+    """Refuse rows that do not fall as the tree holds them."""
     held = np.where(tree.n_samples[:, None] > 0, tree.value, 0.0)
     odd = (np.abs(counts - held).max(axis=1) > _SAME_ROWS * tree.weight[0]) | (n_samples != tree.n_samples)
     if odd.any():
@@ -289,3 +261,60 @@ def _entropy(counts: npt.NDArray[np.float64], total: npt.NDArray[np.float64]) ->
     shares = counts / np.where(total > 0, total, 1.0)[:, None]
     bits = shares * np.log2(np.where(shares > 0, shares, 1.0))
     return np.abs(bits.sum(axis=1))
+
+
+def limit_of(confidence: float) -> Limit:
+    """The upper limit that belongs to a confidence in (0, 0.5]; smaller prunes more."""
+    chance = number_of(confidence)
+    if not 0.0 < chance <= 0.5:
+        raise ParameterError(f"confidence={confidence!r}: give a number above 0 and at most 0.5")
+    return Limit(chance, -NormalDist().inv_cdf(chance))
+
+
+def added_errors(total: float, errors: float, confidence: float = 0.25) -> float:
+    """Errors that the upper confidence limit adds to the errors of a leaf.
+
+    Parameters
+    ----------
+    total : float > 0
+        Weight of the rows in the leaf.
+    errors : float, 0 to ``total``
+        Weight of those that are not of its class.
+    confidence : float in (0, 0.5]
+
+    Returns
+    -------
+    float
+        The limit, as a number of errors, minus ``errors``.
+
+    Examples
+    --------
+    Six rows without an error (Quinlan 1993, section 4.2):
+
+    >>> round(added_errors(6, 0) / 6, 3)
+    0.206
+    """
+    return float(added_by(limit_of(confidence), float(total), float(errors)))
+
+
+def class_impurities(model: ModelData, name: str, counts: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Impurities of class counts.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of classes.
+    name : str
+        As ``criterion_of`` gives it.
+    counts : float64[k, n_values]
+
+    Returns
+    -------
+    float64[k]
+        0.0 where there are no counts.
+    """
+    # A criterion asks the problem only how the statistics of the outputs lie: one row says that as well as all.
+    one_row = np.full((1, len(model.schema)), np.nan)
+    codes = np.zeros((1, model.n_outputs), np.int32)
+    problem = class_problem(one_row, model.schema, codes, model.n_classes, None, model.missing)
+    return Criterion.of(name).impurities(problem, counts)

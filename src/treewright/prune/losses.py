@@ -1,4 +1,4 @@
-"""What hold-out rows cost at every node they pass. In: a model, encoded rows. Out: ``Losses``. Callers: prune.
+"""What rows cost that the tree was not grown on, at every node they pass.
 
 A row costs every node on its way what it would cost if the node were a leaf. Rows are added up one after another, in
 the order they came in, on one thread: the same bytes whatever the number of threads.
@@ -6,11 +6,11 @@ the order they came in, on one thread: the same bytes whatever the number of thr
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.by_node.problem import unit_of
 from treewright.model.data import ModelData
@@ -18,10 +18,53 @@ from treewright.predict.branches import Branches, branches_of
 from treewright.predict.fractional import Spread, portions_of, rows_with_missing, spread_row
 from treewright.predict.route import leaf_of
 from treewright.predict.values import leaf_table
-from treewright.prune.criterion import criterion_of
-from treewright.prune.decision import Rows
-from treewright.prune.row_loss import NUMBERS, OF_CLASSES, OF_NUMBERS, Loss, row_loss
+from treewright.prune.methods import Rows
+from treewright.prune.requirements import criterion_of
 from treewright.tree.arrays import Tree
+
+Loss = Literal["misclassification", "squared_error", "absolute_error", "poisson"]
+
+
+MISCLASSIFICATION, SQUARED_ERROR, ABSOLUTE_ERROR, POISSON = range(4)
+OF_CLASSES: dict[str, int] = {"misclassification": MISCLASSIFICATION}
+OF_NUMBERS: dict[str, int] = {"squared_error": SQUARED_ERROR, "absolute_error": ABSOLUTE_ERROR, "poisson": POISSON}
+NUMBERS = OF_CLASSES | OF_NUMBERS
+
+
+@inner_kernel
+def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, loss: int) -> float:
+    """Loss of a row, summed over the outputs.
+
+    Parameters
+    ----------
+    target : float64[n, n_outputs], IN
+        Class codes or numbers.
+    predictions : float64[m, n_outputs], IN
+        For Poisson's deviance above 0.
+    at : int
+        Which of them is the row's.
+    loss : int
+        One of the constants of this module.
+
+    Notes
+    -----
+    Poisson's deviance of y at a prediction m is 2 (y log(y / m) - y + m).
+    """
+    total = 0.0
+    for output in range(target.shape[1]):
+        truth, predicted = target[row, output], predictions[at, output]
+        if loss == MISCLASSIFICATION:
+            total += 0.0 if truth == predicted else 1.0
+        elif loss == SQUARED_ERROR:
+            total += (truth - predicted) * (truth - predicted)
+        elif loss == ABSOLUTE_ERROR:
+            total += abs(truth - predicted)
+        else:
+            # Rounding must not make a perfect prediction better than perfect.
+            part = truth * np.log(truth / predicted) if truth > 0.0 else 0.0
+            total += 2.0 * max(part - truth + predicted, 0.0)
+    return total
+
 
 _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 
@@ -50,16 +93,12 @@ class Losses(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What is compared: float64, class codes or numbers.
+    """What is compared: class codes or numbers."""
 
-    ``target`` [n, n_outputs] are the rows' own, ``said`` [n_nodes, n_outputs] what each node predicts, ``weights`` [n];
-    ``loss`` int is one of the constants of ``row_loss``.
-    """
-
-    target: np.ndarray
-    said: np.ndarray
-    weights: np.ndarray
-    loss: int
+    target: np.ndarray  # float64[n, n_outputs]
+    predicted: np.ndarray  # float64[n_nodes, n_outputs]: by each node
+    weights: np.ndarray  # float64[n]
+    loss: int  # MISCLASSIFICATION, ...
 
 
 def loss_of(model: ModelData, loss: object = None) -> Loss:
@@ -67,14 +106,8 @@ def loss_of(model: ModelData, loss: object = None) -> Loss:
 
     Parameters
     ----------
-    model : ModelData
     loss : {"misclassification", "squared_error", "absolute_error", "poisson"}, optional
         None: the misclassified share for classes; for numbers what the tree was grown to lower, else the squared error.
-
-    Raises
-    ------
-    ParameterError
-        There is no such loss, or it is one of the other task.
     """
     known, other = (OF_CLASSES, OF_NUMBERS) if model.task == "classification" else (OF_NUMBERS, OF_CLASSES)
     if loss is None:
@@ -105,13 +138,6 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
     Losses
         Of a node as a leaf: the sum over the leaves of a subtree is what that subtree costs.
 
-    Raises
-    ------
-    DataError
-        Poisson's deviance of a target below 0.
-    ParameterError
-        Poisson's deviance where some node predicts a number that is not above 0.
-
     Notes
     -----
     O(rows x depth).
@@ -119,16 +145,16 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
     tree, table = model.trees[0], leaf_table(model)
     is_classes = model.task == "classification"
     target = np.array(rows.target, np.float64, order="C")
-    said = np.array(table.codes if is_classes else table.values, np.float64, order="C")
+    predicted = np.array(table.codes if is_classes else table.values, np.float64, order="C")
     if loss == "poisson":
-        _check_counts(target, said)
+        _check_counts(target, predicted)
     unit = 1.0
     if not is_classes:
-        unit = unit_of(np.concatenate([target.ravel(), said.ravel()]))
-        target, said = target / unit, said / unit
+        unit = unit_of(np.concatenate([target.ravel(), predicted.ravel()]))
+        target, predicted = target / unit, predicted / unit
     weights = np.ones(len(target)) if rows.weights is None else np.array(rows.weights, np.float64)
     weight_unit = unit_of(weights)
-    answers = Answers(target, said, weights / weight_unit, NUMBERS[loss])
+    answers = Answers(target, predicted, weights / weight_unit, NUMBERS[loss])
     cost, passed = np.zeros(tree.n_nodes), np.zeros(tree.n_nodes)
     parent = np.array(tree.parent, np.int64)
     leaves = np.array(leaf_of(tree, rows.matrix, n_jobs), np.int64)
@@ -143,7 +169,7 @@ def node_losses(model: ModelData, rows: Rows, loss: Loss, n_jobs: int | None = N
     return Losses(cost, passed, float(real), weight_unit, is_classes and whole and not len(parted))
 
 
-def _check_counts(target: np.ndarray, said: np.ndarray) -> None:
+def _check_counts(target: np.ndarray, predicted: np.ndarray) -> None:
     """Refuse what has no Poisson deviance."""
     negative = np.argwhere(target < 0)
     if len(negative):
@@ -152,11 +178,11 @@ def _check_counts(target: np.ndarray, said: np.ndarray) -> None:
             f"y has {len(negative)} negative value(s) (first row {row}: {target[row, output]:g}), and Poisson's "
             "deviance is of numbers >= 0: remove these rows, or choose loss='squared_error'"
         )
-    odd = np.argwhere(said <= 0)
+    odd = np.argwhere(predicted <= 0)
     if len(odd):
         node, output = odd[0].tolist()
         raise ParameterError(
-            f"loss='poisson' needs predictions above 0, and node {node} predicts {said[node, output]:g}: choose "
+            f"loss='poisson' needs predictions above 0, and node {node} predicts {predicted[node, output]:g}: choose "
             "loss='squared_error'"
         )
 
@@ -188,7 +214,7 @@ def add_along_paths(
     for row in range(len(leaves)):
         node = leaves[row]
         while node >= 0:
-            cost[node] += answers.weights[row] * row_loss(answers.target, row, answers.said, node, answers.loss)
+            cost[node] += answers.weights[row] * row_loss(answers.target, row, answers.predicted, node, answers.loss)
             passed[node] += answers.weights[row]
             node = parent[node]
 
@@ -222,5 +248,5 @@ def add_shares(
         for place in range(spread_row(cells, at, tables, portions, spread)):
             node = spread.nodes[place]
             share = answers.weights[row] * spread.shares[place]
-            cost[node] += share * row_loss(answers.target, row, answers.said, node, answers.loss)
+            cost[node] += share * row_loss(answers.target, row, answers.predicted, node, answers.loss)
             passed[node] += share

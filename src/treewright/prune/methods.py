@@ -1,20 +1,71 @@
-"""The pruners by name. In: a name. Out: ``Method``: the function, what rows it needs. Callers: prune.door, estimators.
+"""Pruning a model: the methods by name, what goes into one and what comes out, and the log of it.
 
-A pruner's module is imported when it is first used.
+A pruner is a function ``(model, **options)`` or ``(model, rows, **options)`` that gives a ``Decision``, and a line in
+``METHODS``. Its module is imported when it is first used: a model is loaded without any pruner.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from inspect import Parameter, signature
-from typing import Any, Literal
+from math import isfinite
+from typing import Any, Literal, NamedTuple, overload
 
+import numpy as np
+
+from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import ParameterError
+from treewright.data.weights import class_factors, warn_of_small_weights
+from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import ModelData
-from treewright.prune.decision import Decision
+from treewright.model.summary import counted
+from treewright.prune.costs import EQUAL, leaf_sums, node_risk
+from treewright.tree.arrays import Tree
+
+Action = Literal["leaf", "raise", "merge"]
+
+
+class Rows(NamedTuple):
+    """Encoded rows of a table, as ``Model.encode_rows`` gives them.
+
+    Attributes
+    ----------
+    matrix : float64[n, p]
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+        Class weights of the fit included.
+    """
+
+    matrix: np.ndarray
+    target: np.ndarray
+    weights: np.ndarray | None
+
+
+class Decision(NamedTuple):
+    """What a pruner decided.
+
+    Attributes
+    ----------
+    tree : Tree
+        The pruned tree.
+    nodes : int64[k]
+        Positions, in the tree as it was, of the nodes that were cut; in the order of the decisions.
+    numbers : dict from name to float64[k]
+        The numbers that decided.
+    actions : tuple of k actions, or None
+        None: every node was made a leaf.
+    used : mapping from name to value, or None
+        Options that were left to the pruner, with the values that it took.
+    """
+
+    tree: Tree
+    nodes: np.ndarray
+    numbers: Mapping[str, np.ndarray]
+    actions: tuple[Action, ...] | None = None
+    used: Mapping[str, Any] | None = None
+
 
 Needs = Literal["none", "training", "holdout"]
 
@@ -50,13 +101,7 @@ class Method:
         return self._of_module(self.name)
 
     def needs_rows(self, model: ModelData, options: Mapping[str, Any]) -> bool:
-        """Whether it cannot do without rows.
-
-        Raises
-        ------
-        ParameterError
-            The method is undefined for the model, or an option is out of range.
-        """
+        """Whether it cannot do without rows."""
         if self.asks:
             return bool(self._of_module(self.asks)(model, **options))
         return self.needs != "none"
@@ -86,20 +131,9 @@ METHODS: dict[str, Method] = {
     )
 }
 
-# What people call them, the command line among others.
-_CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
-ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
-CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide
-
 
 def method_of(name: Any) -> Method:
-    """The pruner of that name.
-
-    Raises
-    ------
-    ParameterError
-        There is none.
-    """
+    """The pruner of that name."""
     if not (isinstance(name, str) and name in METHODS):  # not everything that comes in can be looked up
         word = str(name).lower().replace("-", "_").replace(" ", "_")
         if word in CROSS_VALIDATED:
@@ -118,13 +152,7 @@ def method_of(name: Any) -> Method:
 
 
 def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
-    """A pruner's options, defaults filled in.
-
-    Raises
-    ------
-    ParameterError
-        An option is unknown, or one that has no default is not given.
-    """
+    """A pruner's options, defaults filled in."""
     known = method.options()
     for name in given:
         if name not in known:
@@ -135,3 +163,255 @@ def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     if lacking:
         raise ParameterError(f"{method.name} needs {lacking[0]}=: give it a value")
     return options
+
+
+def prune_model(model: ModelData, method: str, rows: Rows | None = None, **options: Any) -> tuple[ModelData, PruneLog]:
+    """Cut a model's tree back.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of one tree; it is not changed.
+    method : str
+        A key of ``treewright.prune.methods.METHODS``.
+    rows : Rows, optional
+        For the methods that need rows.
+    **options
+        The method's own.
+
+    Returns
+    -------
+    model : ModelData
+    log : PruneLog
+
+    Warns
+    -----
+    DataWarning
+        The weights add up to far less than the rows, and the method takes them for numbers of rows.
+    """
+    chosen, options, needs_rows = request_of(model, method, options)
+    if rows is None and needs_rows:
+        raise ParameterError(_LACKING[chosen.needs].format(method=method))
+    if chosen.needs == "none":
+        if rows is not None:
+            raise ParameterError(f"{method} looks at the tree alone: leave X and y out")
+        decision = chosen.function(model, **options)
+    else:
+        if chosen.needs == "holdout" and rows is not None:
+            _refuse_weightless_classes(model, rows)
+        decision = chosen.function(model, rows, **options)
+    before, after = model.trees[0], decision.tree
+    # Of numbers the rows are counted, and weights only say how much each matters; CHAID's F test counts weights.
+    if chosen.counts_rows and (model.task == "classification" or model.facts.get("criterion") == "f_test"):
+        warn_of_small_weights(float(before.weight[0]), int(before.n_samples[0]), method)
+    options |= decision.used or {}
+    as_leaf: Action = "leaf"
+    actions = decision.actions or (as_leaf,) * len(decision.nodes)
+    log = PruneLog(
+        method=method,
+        options=options,
+        # A model with its verbs would bring its own log along, and so each log all that were before it.
+        model=ModelData(**{field.name: getattr(model, field.name) for field in fields(ModelData)}),
+        before=before,
+        after=after,
+        nodes=decision.nodes,
+        actions=actions,
+        n_leaves=leaf_sums(before, np.ones(before.n_nodes))[decision.nodes].astype(np.int64),
+        rise=np.where(np.array(actions, dtype="U5") == "raise", np.nan, _rises(model, before)[decision.nodes]),
+        numbers=decision.numbers,
+    )
+    entry = {
+        "method": method,
+        "options": {name: _plain(value) for name, value in options.items()},
+        "leaves_before": before.n_leaves,
+        "leaves": after.n_leaves,
+        "cuts": len(decision.nodes),
+    }
+    earlier = model.facts.get("pruning")
+    facts = {**model.facts, "pruning": [*(earlier if isinstance(earlier, list) else []), entry]}
+    return replace(model, trees=(after,), facts=facts), log
+
+
+def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:
+    """What a pruning is asked to do, checked as far as no rows are needed for that.
+
+    Returns
+    -------
+    method : Method
+    options : dict
+        Defaults filled in.
+    needs_rows : bool
+        Whether it cannot be done without rows.
+    """
+    if len(model.trees) != 1:
+        raise ParameterError(f"the model has {len(model.trees)} trees: pruning takes a model of one tree")
+    chosen = method_of(method)
+    filled = {
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in options_of(chosen, options).items()
+    }
+    return chosen, filled, chosen.needs_rows(model, filled)
+
+
+_LACKING = {
+    "holdout": "{method} needs rows that the tree was not grown on: pass X and y, kept aside before the fit",
+    "training": "{method} needs the rows of the fit: pass X and y",
+}
+
+
+def _plain(value: Any) -> Any:
+    """An option as plain JSON, which the facts are saved as and which has no infinity."""
+    is_plain = value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and isfinite(value))
+    return value if is_plain else str(value)
+
+
+def _rises(model: ModelData, tree: Tree) -> np.ndarray:
+    """How much the training error rises where each node alone becomes a leaf; 0.0 where that is rounding."""
+    as_leaf = node_risk(model)
+    rise = as_leaf - leaf_sums(tree, as_leaf)
+    return np.where(np.abs(rise) <= EQUAL * as_leaf, 0.0, rise)
+
+
+def _refuse_weightless_classes(model: ModelData, rows: Rows) -> None:
+    """Refuse hold-out rows of one class where the others were left out for their class weight."""
+    factors = class_factors(model.facts, rows.target, model.classes) if model.task == "classification" else None
+    for output, by_code in enumerate(factors or ()):
+        codes, labels = rows.target[:, output], model.classes[output].tolist()
+        without = [shown(label) for label, factor in zip(labels, by_code.tolist(), strict=True) if factor == 0]
+        if without and len(codes) and (codes == codes[0]).all():
+            raise DataError(
+                f"the class_weight of the fit is 0 for {', '.join(without)}, so rows of that class count for nothing, "
+                f"and the {len(codes)} hold-out row(s) left are all of class {shown(labels[codes[0]])}: a single leaf "
+                "would look perfect. Fit without that class weight, or take a method that needs no rows"
+            )
+
+
+_DONE = {"leaf": "made a leaf", "raise": "replaced by its largest branch", "merge": "equal leaves merged"}
+_SHOWN = 20  # cuts that print shows
+
+
+@dataclass(frozen=True)
+class PrunedNode:
+    """One cut.
+
+    Attributes
+    ----------
+    node : int
+        Position in the tree as it was before.
+    depth : int
+    test : str
+        What the node asked.
+    action : {"leaf", "raise", "merge"}
+    n_samples : int
+        Training rows in the node.
+    n_leaves : int
+        Leaves that hung below it in the tree as it was.
+    rise : float
+        What the cut costs on the training rows, were it the only one: the misclassified share of all weight (for
+        numbers, the weighted impurity) that it adds; 0 where that is rounding. nan for a node that was raised.
+    numbers : dict from str to float
+        The numbers that decided.
+    """
+
+    node: int
+    depth: int
+    test: str
+    action: Action
+    n_samples: int
+    n_leaves: int
+    rise: float
+    numbers: dict[str, float]
+
+    def __str__(self) -> str:
+        lost = f"{counted(self.n_leaves, 'leaf', 'leaves')}, {counted(self.n_samples, 'row')}"
+        if self.action != "raise":
+            lost += f", training error {self.rise:+.4g}"
+        # nan: a number that this cut did not ask for.
+        numbers = ", ".join(f"{name} {value:.6g}" for name, value in self.numbers.items() if value == value)
+        parts = (_DONE[self.action], lost, numbers)
+        return f"node {self.node} ({self.test}): {'; '.join(filter(None, parts))}"
+
+
+@dataclass(frozen=True, eq=False)
+class PruneLog(Sequence[PrunedNode]):
+    """Every cut of one pruning, in the order of the decisions; a sequence of ``PrunedNode``.
+
+    Attributes
+    ----------
+    method : str
+    options : dict
+        The pruner's options, defaults included, those that were left to it with the values that it took.
+    model : ModelData
+        The model as it was, without what came before it: a log holds one tree beside the pruned one.
+    before, after : Tree
+    nodes : int64[k]
+        Positions in ``before``. A node below another one of them was cut first, then went with it.
+    actions : tuple of str
+    n_leaves : int64[k]
+        Leaves below each node in ``before``.
+    rise : float64[k]
+        See ``PrunedNode``.
+    numbers : dict from str to float64[k]
+    """
+
+    method: str
+    options: Mapping[str, Any]
+    model: ModelData
+    before: Tree
+    after: Tree
+    nodes: np.ndarray
+    actions: tuple[Action, ...]
+    n_leaves: np.ndarray
+    rise: np.ndarray
+    numbers: Mapping[str, np.ndarray]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @overload
+    def __getitem__(self, at: int) -> PrunedNode: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[PrunedNode]: ...
+    def __getitem__(self, at: int | slice) -> PrunedNode | list[PrunedNode]:
+        if isinstance(at, slice):
+            return [self[place] for place in range(*at.indices(len(self)))]
+        from treewright.model.growth import node_test  # not at the top: whoever loads a model needs no wording of tests
+
+        node = int(self.nodes[at])
+        return PrunedNode(
+            node=node,
+            depth=int(self.before.depth[node]),
+            test=node_test(self.model, self.before, node).question(),
+            action=self.actions[at],
+            n_samples=int(self.before.n_samples[node]),
+            n_leaves=int(self.n_leaves[at]),
+            rise=float(self.rise[at]),
+            numbers={name: float(column[at]) for name, column in self.numbers.items()},
+        )
+
+    def __iter__(self) -> Iterator[PrunedNode]:
+        return (self[at] for at in range(len(self)))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame: one row a cut, the numbers that decided last."""
+        cuts = list(self)
+        names = ("node", "depth", "test", "action", "n_samples", "n_leaves", "rise")
+        columns: dict[str, list[Any]] = {name: [getattr(cut, name) for cut in cuts] for name in names}
+        return columns | {name: column.tolist() for name, column in self.numbers.items()}
+
+    def __str__(self) -> str:
+        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        lines = [
+            f"{self.method}({options}): leaves {self.before.n_leaves} -> {self.after.n_leaves}, "
+            f"depth {self.before.max_depth} -> {self.after.max_depth}, {counted(len(self), 'cut')}"
+        ]
+        lines += [f"  {cut}" for cut in self[:_SHOWN]]
+        if len(self) > _SHOWN:
+            lines.append(f"  ... and {len(self) - _SHOWN} more; to_dict() has them all")
+        return "\n".join(lines)
+
+
+# What people call them, the command line among others.
+_CALLED = {"mdl": "description_length", "ccp": "cost_complexity", "rep": "reduced_error", "ebp": "error_based"}
+ROUNDS = "rounds"  # of boosted models; ``boosting.fewer_rounds``
+CROSS_VALIDATED = ("ccp_1se", "ccp_min")  # prunings that a tree alone cannot decide

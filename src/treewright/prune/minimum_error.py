@@ -1,7 +1,7 @@
-"""Minimum error pruning by the m-estimate. In: a tree. Out: ``Decision``. Caller: prune.door.
+"""Minimum error pruning by the m-estimate.
 
-What a node says of rows to come is estimated from its own rows and ``m`` more that are spread like those of the root. A
-node becomes a leaf where its own expected error is no larger than that of what is below.
+What a node predicts of rows to come is estimated from its own rows and ``m`` more that are spread like those of the
+root. A node becomes a leaf where its own expected error is no larger than that of what is below.
 """
 
 from __future__ import annotations
@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from treewright.model.data import ModelData
-from treewright.prune.backward import cheapest
-from treewright.prune.decision import Decision
+from treewright.prune.costs import cheapest, scaled_weights
+from treewright.prune.methods import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
-from treewright.prune.row_counts import scaled_weights
 from treewright.tree.edit import collapse
 
 _M_OF_NUMBERS = 2.0
@@ -25,7 +24,6 @@ def minimum_error(model: ModelData, *, m: float | None = None) -> Decision:
 
     Parameters
     ----------
-    model : ModelData
     m : float >= 0, optional
         How many rows of the root's kind each estimate is mixed with. Default: the number of classes (with equally
         frequent classes that is Laplace's estimate); 2 for numbers.

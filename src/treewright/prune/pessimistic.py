@@ -1,4 +1,4 @@
-"""Pessimistic error pruning. In: a classification tree. Out: ``Decision``. Caller: prune.door.
+"""Pessimistic error pruning.
 
 The training errors of a leaf are too few: half an error more for each leaf is the continuity correction of the binomial
 (Quinlan 1987). A node becomes a leaf where it then has no more errors than its subtree and one standard error.
@@ -10,10 +10,9 @@ import numpy as np
 
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
-from treewright.prune.backward import leaf_sums
-from treewright.prune.decision import Decision
+from treewright.prune.costs import EQUAL, leaf_sums, wrong_weight
+from treewright.prune.methods import Decision
 from treewright.prune.requirements import checked_number
-from treewright.prune.risk import EQUAL, wrong_weight
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 

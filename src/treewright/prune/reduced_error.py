@@ -1,4 +1,4 @@
-"""Reduced-error pruning. In: a model, hold-out rows. Out: ``Decision``. Caller: prune.door.
+"""Reduced-error pruning.
 
 From the leaves up, a subtree becomes a leaf unless that costs more on rows that the tree was not grown on (Quinlan
 1987). The result costs the least on these rows of all the subtrees of the tree, and is the smallest of those; where
@@ -12,11 +12,9 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.exceptions import DataError
 from treewright.model.data import ModelData
-from treewright.prune.backward import cheapest
-from treewright.prune.decision import Decision, Rows
-from treewright.prune.losses import loss_of, node_losses
-from treewright.prune.risk import EQUAL
-from treewright.prune.row_loss import Loss
+from treewright.prune.costs import EQUAL, cheapest
+from treewright.prune.losses import Loss, loss_of, node_losses
+from treewright.prune.methods import Decision, Rows
 from treewright.tree.edit import collapse
 
 
@@ -89,13 +87,7 @@ def check_holdout(model: ModelData, target: np.ndarray) -> None:
 
     Parameters
     ----------
-    model : ModelData
     target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-
-    Raises
-    ------
-    DataError
-        There are none, or all are of one of several classes.
     """
     if not len(target):
         raise DataError("there are no hold-out rows of weight above 0: pass rows that the tree was not grown on")

@@ -1,4 +1,4 @@
-"""What pruners ask of options and models. In: an option, a model. Out: the number, or an error. Callers: prune."""
+"""What pruners ask of options and models, and the criterion that a model's tree was grown by."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.grow.by_node.criteria import NUMBERS
 from treewright.model.data import ModelData
-from treewright.prune.criterion import criterion_of
 from treewright.tree.arrays import Tree
 
 _LEAST_IMPURITY = 2.0**-1000  # squares near the end of float64 have fewer digits
@@ -18,13 +18,7 @@ _LARGEST_SQUARE = 2.0**990  # sums of squares over many rows have to stay within
 
 
 def number_of(value: Any) -> float:
-    """An option as a number; nan if it is none, infinite if it is beyond float64.
-
-    Parameters
-    ----------
-    value : Any
-        What was given. Truth values are no numbers.
-    """
+    """An option as a number; nan if it is none (as truth values are), infinite if it is beyond float64."""
     # NumPy's numbers register as Real; its truth values do not, Python's do.
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number:
@@ -36,21 +30,7 @@ def number_of(value: Any) -> float:
 
 
 def checked_number(name: str, value: Any, low: float = 0.0, high: float = math.inf) -> float:
-    """An option that has to be a finite number within a range.
-
-    Parameters
-    ----------
-    name : str
-    value : Any
-        What was given.
-    low, high : float
-        The range, both ends in it.
-
-    Raises
-    ------
-    ParameterError
-        It is no number, not finite, or outside the range.
-    """
+    """An option that has to be a finite number from ``low`` to ``high``, both ends in the range."""
     number = number_of(value)
     if math.isfinite(number) and low <= number <= high:
         return number
@@ -61,20 +41,7 @@ def checked_number(name: str, value: Any, low: float = 0.0, high: float = math.i
 def require_squared_error(model: ModelData, method: str, *, one_output: bool = False) -> None:
     """Refuse a regression model whose nodes do not hold means and squared errors.
 
-    Parameters
-    ----------
-    model : ModelData
-        Of a regression task.
-    method : str
-        The pruner, for the message.
-    one_output : bool
-        Whether several outputs are refused, too: a node holds only the mean of their impurities.
-
-    Raises
-    ------
-    ParameterError
-        The tree was not grown by squared errors, has several outputs where one is needed, or its numbers are so large
-        or so small that their squares left float64.
+    ``one_output`` refuses several outputs, too: a node holds only the mean of their impurities.
     """
     criterion = criterion_of(model)
     if criterion != "squared_error":
@@ -97,16 +64,7 @@ def require_squared_error(model: ModelData, method: str, *, one_output: bool = F
 def require_true_impurity(tree: Tree, largest: float = float(np.nextafter(np.finfo(np.float64).max, 0.0))) -> None:
     """Refuse a tree whose impurities are so large or so small that the fit had to keep them within float64.
 
-    Parameters
-    ----------
-    tree : Tree
-    largest : float
-        The largest impurity that will do.
-
-    Raises
-    ------
-    ParameterError
-        They are squares of numbers that lie about 1e154 apart and more, or 1e-151 and less.
+    They are squares of numbers that lie about 1e154 apart and more, or 1e-151 and less.
     """
     found = float(tree.impurity.max())
     if found and not _LEAST_IMPURITY <= found <= largest:
@@ -114,3 +72,17 @@ def require_true_impurity(tree: Tree, largest: float = float(np.nextafter(np.fin
             f"impurities of this tree are as {'large' if found > 1 else 'small'} as {found:.3g}, which float64 cannot "
             "add up with all digits: scale the target towards 1 and fit again"
         )
+
+
+# What the nodes of CHAID's trees hold, which are not grown by impurity.
+_HELD = {"chi_squared": "gini", "f_test": "squared_error"}
+
+
+def criterion_of(model: ModelData) -> str | None:
+    """Name of the criterion whose impurity the nodes hold; None for a function of the user's, or none stated."""
+    parameters = model.facts.get("parameters")
+    # A user's function may be called "gini": then only the parameter tells, which is the name of a type.
+    stated = parameters.get("criterion") if isinstance(parameters, dict) else None
+    name = stated or model.facts.get("criterion")
+    name = _HELD.get(str(name), name)
+    return str(name) if name in NUMBERS else None

@@ -1,4 +1,4 @@
-"""Pruning by significance. In: a tree. Out: ``Decision``. Caller: prune.door.
+"""Pruning by significance.
 
 A split whose branches are leaves stays only where they differ by more than chance. What the test needs, a table of
 branches and classes or the means and variances of the branches, stands in the nodes.
@@ -14,10 +14,9 @@ from scipy.special import chdtrc, fdtrc
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED, SPARE
 from treewright.model.data import ModelData
-from treewright.prune.backward import cheapest
-from treewright.prune.decision import Decision
+from treewright.prune.costs import cheapest, row_counts
+from treewright.prune.methods import Decision
 from treewright.prune.requirements import checked_number, require_squared_error
-from treewright.prune.row_counts import row_counts
 from treewright.tree.arrays import Tree
 from treewright.tree.edit import collapse
 
@@ -30,7 +29,6 @@ def significance(model: ModelData, *, max_p_value: float = 0.05, adjust: Adjust 
 
     Parameters
     ----------
-    model : ModelData
     max_p_value : float, 0 to 1
         A split with a larger p-value is cut. A larger limit prunes less: the trees are nested. 1 cuts nothing.
     adjust : {"bonferroni", "holm", "fdr"}, optional

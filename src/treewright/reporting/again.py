@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Any
 
-from treewright.data.declarations import resolve
+from treewright.data.kinds import resolve
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model

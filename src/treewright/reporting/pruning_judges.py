@@ -36,12 +36,11 @@ from treewright.model_selection.path_judges import (
     rows_that_judge,
     whole_tree,
 )
-from treewright.prune.criterion import criterion_of
+from treewright.prune.cost_complexity import Path, PathLoss, risks_along
+from treewright.prune.costs import Risk
 from treewright.prune.methods import METHODS
-from treewright.prune.path import Path
-from treewright.prune.path_errors import PathLoss, risks_along
 from treewright.prune.reduced_error import check_holdout
-from treewright.prune.risk import Risk
+from treewright.prune.requirements import criterion_of
 from treewright.reporting.again import estimator_of
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options

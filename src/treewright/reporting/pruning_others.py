@@ -13,9 +13,8 @@ from treewright.page.parts_pruning import Matrix, PrunerPart
 from treewright.page.parts_tree import TreePart
 from treewright.page.tree_part import tree_part
 from treewright.predict.values import predict_codes
-from treewright.prune.log import PruneLog
-from treewright.prune.methods import METHODS
-from treewright.prune.path import Path
+from treewright.prune.cost_complexity import Path
+from treewright.prune.methods import METHODS, PruneLog
 from treewright.reporting.judged import Judged
 from treewright.reporting.pruning_judges import Errors, PathJudge, pruned_again, tree_estimator
 from treewright.reporting.tree_judged import tree_with_judges

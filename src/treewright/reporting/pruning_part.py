@@ -18,7 +18,7 @@ from treewright.model_selection.path_judges import depths_along
 from treewright.page.parts_pruning import Matrix, PruningPart
 from treewright.page.tree_part import MAX_NODES
 from treewright.predict.fractional import rows_with_missing
-from treewright.prune.path import Path, path_of, subtree_at
+from treewright.prune.cost_complexity import Path, path_of, subtree_at
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options
 from treewright.reporting.pruning_judges import (

@@ -15,7 +15,7 @@ from treewright.exceptions import DataError
 from treewright.model.summary import counted
 from treewright.page.amounts import amount
 from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
-from treewright.prune.decision import Rows
+from treewright.prune.methods import Rows
 from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
 from treewright.reporting.judged import Judged
 from treewright.reporting.options import Options

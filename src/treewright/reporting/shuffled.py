@@ -21,8 +21,8 @@ from treewright.learn.importance import (
     permutation_of_trees,
     rises_of,
 )
-from treewright.prune.decision import Rows
-from treewright.prune.decision import Rows as OtherRows
+from treewright.prune.methods import Rows
+from treewright.prune.methods import Rows as OtherRows
 from treewright.reporting.judged import Judged
 
 REPEATS = 5

@@ -7,9 +7,8 @@ import re
 
 import pytest
 
-from treewright.core import progress_bar
-from treewright.core.progress import listen, report
-from treewright.core.progress_bar import bar_where_nobody_listens, listen_with_bar
+from treewright.core import progress
+from treewright.core.progress import bar_where_nobody_listens, listen, listen_with_bar, report
 
 LONG = "round 173, loss 1.234e+04, others 1.234e+04 (best: 165)"
 
@@ -88,8 +87,8 @@ def test_no_bar_where_somebody_listens(monkeypatch):
 
 def test_the_time_left_is_that_of_the_present_stage(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
-    pace = progress_bar._Pace()
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    pace = progress._Pace()
     now[0] += 2.0
     assert pace.left(0.5) == "0:02 left"
     now[0] += 50.0

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.data.absent import refuse_missing_at_fit
-from treewright.data.encoder import encode_fit
+from treewright.data.encoder import encode_fit, refuse_missing_at_fit
 from treewright.exceptions import MissingValueError
 
 # Both growers of CART, and every other algorithm.

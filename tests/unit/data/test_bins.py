@@ -8,8 +8,8 @@ import pytest
 from treewright.data import column_summary
 from treewright.data.bins import Bins, bins_of, cuts_of
 from treewright.data.column_summary import ColumnSummary, merge, summary_of, whole_weights
-from treewright.data.middles import middle_of
 from treewright.data.schema import Column, Schema
+from treewright.data.thresholds import middle_of
 from treewright.exceptions import ParameterError
 
 LARGEST = np.finfo(np.float64).max

@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.encoder import encode, encode_fit, encode_row
-from treewright.data.rows import encode_plain_row
-from treewright.data.spelling import folded
+from treewright.data.encoder import encode, encode_fit, encode_plain_row, encode_row
+from treewright.data.schema import folded
 from treewright.exceptions import ColumnError, DataError, ParameterError, UnseenLevelError
 
 # Nine movies as they were typed in: two spellings of most types and lengths.

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from treewright.neighbors import brute
-from treewright.neighbors.brute import Brute
-from treewright.neighbors.brute_kernels import TILE
+from treewright.neighbors.brute import TILE, Brute
 from treewright.neighbors.direct import Direct
 from treewright.neighbors.ranks import SQUARES
 
@@ -98,7 +97,7 @@ def looks_of(points, queries, k):
 
     def counted(*arguments):
         kernel(*arguments)
-        counts.append(arguments[11].copy())
+        counts.append(arguments[2].looks.copy())
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(brute, "nearest_of_block", counted)
@@ -154,7 +153,7 @@ def test_blocks_change_nothing(monkeypatch):
     points, queries = HOSTILE["plain"]
     wanted = [*Brute.of(points).nearest(queries, 5, 1), *Brute.of(points).within(queries, 6.0, 1)]
     monkeypatch.setattr(brute, "_BLOCK_BYTES", 1)
-    monkeypatch.setattr(brute, "_QUERIES", 9)
+    monkeypatch.setattr(brute, "_BLOCK", 9)
     again = [*Brute.of(points).nearest(queries, 5, 1), *Brute.of(points).within(queries, 6.0, 1)]
     assert [part.tolist() for part in again] == [part.tolist() for part in wanted]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from treewright.exceptions import ParameterError
-from treewright.neighbors.called import Called
+from treewright.neighbors.direct import Called
 
 POINTS = np.array([[0.0, 1.0], [3.0, 1.0], [0.0, 1.0], [1.0, 1.0]])
 QUERIES = np.array([[0.0, 1.0], [2.0, 1.0]])

@@ -7,9 +7,19 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from treewright.neighbors import direct
-from treewright.neighbors.direct import Direct, in_order, joined, select
-from treewright.neighbors.direct_kernels import COLUMNS, TILE
-from treewright.neighbors.ranks import CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, POWERS, SQUARES
+from treewright.neighbors.direct import COLUMNS, TILE, Direct
+from treewright.neighbors.ranks import (
+    CANBERRA,
+    CHEBYSHEV,
+    HAMMING,
+    JACCARD,
+    MANHATTAN,
+    POWERS,
+    SQUARES,
+    in_order,
+    joined,
+    select,
+)
 
 KINDS = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS, HAMMING, JACCARD, CANBERRA)
 NAMES = {

@@ -8,8 +8,7 @@ from neighbors_twin import twin_nearest, twin_within
 from sklearn.neighbors import NearestNeighbors
 
 from treewright.neighbors import kd_tree
-from treewright.neighbors.kd_build import LEAF, NO_ROW
-from treewright.neighbors.kd_tree import KdTree
+from treewright.neighbors.kd_tree import LEAF, NO_ROW, KdTree
 from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
 
 KINDS = (SQUARES, MANHATTAN, CHEBYSHEV, POWERS)

@@ -6,12 +6,20 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from treewright.neighbors import leave_one_out
-from treewright.neighbors.leave_one_out import answers_by_k, answers_without_itself, is_fixed
+from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
 from treewright.neighbors.ranks import CANBERRA, MANHATTAN, SQUARES
 from treewright.neighbors.stored import Stored
-from treewright.neighbors.votes import KERNELS, means, shares, wants_next, weights_of
+from treewright.neighbors.votes import (
+    KERNELS,
+    answers_by_k,
+    answers_without_itself,
+    is_fixed,
+    means,
+    shares,
+    wants_next,
+    weights_of,
+)
 
 WEIGHTS = ["uniform", "distance", *KERNELS, lambda distances: np.exp(-distances), lambda distances: 0.0 * distances]
 
@@ -42,7 +50,7 @@ def said_by_definition(stored, row, k, weights, class_counts):
 @pytest.mark.parametrize("class_counts", [[2], [5, 3], []])
 @pytest.mark.parametrize("most", [30, 69])
 def test_every_k_has_the_answers_of_a_search_of_its_own(weights, class_counts, most, monkeypatch):
-    monkeypatch.setattr(leave_one_out, "_BLOCK_BYTES", 1)
+    monkeypatch.setattr(votes, "_BLOCK_BYTES", 1)
     n = 70
     stored = stored_rows(n, max(class_counts, default=0), 0, max(1, len(class_counts)))
     if class_counts:

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.neighbors import ordering
-from treewright.neighbors.many import clear_many, collect, settle
+from treewright.neighbors import nearest as ordering
+from treewright.neighbors.nearest import clear_many, collect, settle
 
 
 @numba.njit

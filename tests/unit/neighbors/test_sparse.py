@@ -12,8 +12,7 @@ from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors import sparse
 from treewright.neighbors.metrics import Metric
 from treewright.neighbors.ranks import SQUARES
-from treewright.neighbors.sparse import KINDS, SparseRows
-from treewright.neighbors.sparse_cells import checked_rows
+from treewright.neighbors.sparse import KINDS, SparseRows, checked_rows
 
 
 def documents(n, p, per_row, seed, negative=False):

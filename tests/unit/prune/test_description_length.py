@@ -12,8 +12,7 @@ import pytest
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataWarning, ParameterError
-from treewright.prune.description_length import _bits_of_classes, description_length
-from treewright.prune.question_bits import question_bits
+from treewright.prune.description_length import _bits_of_classes, description_length, question_bits
 
 PI_BITS = math.log2(math.pi)  # pi^(2/2) / Gamma(2/2)
 

@@ -17,12 +17,10 @@ from treewright.fitted import Model
 from treewright.model import codec
 from treewright.model.data import ModelData
 from treewright.prune.cost_complexity import cost_complexity, depth, leaves
-from treewright.prune.decision import Decision, Rows
 from treewright.prune.description_length import description_length
-from treewright.prune.door import prune_model
 from treewright.prune.equal_leaves import merge_equal_leaves
 from treewright.prune.error_based import error_based
-from treewright.prune.methods import METHODS, Method, method_of, options_of
+from treewright.prune.methods import METHODS, Decision, Method, Rows, method_of, options_of, prune_model
 from treewright.prune.minimum_error import minimum_error
 from treewright.prune.pessimistic import pessimistic
 from treewright.prune.reduced_error import reduced_error

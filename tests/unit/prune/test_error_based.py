@@ -14,8 +14,7 @@ from same_trees import trees_equal
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.prune.confidence import added_errors
-from treewright.prune.error_based import prune_error_based
+from treewright.prune.error_based import added_errors, prune_error_based
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 from treewright.tree.check import check_tree
 

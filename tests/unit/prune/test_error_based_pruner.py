@@ -16,9 +16,8 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.model.check import check_model
-from treewright.prune.confidence import added_errors
-from treewright.prune.decision import Rows
-from treewright.prune.error_based import error_based
+from treewright.prune.error_based import added_errors, error_based
+from treewright.prune.methods import Rows
 from treewright.tree.arrays import THRESHOLD, Tree
 from treewright.tree.edit import collapse as cut_at
 

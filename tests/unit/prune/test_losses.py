@@ -9,8 +9,8 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.prune.decision import Rows
 from treewright.prune.losses import loss_of, node_losses
+from treewright.prune.methods import Rows
 
 X = [[1.0], [2.0], [3.0], [4.0]]
 

@@ -12,8 +12,8 @@ from sklearn.datasets import make_classification
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.prune.path import path_of, path_of_costs, subtree_at
-from treewright.prune.risk import node_risk, wrong_weight
+from treewright.prune.cost_complexity import path_of, path_of_costs, subtree_at
+from treewright.prune.costs import node_risk, wrong_weight
 
 
 @pytest.fixture(scope="module")

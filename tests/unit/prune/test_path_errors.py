@@ -8,8 +8,7 @@ from plain_trees import chain_tree
 
 from treewright.data.schema import Column, Schema
 from treewright.model.data import ModelData
-from treewright.prune.path import Path
-from treewright.prune.path_errors import path_losses
+from treewright.prune.cost_complexity import Path, path_losses
 
 
 def chain(depth, *, value=None, classes=()):

@@ -14,7 +14,7 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.model.check import check_model
-from treewright.prune.decision import Rows
+from treewright.prune.methods import Rows
 from treewright.prune.reduced_error import reduced_error
 
 X = [[1.0], [2.0], [3.0], [4.0]]

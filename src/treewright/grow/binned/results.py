@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright.data.bins import Bins
-from treewright.data.middles import middle_of
 from treewright.data.schema import Schema
+from treewright.data.thresholds import middle_of
 from treewright.grow.binned.layout import Growth
 from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.layout import Nodes

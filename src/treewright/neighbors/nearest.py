@@ -1,31 +1,105 @@
-"""Pairs of a number and a row, put in order. In: two arrays side by side. Out: the same, parted or sorted, in place.
+"""The nearest rows so far: pairs of a rank distance and a row, kept in order. For the kernels of every index.
 
-Callers: kernels of neighbors.
+Pairs are ordered by (rank, row). Rows differ, so no two pairs are equal: what is parted has one answer, whatever order
+it came in, and equal ranks take no longer than others.
 
-Pairs are ordered by (number, row). Rows differ, so no two pairs are equal: what is parted has one answer, whatever
-order it came in, and equal numbers take no longer than others.
+Of up to some dozens of neighbours a sorted array is faster than a heap, and it is in order when the search ends
+(``clear``, ``keep``). Of hundreds it spends its time on moving. There rows are collected in arrays of twice the room,
+and whenever these are full the farther half is dropped: a constant number of steps a row, whatever k (``clear_many``,
+``collect``, ``settle``).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import bare_inner_kernel, inlined_kernel
 
-_FEW = 24
+
+@bare_inner_kernel
+def is_before(number, row, other_number, other_row):
+    """Whether one pair stands before another: of equal numbers the lower row."""
+    return (number < other_number) | ((number == other_number) & (row < other_row))
+
+
+@bare_inner_kernel
+def clear(ranks, rows):
+    """Begin: ``ranks`` float64[k] and ``rows`` int64[k] hold no row yet."""
+    for at in range(len(ranks)):
+        ranks[at] = np.inf
+        rows[at] = np.int64(2**62)
+
+
+@bare_inner_kernel
+def keep(rank, row, ranks, rows):
+    """Put a row where it stands among the nearest (``ranks`` float64[k], ``rows`` int64[k]); the last one falls out.
+
+    Callers compare with ``ranks[-1]`` first: ``rank > ranks[-1]`` needs no call.
+    """
+    at = len(ranks) - 1
+    if rank > ranks[at] or (rank == ranks[at] and row > rows[at]):
+        return
+    while at > 0 and (ranks[at - 1] > rank or (ranks[at - 1] == rank and rows[at - 1] > row)):
+        ranks[at] = ranks[at - 1]
+        rows[at] = rows[at - 1]
+        at -= 1
+    ranks[at] = rank
+    rows[at] = row
+
+
+@inlined_kernel
+def keep_tile(found, first, n, ranks, rows):
+    """Put the rows ``first`` to ``first + n - 1``, of ranks ``found`` float64[n], where they stand among the nearest.
+
+    Tiles come in ascending order: a later row of equal rank stands behind. The first k rows are kept even at infinity.
+    Written out in each search it was a twentieth faster; called instead of inlined it is a fifteenth slower.
+    """
+    k = len(ranks)
+    for i in range(n):
+        if found[i] < ranks[k - 1] or first + i < k:
+            keep(found[i], first + i, ranks, rows)
+
+
+@bare_inner_kernel
+def clear_many(k, ranks, rows):
+    """Begin: the first half of ``ranks`` float64[2 k] and ``rows`` int64[2 k] is stopgaps, the second is free."""
+    for at in range(k):
+        ranks[at] = np.inf
+        rows[at] = np.int64(2**62) + at
+
+
+@bare_inner_kernel
+def collect(rank, row, k, n, ranks, rows):
+    """Hold a row if it may be among the nearest ``k``; how many of ``n`` (at first ``k``) are held then.
+
+    ``ranks`` float64[2 k], ``rows`` int64[2 k]. Place ``k - 1`` always says how near a row has to be: it holds the last
+    of the nearest k as of the latest drop, and before that a stopgap.
+    """
+    if not is_before(rank, row, ranks[k - 1], rows[k - 1]):
+        return n
+    ranks[n], rows[n] = rank, row
+    if n + 1 < 2 * k:
+        return n + 1
+    part(ranks, rows, 0, n + 1, k - 1)
+    return k
+
+
+@bare_inner_kernel
+def settle(k, n, ranks, rows):
+    """Put the nearest ``k`` of the ``n`` rows that are held first, in order; arrays as for ``collect``."""
+    if n > k:
+        part(ranks, rows, 0, n, k - 1)
+    sort(ranks, rows, 0, k)
+
+
+_FEW = 24  # pairs that are sorted by insertion
 _SAMPLE = 15  # pairs of which one becomes the pivot
 _SMALL_SAMPLE = 3
 
 
 @bare_inner_kernel
-def is_before(number, row, other_number, other_row):
-    """Whether one pair stands before another."""
-    return (number < other_number) | ((number == other_number) & (row < other_row))
-
-
-@bare_inner_kernel
 def _sort_few(numbers, rows, begin, end):
-    """Sort by insertion."""
+    """Sort the pairs ``begin`` to ``end - 1`` by insertion: ``numbers`` float64[n], ``rows`` int64[n]."""
     for i in range(begin + 1, end):
         number, row, at = numbers[i], rows[i], i
         while at > begin and is_before(number, row, numbers[at - 1], rows[at - 1]):
@@ -36,7 +110,7 @@ def _sort_few(numbers, rows, begin, end):
 
 @bare_inner_kernel
 def _sink(numbers, rows, begin, at, end):
-    """Let a pair sink to its place in a heap whose first is the last in order."""
+    """Let pair ``begin + at`` sink to its place in the heap of the pairs ``begin`` to ``end - 1``, the last on top."""
     number, row = numbers[begin + at], rows[begin + at]
     n = end - begin
     while 2 * at + 1 < n:
@@ -53,7 +127,10 @@ def _sink(numbers, rows, begin, at, end):
 
 @bare_inner_kernel
 def sort(numbers, rows, begin, end):
-    """Sort the pairs ``begin`` to ``end - 1``: never more than n log n steps, and no memory."""
+    """Sort the pairs ``begin`` to ``end - 1``: ``numbers`` float64[n], ``rows`` int64[n].
+
+    A heap: never more than n log n steps, and no memory.
+    """
     if end - begin <= _FEW:
         _sort_few(numbers, rows, begin, end)
         return

@@ -1,4 +1,4 @@
-"""The cut between two neighbouring values. In: both values. Out: their middle. Callers: data.bins, grow.grower."""
+"""The threshold between two neighbouring values: their middle."""
 
 from __future__ import annotations
 

@@ -1,0 +1,141 @@
+"""What pruners read off the nodes of a tree: costs as a leaf on the training rows, numbers of rows, sums below."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+from treewright.model.data import ModelData
+from treewright.tree.arrays import Tree
+
+Risk = Literal["impurity", "error"]
+EQUAL = 1e-12  # costs that differ by this part are equal: they are the same number, rounded in other ways
+
+
+def node_risk(model: ModelData, kind: Risk = "error") -> np.ndarray:
+    """Cost of each node as a leaf, as a share of the weight of all training rows.
+
+    Parameters
+    ----------
+    kind : {"impurity", "error"}
+        The impurity that the nodes hold, or what a prediction gets wrong: for classes the misclassified share (the mean
+        over several outputs), for numbers the impurity as well.
+
+    Returns
+    -------
+    float64[n_nodes]
+        Summed over the leaves of a tree it is the tree's training cost. 0.0 for a leaf without training rows.
+    """
+    cost, unit = costs_in_units(model, kind)
+    return cost / unit
+
+
+def costs_in_units(model: ModelData, kind: Risk) -> tuple[np.ndarray, float]:
+    """The risks of ``node_risk`` times a unit, float64[n_nodes], and the unit: errors stay whole where weights are."""
+    if kind not in ("impurity", "error"):
+        raise ParameterError(f"risk={kind!r}: choose 'impurity' or 'error'")
+    tree = model.trees[0]
+    if kind == "impurity" or model.task == "regression":
+        return impurity_share(tree), 1.0
+    return _wrong_in_all(model), float(tree.weight[0]) * model.n_outputs
+
+
+def impurity_share(tree: Tree) -> np.ndarray:
+    """Impurity of each node times its share of the training weight, float64[n_nodes]."""
+    return np.asarray(tree.impurity * (tree.weight / tree.weight[0]))
+
+
+def wrong_weight(model: ModelData) -> np.ndarray:
+    """Weight of the training rows that each node would misclassify as a leaf, float64[n_nodes]; the mean over outputs.
+
+    0.0 for a leaf without training rows: its ``value`` is its parent's.
+    """
+    return _wrong_in_all(model) / model.n_outputs
+
+
+def _wrong_in_all(model: ModelData) -> np.ndarray:
+    """``wrong_weight`` summed over the outputs."""
+    tree = model.trees[0]
+    wrong = np.zeros(tree.n_nodes)
+    start = 0
+    for n_classes in model.n_classes:
+        counts = tree.value[:, start : start + n_classes]
+        # The sum without the largest, not the total minus the largest: exactly 0.0 at a pure node.
+        largest = counts.argmax(axis=1)
+        others = counts.copy()
+        others[np.arange(len(counts)), largest] = 0.0
+        wrong += others.sum(axis=1)
+        start += n_classes
+    return np.where(tree.n_samples > 0, wrong, 0.0)
+
+
+def row_counts(model: ModelData) -> np.ndarray:
+    """Rows of each node, whatever they weigh, float64[n_nodes].
+
+    Where rows are divided among branches (``missing="fractional"``), parts count as parts. The nodes hold only the
+    weight of these: it counts in rows of average weight, and for no more than the rows that left a part there.
+    """
+    rows = model.trees[0].n_samples.astype(np.float64)
+    return np.minimum(rows, scaled_weights(model)) if model.missing == "fractional" else rows
+
+
+def scaled_weights(model: ModelData) -> np.ndarray:
+    """Weight of each node where the rows of the tree weigh 1 on average, float64[n_nodes]: a common factor is gone."""
+    tree = model.trees[0]
+    return np.asarray(tree.weight * (float(tree.n_samples[0]) / float(tree.weight[0])))
+
+
+class Backward(NamedTuple):
+    """Where to cut.
+
+    Attributes
+    ----------
+    nodes : int64[k]
+        The inner nodes that cost no more as a leaf than the best of what is below; children before their parents.
+    below : float64[n_nodes]
+        Cost of the best that is below each inner node, its own split included; the cost as a leaf at a leaf.
+    """
+
+    nodes: np.ndarray
+    below: np.ndarray
+
+
+def cheapest(tree: Tree, as_leaf: np.ndarray, of_split: np.ndarray | None = None, *, slack: float = EQUAL) -> Backward:
+    """The subtree of least cost, the smallest of equals, by one pass from the leaves up.
+
+    Parameters
+    ----------
+    as_leaf : float64[n_nodes], finite
+        Cost of each node as a leaf.
+    of_split : float64[n_nodes], optional
+        Cost of each inner node's question; none costs anything by default.
+    slack : float >= 0
+        Costs that differ by this part count as equal: then the leaf is wanted.
+    """
+    leaf_cost = as_leaf.tolist()
+    below = ([0.0] * tree.n_nodes) if of_split is None else np.where(tree.is_leaf, 0.0, of_split).tolist()
+    parent, is_leaf = tree.parent.tolist(), tree.is_leaf.tolist()
+    cut = []
+    # Children stand after their parents: backwards, every child is settled before its parent.
+    for node in range(tree.n_nodes - 1, -1, -1):
+        least = leaf_cost[node]
+        if is_leaf[node]:
+            below[node] = least
+        elif least <= below[node] + slack * abs(below[node]):
+            cut.append(node)
+        else:
+            least = below[node]
+        if node:
+            below[parent[node]] += least
+    return Backward(np.array(cut, np.int64), np.array(below))
+
+
+def leaf_sums(tree: Tree, at_leaf: np.ndarray) -> np.ndarray:
+    """Sums over the leaves at and below each node, float64[n_nodes]; inner nodes' own entries are not read."""
+    sums = np.where(tree.is_leaf, at_leaf, 0.0).tolist()
+    parent = tree.parent.tolist()
+    for node in range(tree.n_nodes - 1, 0, -1):
+        sums[parent[node]] += sums[node]
+    return np.array(sums)

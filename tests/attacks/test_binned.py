@@ -10,11 +10,11 @@ from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.grow.binned import grower
-from treewright.grow.binned import plan as plans
+from treewright.grow.binned import room as plans
 from treewright.grow.binned.grower import grow_binned, grow_packed
-from treewright.grow.binned.settings import BinnedSettings
-from treewright.grow.grower import grow
+from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
+from treewright.grow.settings import BinnedSettings
 from treewright.model.trees import impurity_importances
 from treewright.tree.check import check_tree
 

@@ -16,9 +16,8 @@ from treewright.boosting.rounds import Boosted, boost
 from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation
 from treewright.data.bins import Bins
 from treewright.data.schema import Column, Schema
-from treewright.grow.gradient.grower import GradientGrower
-from treewright.grow.gradient.grown import GradientTree
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.gradient.grower import GradientGrower, GradientTree
+from treewright.grow.settings import GradientSettings
 from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of

@@ -10,10 +10,11 @@ from sklearn.datasets import load_iris
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.grower import grow
+from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, GrowSettings
+from treewright.grow.settings import GrowSettings
 from treewright.tree.arrays import LEAF, Tree
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
 N_ROWS, N_COLUMNS = 250, 4
 LIMITS = (

@@ -17,7 +17,7 @@ from fractions import Fraction
 from gradient_tables import MISSING, GradientCase
 from naive_binned import mix
 
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.settings import GradientSettings
 
 _NOISE = 1e-13
 

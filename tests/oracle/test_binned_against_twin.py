@@ -16,8 +16,8 @@ from treewright.data.bins import Bins, bins_of
 from treewright.data.schema import Column, Schema
 from treewright.data.thresholds import middle_of
 from treewright.grow.binned.grower import grow_binned, grow_packed
-from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.objective import Objective, classification_objective, regression_objective
+from treewright.grow.settings import BinnedSettings
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 from treewright.tree.check import check_tree
 

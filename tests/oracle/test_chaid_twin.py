@@ -11,10 +11,9 @@ from naive_chaid import NaiveChaid, Settings
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import bin_numbers
+from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.instances import all_instances
-from treewright.grow.by_node.problem import class_problem, number_problem
+from treewright.grow.problem import class_problem, number_problem
 from treewright.tree.check import check_tree
 
 LEVELS = tuple("abcdefgh")

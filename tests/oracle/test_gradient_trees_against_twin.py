@@ -11,8 +11,8 @@ from gradient_trees import GradientTwin, TwinNode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.grow.gradient.grown import GradientTree
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.gradient.grower import GradientTree
+from treewright.grow.settings import GradientSettings
 
 many = settings(deadline=None, max_examples=25, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)

@@ -9,7 +9,7 @@ from naive_tree import Twin, TwinLimits, TwinTable
 from twin_tables import Case, difference, draw_limits, draw_table
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.subsets import EXHAUSTIVE_LEVELS
+from treewright.grow.exact.subsets import EXHAUSTIVE_LEVELS
 from treewright.tree.check import check_tree
 
 # criterion, classes (0: regression), outputs

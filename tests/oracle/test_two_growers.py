@@ -11,12 +11,11 @@ from naive_tree import TwinLimits, TwinTable
 from twin_tables import CLASSIFICATION, Case, draw_limits, draw_table
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.by_node.criteria import Criterion
 from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.grower import Grown, Stops, grow_by_node
-from treewright.grow.by_node.policy import GainPolicy
-from treewright.grow.by_node.problem import class_problem, number_problem
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Search
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import class_problem, number_problem
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 
 TARGETS = {

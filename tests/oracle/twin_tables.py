@@ -13,7 +13,7 @@ from naive_criteria import Criterion
 from naive_tree import TwinLimits, TwinTable, TwinTree
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.grower import grow
+from treewright.grow.exact.grower import grow
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import GrowSettings
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
-from treewright.grow.binned import subtrees
+from treewright.grow.binned import grower as subtrees
 from treewright.grow.binned.grower import grow_binned, grow_packed
-from treewright.grow.binned.settings import BinnedSettings
-from treewright.grow.grower import grow
+from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
+from treewright.grow.settings import BinnedSettings
 from treewright.model.trees import impurity_importances
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 from treewright.tree.check import check_tree

@@ -23,8 +23,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from treewright.grow.gradient import grower as grower_module
-from treewright.grow.gradient import large, tables
-from treewright.grow.gradient.grown import GradientTree
+from treewright.grow.gradient import layout as tables
+from treewright.grow.gradient import rows as large
+from treewright.grow.gradient.grower import GradientTree
 
 quick = settings(deadline=None, max_examples=30, derandomize=True)
 patching = settings(quick, suppress_health_check=[HealthCheck.function_scoped_fixture])

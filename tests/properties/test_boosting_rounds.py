@@ -21,7 +21,8 @@ from treewright.boosting import rounds as rounds_module
 from treewright.boosting import scored
 from treewright.boosting.rounds import Boosted
 from treewright.boosting.settings import BoostRows, Evaluation
-from treewright.grow.gradient import grower, large
+from treewright.grow.gradient import grower
+from treewright.grow.gradient import rows as large
 from treewright.tree.packing import take
 
 ORDERS = ("leaf", "level", "symmetric")

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.grow.statistics import are_whole
+from treewright.grow.objective import are_whole
 
 RegressionLoss = Literal["linear", "square", "exponential"]
 

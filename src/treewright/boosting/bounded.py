@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from treewright.grow.gradient.grown import GradientTree
+from treewright.grow.gradient.grower import GradientTree
 
 Renew = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright.data.bins import Bins
-from treewright.grow.gradient.grown import GradientTree
+from treewright.grow.gradient.grower import GradientTree
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import pack_many
 

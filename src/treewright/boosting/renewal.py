@@ -3,7 +3,7 @@
 Callers: boosting.losses_numbers.
 
 The quantile is the least number up to which at least its share of the weight lies; where that share ends exactly
-between two numbers, the middle of both. Weights are whole numbers here (``grow.statistics.fixed_weights``), so that
+between two numbers, the middle of both. Weights are whole numbers here (``grow.objective.fixed_weights``), so that
 their sums are exact.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
-from treewright.grow.statistics import fixed_weights
+from treewright.grow.objective import fixed_weights
 
 # Rounds of a selection whose pivots are drawn. Each halves what is left or nearly so; where chance or malice makes them
 # all bad, the bits of the numbers are halved instead, which ends after 64 rounds whatever the numbers are.

@@ -22,8 +22,7 @@ from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable
 from treewright.core import progress, threads
 from treewright.core.random import mixed
 from treewright.exceptions import ParameterError
-from treewright.grow.gradient.grower import GradientGrower
-from treewright.grow.gradient.grown import GradientTree
+from treewright.grow.gradient.grower import GradientGrower, GradientTree
 from treewright.model.aggregation import Boosting
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join, take

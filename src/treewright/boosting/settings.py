@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.settings import GradientSettings
 
 if TYPE_CHECKING:
     from treewright.boosting.history import Round

@@ -47,7 +47,8 @@ def run_warmup() -> None:
 def _warm_up_trees(table: Any) -> None:
     """CART under every criterion."""
     import treewright
-    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+    from treewright.grow.settings import REGRESSION_CRITERIA
+    from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
     for weights in (None, _WEIGHTS):
         for criterion in CLASSIFICATION_CRITERIA:
@@ -117,7 +118,8 @@ def _warm_up_adaboost(table: Any) -> None:
 def _warm_up_forests(table: Any) -> None:
     """What forests need; one tree on bins comes with them."""
     import treewright
-    from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+    from treewright.grow.settings import REGRESSION_CRITERIA
+    from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
     few: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
     classifiers = [treewright.RandomForestClassifier(**few, criterion=each) for each in CLASSIFICATION_CRITERIA]

@@ -1,4 +1,4 @@
-"""Bits of a machine word. In: uint64. Out: the place of the lowest bit; a hint to the memory. Callers: grow."""
+"""Bits of a machine word, and hints to the memory, for kernels."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.cpython.unsafe.numbers import trailing_zeros as _trailing_zeros
 from numba.extending import intrinsic
+
+from treewright.core.jit import twin_of
 
 __all__ = ["prefetch", "trailing_zeros"]
 
 
 @intrinsic
-def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
-    """Ask for the cache line where ``array[row]`` begins (C-order, any number of axes); changes nothing."""
-
+def _prefetch(typing_context: Any, array: Any, row: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         view = context.make_array(signature.args[0])(context, builder, arguments[0])
         stride = builder.extract_value(view.strides, 0)
@@ -32,3 +32,15 @@ def prefetch(typing_context: Any, array: Any, row: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(array, row), generate
+
+
+@twin_of(_prefetch)
+def prefetch(array: Any, row: Any) -> None:
+    """Ask for the cache line where ``array[row]`` begins (C-order, any number of axes); changes nothing."""
+
+
+@twin_of(_trailing_zeros)
+def trailing_zeros(word: Any) -> int:
+    """Zeros below the lowest bit of a uint64; 64 of none."""
+    bits = int(word)
+    return (bits & -bits).bit_length() - 1 if bits else 64

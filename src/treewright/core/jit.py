@@ -1,12 +1,13 @@
 """The kernel policy. In: plain Python loops. Out: compiled, cached, ``nogil`` kernels.
 
-Callers: every module with a kernel.
-
 Kernels are serial and ``nogil``; ``core.threads`` runs them side by side. Compiled code is cached on disk under a name
 that contains a digest of the sources it may be made of, because Numba's own cache does not notice an edit in another
 file. Numba's cache files are pickles, so only a folder that belongs to this user and that nobody else can write is
 ever read; where there is none, kernels are compiled in memory for this process only. The main thread neither loads nor
 compiles (``threads.apart``), so that Ctrl-C never leaves Numba half-way.
+
+With ``NUMBA_DISABLE_JIT=1`` every kernel runs as plain Python and makes the same bytes (``tests/nojit``): to step
+through one with a debugger, or to measure its coverage.
 """
 
 from __future__ import annotations
@@ -17,32 +18,38 @@ import os
 import pickle
 import stat
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+import numpy as np
 from numba.core import caching
-from numba.core.dispatcher import Dispatcher
 from numba.core.registry import cpu_target
 
 from treewright.core import progress, threads
 
-__all__ = ["bare_inner_kernel", "bare_kernel", "cache_directory", "inlined_kernel", "inner_kernel", "is_warm", "kernel"]
+__all__ = [
+    "bare_inner_kernel", "bare_kernel", "cache_directory", "inlined_kernel", "inner_kernel", "is_warm", "kernel",
+    "twin_of",
+]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+WITHOUT_JIT = bool(numba.config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 _log = logging.getLogger(__name__)
 _DIGEST_BYTES = 16
 _PACKAGE = Path(__file__).resolve().parent.parent
 # The folders whose kernels each folder's kernels may call: an edit compiles these anew, and no others.
 _KERNEL_FOLDERS = {
-    "grow": ("core", "grow"),
     "data": ("core", "data"),
     "forest": ("core", "forest"),
-    "grow.binned": ("core", "grow", "grow/binned"),
     "boosting": ("core", "boosting"),
-    "grow.by_node": ("core", "grow/by_node"),
+    "grow.exact": ("core", "grow", "grow/criteria", "grow/exact"),
+    "grow.binned": ("core", "grow", "grow/criteria", "grow/exact", "grow/binned"),
+    "grow.by_node": ("core", "grow/criteria", "grow/by_node"),
+    "grow.criteria": ("core", "grow/criteria"),
     "grow.gradient": ("core", "grow/gradient"),
     "neighbors": ("core", "neighbors"),
     "predict": ("core", "predict"),
@@ -55,8 +62,10 @@ def _sources_digest(folders: tuple[str, ...]) -> str:
     """Digest of every source file that can be part of a kernel: an edit in any of them means a new cache folder."""
     digest = hashlib.blake2b(digest_size=10)
     own = sorted(path for folder in folders for path in (_PACKAGE / folder).glob("*.py"))
-    # The kinds of tests, the bits of packed ones and the bin of missing cells are constants of kernels that walk trees.
-    constants = [_PACKAGE / name for name in ("data/bins.py", "tree/arrays.py", "tree/records.py")]
+    # The kinds of tests, the bits of packed ones, the bin of missing cells and the numbers of criteria are constants of
+    # kernels.
+    named = ("data/bins.py", "tree/arrays.py", "tree/class_criteria.py", "tree/records.py")
+    constants = [_PACKAGE / name for name in named]
     for path in [*constants, *own]:
         digest.update(str(path.relative_to(_PACKAGE)).encode())
         digest.update(path.read_bytes())
@@ -84,15 +93,15 @@ def _keeps_names(path: Path) -> bool:
 
 
 @cache
-def cache_directory(owner: str = "grow") -> Path | None:
+def cache_directory(owner: str = "grow.exact") -> Path | None:
     """Folder that holds the compiled kernels of a package, or None where there is no safe place.
 
     ``owner`` is the package below ``treewright``, such as ``"grow.by_node"``; a kernel from elsewhere shares that of
-    ``"grow"``.
+    ``"grow.exact"``.
     ``TREEWRIGHT_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` name another place than the user's cache folder.
     """
     named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
-    folders = _KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS["grow"])
+    folders = _KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS["grow.exact"])
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         root = Path(named) if named else home / "treewright"
@@ -266,15 +275,35 @@ _INLINED: dict[str, Any] = {"forceinline": True}
 _DOORLESS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
+def twin_of(intrinsic: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorate the Python twin of an intrinsic: it takes the name, and compiled kernels get the intrinsic.
+
+    Numba has no Python body for an intrinsic, so without its twin no kernel that calls it would run where
+    ``NUMBA_DISABLE_JIT=1``.
+    """
+    return lambda twin: twin if WITHOUT_JIT else intrinsic
+
+
 def _with_door(function: F, options: dict[str, Any]) -> F:
     """A kernel that Python calls, cached on disk."""
+    if WITHOUT_JIT:
+        return _silent(function)
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
     place = cache_directory(function.__module__.removeprefix("treewright.").rpartition(".")[0])
-    if isinstance(dispatcher, Dispatcher):  # with NUMBA_DISABLE_JIT it is the function itself
-        numba_dispatcher: Any = dispatcher
-        if place is not None:
-            numba_dispatcher._cache = _KernelCache(function, place)
-        # Numba calls this where it meets arguments of new types, to load or to compile.
-        compile_for = numba_dispatcher._compile_for_args
-        numba_dispatcher._compile_for_args = lambda *arguments: threads.apart(lambda: compile_for(*arguments))
+    if place is not None:
+        dispatcher._cache = _KernelCache(function, place)
+    # Numba calls this where it meets arguments of new types, to load or to compile.
+    compile_for = dispatcher._compile_for_args
+    dispatcher._compile_for_args = lambda *arguments: threads.apart(lambda: compile_for(*arguments))
     return cast("F", dispatcher)
+
+
+def _silent(function: F) -> F:
+    """A kernel as plain Python: as silent as compiled about what wraps around, is divided by 0 or is no number."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return cast("F", run)

@@ -1,4 +1,4 @@
-"""Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever. Callers: grow, boosting.
+"""Counter-based random numbers. In: a seed and a place. Out: the same 64 bits for ever.
 
 A number depends on the seed and on where it is used (tree, node, column), never on when: so neither the number of
 threads nor the order of growth can change a model.

@@ -18,13 +18,14 @@ from treewright.explain.audit_record import Audit, LogBase
 from treewright.explain.audit_rows import AuditBranch, AuditedNode, BranchSums, branches_of
 from treewright.explain.audit_search import compared, every_of
 from treewright.explain.audit_why import PURE, is_pure
-from treewright.grow.by_node.criteria import ENTROPY, Criterion
 from treewright.grow.by_node.instances import some_instances
-from treewright.grow.by_node.policy import Policy
-from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.search import Policy
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import Problem
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import TreeSummary, summarize
+from treewright.tree.class_criteria import ENTROPY
 from treewright.tree.tests import Bound, narrowed
 from treewright.tree.walk import path_to
 from treewright.tree.wording import conditions

@@ -8,12 +8,11 @@ import numpy as np
 
 from treewright.explain.audit_rows import AuditedNode, AuditRow, BranchSums, measured
 from treewright.grow.by_node.candidates import Candidate, level_branches
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR
-from treewright.grow.by_node.cuts import CutList, list_cuts, middle_between
+from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT, CutList, list_cuts, middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_split
-from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 from treewright.grow.by_node.search import Search
+from treewright.grow.criteria.costs import ABSOLUTE_ERROR
 from treewright.tree.arrays import SUBSET, THRESHOLD
 from treewright.tree.writing import gap_digits
 

@@ -10,8 +10,8 @@ import numpy as np
 from treewright.exceptions import ParameterError
 from treewright.explain.audit import Audit, audit_node
 from treewright.grow.by_node.policies import policy_of, problem_of
-from treewright.grow.by_node.policy import Policy
-from treewright.grow.by_node.problem import Problem
+from treewright.grow.by_node.search import Policy
+from treewright.grow.problem import Problem
 from treewright.model.data import ModelData
 from treewright.model.growth import BOOSTED, FORESTS, SEARCHED, growth_of
 from treewright.model.summary import node_of

@@ -14,12 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from treewright.data.schema import Schema
-from treewright.grow.by_node import medians
 from treewright.grow.by_node.candidates import Candidate, split_information
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, ENTROPY, Criterion
 from treewright.grow.by_node.instances import Instances
-from treewright.grow.by_node.problem import Problem
+from treewright.grow.criteria import median_costs as medians
+from treewright.grow.criteria.costs import ABSOLUTE_ERROR, Criterion
+from treewright.grow.problem import Problem
 from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD, Missing
+from treewright.tree.class_criteria import ENTROPY
 from treewright.tree.tests import shared_out
 from treewright.tree.wording import IntervalTest, MultiwayTest, NodeTest, SubsetTest, cut_test
 from treewright.tree.writing import written_name

@@ -14,8 +14,7 @@ from treewright.explain.audit_why import PURE, barred_columns, is_pure, leaf_rea
 from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.instances import Instances
-from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of
 from treewright.tree.arrays import THRESHOLD
 

@@ -11,8 +11,7 @@ import numpy as np
 
 from treewright.explain.audit_every import allowed_cuts, place_of
 from treewright.explain.audit_rows import AuditedNode, AuditRow
-from treewright.grow.by_node.policy import Policy
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import Policy, Search
 from treewright.grow.by_node.significance import Chance
 from treewright.model.summary import TreeSummary, counted, cuts_of
 

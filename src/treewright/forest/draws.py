@@ -27,7 +27,7 @@ from treewright.forest.chance import (
     hash_rows,
     tree_seeds,
 )
-from treewright.grow.statistics import fixed_weights
+from treewright.grow.objective import fixed_weights
 
 # Whole-number weights are numbers of rows while there are not more than this many rows for each one given.
 _MOST_REPEATS = 16

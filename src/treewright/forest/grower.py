@@ -24,9 +24,9 @@ from treewright.forest.draws import Draws, candidate_columns, counts_of_rows, ro
 from treewright.forest.out_of_bag import Ballots, Votes
 from treewright.forest.settings import ForestSettings
 from treewright.grow.binned.grower import grow_packed
-from treewright.grow.binned.settings import BinnedSettings
-from treewright.grow.grower import grow
+from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
+from treewright.grow.settings import BinnedSettings
 from treewright.model.trees import ListedTrees
 from treewright.predict.route import leaf_of
 from treewright.predict.walks import leaf_rows_of_bins

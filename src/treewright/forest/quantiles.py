@@ -26,7 +26,7 @@ from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, counts_of_rows
-from treewright.grow.statistics import fixed_weights
+from treewright.grow.objective import fixed_weights
 from treewright.model.data import ModelData
 from treewright.model.leaf_targets import WHOLE, LeafTargets
 from treewright.predict.ensemble import leaves_of_trees

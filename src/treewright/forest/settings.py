@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.data.weights import Factors
 from treewright.exceptions import ParameterError
-from treewright.grow.binned.settings import BinnedSettings
+from treewright.grow.settings import BinnedSettings
 
 # Criteria that no histogram of sums can follow: their trees are grown on the cells.
 EXACT_CRITERIA = ("absolute_error",)

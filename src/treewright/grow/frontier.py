@@ -1,7 +1,5 @@
 """Which leaf is split next when leaves are few. In: leaves that have a split, with their gains. Out: the best.
 
-Caller: grow.grower.
-
 A node's best split depends on its rows alone, so the order of growth decides only which splits are made before the
 leaves are used up, and how the nodes are numbered. Without a limit on leaves the grower takes whole levels and needs no
 queue.

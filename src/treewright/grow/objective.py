@@ -1,28 +1,189 @@
-"""What a tree is grown for. In: target, weights, criterion. Out: ``Objective``: statistics and the way back.
+"""What a tree is grown for, as integers. In: target, weights, criterion. Out: ``Objective``.
 
-Callers: estimators, grow.grower.
+Sums of integers do not depend on the order of addition, so the same partition of the rows gives the same gain to the
+last bit whichever column or thread found it. Weights and targets become fixed point with a power-of-two scale taken
+from their sums: nothing can overflow, and the resolution of a target is its mean absolute deviation times n / 2**61.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from treewright.grow.layout import Nodes
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, ENTROPY, GINI
-from treewright.grow.statistics import (
-    CountStats,
-    MeanStats,
-    MedianStats,
-    PoissonStats,
-    centre_of,
-    fixed_products,
-    fixed_weights,
-    xlogx_table,
-)
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
+
+if TYPE_CHECKING:
+    from treewright.grow.layout import Nodes
+
+_LARGEST = float(np.finfo(np.float64).max)
+_MAX_WHOLE = 2**31  # whole-number weights beyond are treated as any other
+
+
+class MeanStats(NamedTuple):
+    """Sums that a mean is made of.
+
+    Squared error, and Gini of two classes coded -1 and 1 (the same thing up to a factor).
+    """
+
+    values: np.ndarray  # int8 or int64 [t, n]: weight times centred target
+    weights: np.ndarray  # int64[n], or empty where every weight is one
+    targets: np.ndarray  # float64[t, n] as given; empty for Gini
+    factor: float  # what a squared deviation, in target units, is worth in impurity
+    unit: float  # target units of a quotient of sums and weights
+    is_classes: bool
+    table: np.ndarray  # int64[n + 1]: c log2 c in fixed point for entropy, else empty
+    table_scale: float
+
+
+class CountStats(NamedTuple):
+    """Class counts: any number of classes and outputs."""
+
+    labels: np.ndarray  # uint8 or int32 [n_outputs, n]
+    offsets: np.ndarray  # int64[n_outputs + 1]: where each output's classes begin in the totals
+    weights: np.ndarray  # int64[n], or empty
+    table: np.ndarray  # int64[n + 1]: c log2 c in fixed point, empty unless entropy without weights
+    table_scale: float
+    criterion: int
+
+
+class PoissonStats(NamedTuple):
+    """Sums of a target that is never negative, for the half Poisson deviance."""
+
+    values: np.ndarray  # int64[t, n]
+    weights: np.ndarray  # int64[n], or empty
+    targets: np.ndarray  # float64[t, n] as given
+    unit: float  # target units of a quotient of sums and weights
+
+
+class MedianStats(NamedTuple):
+    """Targets whose medians are wanted: absolute error."""
+
+    values: np.ndarray  # float64[t, n]: centred targets
+    weights: np.ndarray  # int64[n], or empty
+    products: np.ndarray  # int64[t, n]: weight times target in fixed point
+    unit: float  # target units of a quotient of sums and weights
+    ranked: np.ndarray  # int32[t, n]: rows of each segment in ascending order of target; written while growing
+    place: np.ndarray  # int32[t, n]: a row's place in its segment of ``ranked``
+
+
+def fixed_weights(weights: np.ndarray | None, n: int) -> tuple[np.ndarray, int]:
+    """Weights in fixed point.
+
+    Parameters
+    ----------
+    weights : float64[n], > 0, or None
+        None means one for every row.
+    n : int
+
+    Returns
+    -------
+    fixed : int64[n]
+        Empty for None. Their sum is below 2**53, so that every partial sum is exact in float64 too.
+    exponent : int
+        ``fixed = round(weights * 2**exponent)``. An exponent, because the power itself is beyond float64 for weights of
+        1e-300 and less. Whole numbers of a moderate sum stay as they are: they may be numbers of rows.
+    """
+    if weights is None:
+        return np.empty(0, np.int64), 0
+    if are_whole(weights):
+        return weights.astype(np.int64), 0
+    # Mantissa and exponent apart: the sum itself may be beyond float64.
+    share, largest = math.frexp(float(weights.max()))
+    exponent = 52 - largest - math.frexp(share * n)[1]
+    fixed = np.rint(np.ldexp(weights, exponent)).astype(np.int64)
+    return np.maximum(fixed, 1), exponent
+
+
+def are_whole(weights: np.ndarray | None) -> bool:
+    """Whether the weights can be numbers of rows: whole, with a moderate sum."""
+    if weights is None:
+        return True
+    is_moderate = float(weights.max()) < _MAX_WHOLE and float(weights.sum()) < _MAX_WHOLE
+    return is_moderate and bool((weights == np.rint(weights)).all())
+
+
+def centre_of(values: np.ndarray, weights: np.ndarray | None) -> float:
+    """A number near the weighted mean with few binary digits, so that subtracting it loses nothing.
+
+    The remainder ``values - centre`` is exact where it matters: for targets such as 1e9 + 1e-3 the squares of the
+    remainder carry the information that the squares of the targets have lost.
+    """
+    lowest, highest = float(values.min()), float(values.max())
+    if lowest == highest:
+        return lowest
+    if highest * 0.5 - lowest * 0.5 > _LARGEST * 0.5:
+        return 0.0  # from anywhere else the farthest value would be beyond float64
+    # Numbers below 1: the sum of large ones would be infinite.
+    lift = math.frexp(max(-lowest, highest))[1]
+    shares = None if weights is None else np.ldexp(weights, -math.frexp(float(weights.max()))[1])
+    middle = math.ldexp(float(np.average(np.ldexp(values, -lift), weights=shares)), lift)
+    middle = min(max(middle, lowest), highest)
+    grid = math.frexp(max(highest - middle, middle - lowest))[1] - 4
+    return math.ldexp(round(math.ldexp(middle, -grid)), grid)
+
+
+def fixed_products(
+    values: np.ndarray, weights: np.ndarray | None, fixed: np.ndarray, exponent: int
+) -> tuple[np.ndarray, float]:
+    """Weight times value in fixed point, with one power-of-two scale so that no sum of absolute values passes 2**62.
+
+    Parameters
+    ----------
+    values : float64[t, n]
+        Centred targets, an output a row.
+    weights : float64[n] or None
+    fixed : int64[n], exponent : int
+        The weights in fixed point, as ``fixed_weights`` gives them.
+
+    Returns
+    -------
+    products : int64[t, n]
+        Whole-number weights multiply the rounded value: a row of weight 2 counts exactly as two rows.
+    unit : float
+        A power of two: ``products * unit`` is fixed-point weight times value.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return np.zeros(values.shape, np.int64), 1.0
+    whole = are_whole(weights)
+    # Numbers below 1 first: the sum of 1e308-sized targets would be infinite.
+    lift = math.frexp(largest)[1]
+    small = np.ldexp(values, -lift)
+    # Fixed-point weights, not those they were rounded from: a quotient of sums must be a mean for the smallest weights
+    # too.
+    factors = 1.0 if weights is None else weights if whole else fixed.astype(np.float64)
+    step = exponent if whole else 0
+    total = float((np.abs(small) * factors).sum(axis=1).max())
+    # sum |round(x)| <= sum |x| + n / 2: between 2**61 and 2**62 there is room for the rounding of 2**61 rows.
+    # No finer than the smallest number of float64, which divides every other one.
+    shift = min(61 - math.frexp(total)[1], lift + step + 1074)
+    unit = math.ldexp(1.0, lift + step - shift)
+    if not whole:
+        return np.rint(np.ldexp(small * factors, shift)).astype(np.int64), unit
+    products = np.rint(np.ldexp(small, shift)).astype(np.int64)
+    if weights is not None:
+        products *= weights.astype(np.int64)
+    return products, unit
+
+
+def xlogx_table(n: int) -> tuple[np.ndarray, float]:
+    """``c log2(c)`` for c = 0..n in fixed point.
+
+    Returns
+    -------
+    table : int64[n + 1]
+    scale : float
+        A power of two; no sum of the table over parts of n passes 2**61.
+    """
+    scale = math.ldexp(1.0, 60 - math.frexp(n * math.log2(max(n, 2)))[1])
+    counts = np.arange(n + 1, dtype=np.float64)
+    counts[0] = 1.0
+    table = counts * np.log2(counts)
+    return np.rint(table * scale).astype(np.int64), scale
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,14 @@
-"""What to grow, checked. In: the estimator's parameters, resolved to numbers. Out: ``GrowSettings``.
-
-Callers: estimators, grow.grower.
-"""
+"""What tree to grow, checked. In: an estimator's parameters, resolved to numbers. Out: the settings of each grower."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
-# What kernels know a criterion of class counts by. A new one: its name and number here, its terms in ``counts.py``.
-GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
-CLASSIFICATION_CRITERIA = {
-    "gini": GINI,
-    "entropy": ENTROPY,
-    "log_loss": ENTROPY,
-    "misclassification": MISCLASSIFICATION,
-}
+import numpy as np
+
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
+Order = Literal["leaf", "level", "symmetric"]
 
 
 @dataclass(frozen=True)
@@ -51,5 +44,80 @@ class GrowSettings:
     max_features: int | None = None
     min_impurity_decrease: float = 0.0
     monotone: tuple[int, ...] | None = None
+    seed: int = 0
+    n_threads: int = 1
+
+
+@dataclass(frozen=True)
+class BinnedSettings(GrowSettings):
+    """``GrowSettings``, and what only growth on bins knows.
+
+    Attributes
+    ----------
+    random_cuts : bool
+        One random cut a column instead of the best (extra-trees).
+    interactions : tuple of tuple of int, or None
+        Groups of columns (at most 64): the tests on one path ask for columns of one group.
+    counts_rows : bool
+        Weights are numbers of rows: a row of weight 3 counts three times in ``min_samples_split`` and
+        ``min_samples_leaf``.
+    candidates : int32[k] or None
+        Columns that the whole tree may use, ascending; None for all.
+    """
+
+    random_cuts: bool = False
+    interactions: tuple[tuple[int, ...], ...] | None = None
+    counts_rows: bool = False
+    candidates: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class GradientSettings:
+    """How each tree is grown.
+
+    Attributes
+    ----------
+    order : {"leaf", "level", "symmetric"}
+        Which node is split next: the one that gains most; the highest, from left to right; or all of a level by one
+        test, the one that gains most in sum.
+    max_leaf_nodes : int >= 2, or None
+    max_depth : int >= 1, or None
+    min_samples_leaf : int >= 1
+        Rows on each side; a whole weight counts as so many rows.
+    min_child_weight : float >= 0
+        Sum of hessians on each side.
+    l1, l2 : float >= 0
+        What is taken from a node's gradient towards 0; what is added to its hessian.
+    min_gain : float >= 0
+        A split must gain more.
+    level_smoothing : float >= 0
+        Added to the hessian of each level of a nominal column where levels are ordered by gradient over hessian.
+    level_l2 : float >= 0
+        Added to ``l2`` where a subset of levels is asked for.
+    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1
+        Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
+    monotone : tuple of -1, 0, 1 for each column, or None
+    interactions : tuple of tuple of int, or None
+        Groups of columns (at most 64): the tests on one path ask for columns of one group.
+    seed : int
+    n_threads : int >= 1
+        No result depends on it.
+    """
+
+    order: Order = "leaf"
+    max_leaf_nodes: int | None = 31
+    max_depth: int | None = None
+    min_samples_leaf: int = 20
+    min_child_weight: float = 1e-3
+    l1: float = 0.0
+    l2: float = 0.0
+    min_gain: float = 0.0
+    level_smoothing: float = 10.0
+    level_l2: float = 10.0
+    features_per_tree: float = 1.0
+    features_per_level: float = 1.0
+    features_per_node: float = 1.0
+    monotone: tuple[int, ...] | None = None
+    interactions: tuple[tuple[int, ...], ...] | None = None
     seed: int = 0
     n_threads: int = 1

@@ -34,7 +34,7 @@ from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.data.weights import Factors, weighed
 from treewright.exceptions import DataError, ParameterError, TreewrightError
 from treewright.fitted import Model
-from treewright.grow.gradient.settings import GradientSettings, Order
+from treewright.grow.settings import GradientSettings, Order
 from treewright.learn.forest import refuse_other_table
 from treewright.learn.params import (
     CLASS_WEIGHT,

@@ -22,7 +22,7 @@ from treewright.forest.draws import number_of_draws
 from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.forest.settings import EXACT_CRITERIA, ClassWeights, ForestSettings
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA
+from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.learn.params import (
     CLASSES,
     FLAG,
@@ -58,6 +58,7 @@ from treewright.learn.settings import (
 from treewright.learn.suspicions import warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts
 from treewright.model.data import ModelData
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.writing import written_name

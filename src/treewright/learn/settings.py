@@ -20,10 +20,9 @@ from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.target import Labels
 from treewright.exceptions import ParameterError
-from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.by_node.policies import count_of
 from treewright.grow.objective import Objective, classification_objective, regression_objective
-from treewright.grow.settings import GrowSettings
+from treewright.grow.settings import BinnedSettings, GrowSettings
 from treewright.learn.params import finite
 
 

@@ -16,13 +16,12 @@ from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
 from treewright.exceptions import ColumnError, ParameterError
 from treewright.grow.binned.grower import grow_binned
-from treewright.grow.by_node.criteria import Criterion
-from treewright.grow.by_node.grower import Stops, grow_by_node
+from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
 from treewright.grow.by_node.policies import count_of, policy_of, problem_of
-from treewright.grow.by_node.retrace import retrace
-from treewright.grow.grower import grow
-from treewright.grow.presort import presort
-from treewright.grow.settings import CLASSIFICATION_CRITERIA, REGRESSION_CRITERIA, GrowSettings
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.exact.grower import grow
+from treewright.grow.exact.presort import presort
+from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,
@@ -56,12 +55,13 @@ from treewright.learn.settings import (
 from treewright.learn.suspicions import warn_of_suspicions
 from treewright.learn.train import Trained, model_of, refuse_not_counts
 from treewright.prune.cost_complexity import prune_at
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
     from treewright.grow.by_node.grower import Step
-    from treewright.grow.by_node.policy import Policy
-    from treewright.grow.by_node.problem import Problem
+    from treewright.grow.by_node.search import Policy
+    from treewright.grow.problem import Problem
     from treewright.tree.arrays import Tree
 
 _MOST_BINS = 255  # the default, which means as many as there can be

@@ -8,6 +8,7 @@ from typing import Any
 
 from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
+from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 from treewright.tree.wording import NodeTest, describe
 
 # The node-by-node grower lists what a node of these could ask.
@@ -28,7 +29,7 @@ MEMBERS = ("bagging", ADABOOST)  # ensembles of trees that an estimator of one t
 EXACT_FORESTS = (("random_forest", "absolute_error"),)  # a histogram has no medians: grown on the values
 # With one number per row, levels in the order of their means contain the best partition (Breiman et al. 1984, 4.2.2).
 ORDERED_CRITERIA = {
-    "classification": ("gini", "entropy", "log_loss", "misclassification"),
+    "classification": tuple(CLASSIFICATION_CRITERIA),
     "regression": ("squared_error", "poisson"),
 }
 

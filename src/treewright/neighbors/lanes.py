@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, models, register_model
+
+from treewright.core.jit import twin_of
 
 __all__ = ["LANES", "add", "at_most", "larger", "load", "minus", "spread", "store", "times"]
 
@@ -44,19 +47,21 @@ def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> Any:
 
 
 @intrinsic
-def load(typing_context: Any, array: Any, at: Any) -> Any:
-    """``array[at : at + 8]``."""
-
+def _load(typing_context: Any, array: Any, at: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_place(context, builder, signature.args[0], *arguments), align=_ALIGNED)
 
     return lanes(array, at), generate
 
 
-@intrinsic
-def store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
-    """Set ``array[at : at + 8]``."""
+@twin_of(_load)
+def load(array: Any, at: Any) -> np.ndarray:
+    """``array[at : at + 8]``."""
+    return array.reshape(-1)[at : at + LANES].copy()
 
+
+@intrinsic
+def _store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _place(context, builder, signature.args[0], *arguments[:2]), align=_ALIGNED)
         return context.get_dummy_value()
@@ -64,10 +69,14 @@ def store(typing_context: Any, array: Any, at: Any, vector: Any) -> Any:
     return types.void(array, at, vector), generate
 
 
-@intrinsic
-def spread(typing_context: Any, number: Any) -> Any:
-    """The same number eight times."""
+@twin_of(_store)
+def store(array: Any, at: Any, vector: Any) -> None:
+    """Set ``array[at : at + 8]``."""
+    array.reshape(-1)[at : at + LANES] = vector
 
+
+@intrinsic
+def _spread(typing_context: Any, number: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         nothing, first = ir.Constant(_VECTOR, ir.Undefined), ir.IntType(32)(0)
         one = builder.insert_element(nothing, arguments[0], first)
@@ -76,32 +85,57 @@ def spread(typing_context: Any, number: Any) -> Any:
     return lanes(types.float64), generate
 
 
+@twin_of(_spread)
+def spread(number: Any) -> np.ndarray:
+    """The same number eight times."""
+    return np.full(LANES, number)
+
+
 @intrinsic
-def add(typing_context: Any, one: Any, other: Any) -> Any:
-    """Sums."""
+def _add(typing_context: Any, one: Any, other: Any) -> Any:
     return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fadd(*arguments)
 
 
+@twin_of(_add)
+def add(one: Any, other: Any) -> np.ndarray:
+    """Sums."""
+    return np.add(one, other)
+
+
 @intrinsic
-def minus(typing_context: Any, one: Any, other: Any) -> Any:
-    """Differences."""
+def _minus(typing_context: Any, one: Any, other: Any) -> Any:
     return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fsub(*arguments)
 
 
+@twin_of(_minus)
+def minus(one: Any, other: Any) -> np.ndarray:
+    """Differences."""
+    return np.subtract(one, other)
+
+
 @intrinsic
-def times(typing_context: Any, one: Any, other: Any) -> Any:
-    """Products."""
+def _times(typing_context: Any, one: Any, other: Any) -> Any:
     return lanes(one, other), lambda _context, builder, _signature, arguments: builder.fmul(*arguments)
 
 
-@intrinsic
-def larger(typing_context: Any, one: Any, other: Any) -> Any:
-    """The larger of each two."""
+@twin_of(_times)
+def times(one: Any, other: Any) -> np.ndarray:
+    """Products."""
+    return np.multiply(one, other)
 
+
+@intrinsic
+def _larger(typing_context: Any, one: Any, other: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
 
     return lanes(one, other), generate
+
+
+@twin_of(_larger)
+def larger(one: Any, other: Any) -> np.ndarray:
+    """The larger of each two."""
+    return np.where(one > other, one, other)
 
 
 def _mask(builder: Any, is_true: Any) -> Any:
@@ -110,8 +144,13 @@ def _mask(builder: Any, is_true: Any) -> Any:
 
 
 @intrinsic
-def at_most(typing_context: Any, vector: Any, number: Any) -> Any:
-    """Which lanes are at most those of another vector: a bit for each, uint64."""
+def _at_most(typing_context: Any, vector: Any, number: Any) -> Any:
     return types.uint64(vector, number), lambda _context, builder, _signature, arguments: _mask(
         builder, builder.fcmp_ordered("<=", *arguments)
     )
+
+
+@twin_of(_at_most)
+def at_most(vector: Any, number: Any) -> np.uint64:
+    """Which lanes are at most those of another vector: a bit for each, uint64."""
+    return np.uint64(np.packbits(vector <= number, bitorder="little")[0])

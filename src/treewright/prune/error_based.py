@@ -15,8 +15,8 @@ import numpy.typing as npt
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.grow.by_node.criteria import Criterion
-from treewright.grow.by_node.problem import class_problem
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import class_problem
 from treewright.model.data import ModelData
 from treewright.predict.route import leaf_of
 from treewright.prune.costs import leaf_sums

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import DataError, ParameterError
-from treewright.grow.by_node.problem import unit_of
+from treewright.grow.problem import unit_of
 from treewright.model.data import ModelData
 from treewright.predict.branches import Branches, branches_of
 from treewright.predict.fractional import Spread, portions_of, rows_with_missing, spread_row

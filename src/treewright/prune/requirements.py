@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.grow.by_node.criteria import NUMBERS
+from treewright.grow.criteria.costs import NUMBERS
 from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
 

@@ -2,7 +2,8 @@
 
 What a packed tree does not keep is made again when it is asked for: thresholds from the bins, sets of levels from sets
 of bins, and the numbers of inner nodes from their leaves, the deepest level first. Impurities are those of the growers
-(``grow.counts``, ``grow.means``, ``grow.poisson``): a mean over outputs, 0 only where all targets are equal.
+(``grow.criteria.counts``, ``grow.criteria.means``, ``grow.criteria.poisson``): a mean over outputs, 0 only where all
+targets are equal.
 """
 
 from __future__ import annotations

@@ -13,15 +13,13 @@ from treewright.data.encoder import encode_fit
 from treewright.data.target import encode_labels, encode_numbers
 from treewright.explain.audit import Audit, audit_node
 from treewright.grow.by_node.c45 import C45Policy, C45Search
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import bin_numbers
-from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.grower import Grown, Stops, grow_by_node
 from treewright.grow.by_node.instances import all_instances
-from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
-from treewright.grow.by_node.problem import Problem, class_problem, number_problem
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import Problem, class_problem, number_problem
 from treewright.model.data import ModelData
 
 # Quinlan 1986, table 1: is a Saturday morning suitable for tennis?

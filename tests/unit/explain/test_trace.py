@@ -9,8 +9,7 @@ import polars as pl
 import pytest
 
 from treewright.explain.trace import MAX_LINES, Trace, trace_of
-from treewright.grow.by_node.grower import Stops
-from treewright.grow.by_node.retrace import retrace
+from treewright.grow.by_node.grower import Stops, retrace
 
 
 def trace(grove):

@@ -20,7 +20,7 @@ from treewright.forest.draws import Draws, candidate_columns, row_order
 from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import mean_votes
 from treewright.forest.settings import ForestSettings
-from treewright.grow.binned.settings import BinnedSettings
+from treewright.grow.settings import BinnedSettings
 from treewright.predict.route import leaf_of
 from treewright.tree.check import check_tree
 from treewright.tree.edit import level_order, rebuild

@@ -6,7 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow import exact, storage
+from treewright.grow import layout as storage
+from treewright.grow.exact import steps as exact
 from treewright.grow.layout import Limits, Nodes
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.grower import grow, thresholds
+from treewright.grow.exact.grower import grow, thresholds
 from treewright.grow.objective import classification_objective, regression_objective
 from treewright.grow.settings import GrowSettings
 

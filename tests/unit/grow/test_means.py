@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow.means import cut_range, largest
+from treewright.grow.criteria.means import cut_range, largest
 
 
 @numba.njit

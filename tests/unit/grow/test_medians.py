@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow.medians import absolute_error, fenwick_add, median_of, median_place, prefix
+from treewright.grow.criteria.medians import absolute_error, fenwick_add, median_of, median_place, prefix
 
 
 @numba.njit

@@ -5,8 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.grow.objective import classification_objective, regression_objective
-from treewright.grow.statistics import CountStats, MeanStats, MedianStats, PoissonStats
+from treewright.grow.objective import (
+    CountStats,
+    MeanStats,
+    MedianStats,
+    PoissonStats,
+    classification_objective,
+    regression_objective,
+)
 
 CODES = np.array([[0], [1], [1]], np.int32)
 TARGETS = np.array([[1.0], [2.0], [6.0]])

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
+from treewright.grow.exact.steps import partition_items
 from treewright.grow.layout import MISSING, NEW, ROW
-from treewright.grow.partition import partition_items
 
 
 @numba.njit

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow.poisson import poisson_gain
+from treewright.grow.criteria.poisson import poisson_gain
 
 
 @numba.njit

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Schema
-from treewright.grow import presort as module
+from treewright.grow.exact import presort as module
+from treewright.grow.exact.presort import presort
 from treewright.grow.layout import MISSING, NEW, ROW, Columns, NumericColumns
-from treewright.grow.presort import presort
 from treewright.grow.settings import GrowSettings
 
 SETTINGS = GrowSettings("gini")

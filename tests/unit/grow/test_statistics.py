@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from treewright.grow.statistics import centre_of, fixed_products, fixed_weights, xlogx_table
+from treewright.grow.objective import centre_of, fixed_products, fixed_weights, xlogx_table
 
 SIZES = (5e-324, 1e-310, 1e-12, 1.0, 1e12, 1e300, 1.7e308)
 NO_WEIGHTS = np.empty(0, np.int64)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.data.schema import Column, Schema
-from treewright.grow.layout import Limits, Nodes
+from treewright.grow.exact.presort import presort
+from treewright.grow.layout import Limits, Nodes, make_nodes, with_room
 from treewright.grow.objective import regression_objective
-from treewright.grow.presort import presort
 from treewright.grow.settings import GrowSettings
-from treewright.grow.storage import make_nodes, with_room
 
 TARGETS = np.array([[1.0, 4.0], [2.0, 5.0]])
 

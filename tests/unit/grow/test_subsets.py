@@ -8,8 +8,18 @@ import numba
 import numpy as np
 import pytest
 
+from treewright.grow.exact.subsets import (
+    OFFER,
+    PLACE,
+    SIDE,
+    START,
+    STOP,
+    find_groups,
+    offer_sides,
+    order_groups,
+    regroup,
+)
 from treewright.grow.layout import MISSING, NEW, ROW
-from treewright.grow.subsets import OFFER, PLACE, SIDE, START, STOP, find_groups, offer_sides, order_groups, regroup
 
 
 @numba.njit

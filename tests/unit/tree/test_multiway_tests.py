@@ -11,7 +11,7 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.grow import subsets
+from treewright.grow.exact import subsets
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.tree import wording as readable

@@ -1,4 +1,4 @@
-"""The arrays that growing on bins shares. In: nothing. Out: named tuples. Callers: every module of ``grow.binned``.
+"""The arrays that growing on bins shares. In: nothing. Out: named tuples.
 
 Nodes are ``grow.layout.Nodes``. Of a node that is split, ``before`` is the last bin on the left that has rows there and
 ``after`` the first on the right (-1 where the right side has missing cells only); of a subset test ``level_set`` is the
@@ -10,13 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-
-from treewright.data.bins import MISSING_BIN
-
-__all__ = [
-    "CELLS", "CONSTANT", "FEW_ROWS", "FREE", "MANY_ROWS", "MISSING_BIN", "MOST_TRACKED", "N_NODES", "N_SETS",
-    "N_WAITING", "SLOT_ROWS", "WINDOW_ROWS", "BinTable", "Desk", "Growth", "Rules",
-]  # fmt: skip
 
 N_WAITING, N_NODES, N_SETS, CELLS, FREE = range(5)  # places in ``Growth.state``
 CONSTANT = -3.0  # no gain: all rows have one bin
@@ -30,7 +23,7 @@ WINDOW_ROWS = 4096  # subtrees of so few rows are grown on a copy of their rows:
 class BinTable(NamedTuple):
     """What kernels know of the columns.
 
-    ``n_bins`` int32[p]; ``is_nominal`` uint8[p]; ``has_missing`` uint8[p], told only for random cuts; ``start``
+    ``n_bins`` int32[p]; ``is_nominal`` uint8[p]; ``has_missing`` uint8[p], filled in only for random cuts; ``start``
     int64[p + 1], ``lowest`` and ``highest`` float64: the values of each bin of a numeric column (``data.bins.Bins``).
     ``candidates`` int32[k]: columns that the tree may use.
     ``groups`` uint64[p]: bit g is set where the column is in group g of columns that may meet on a path; empty where

@@ -1,7 +1,5 @@
 """One random cut a column (extra-trees). In: the bins that a node's rows have. Out: which go left, and what it gains.
 
-Callers: grow.binned.search, grow.binned.step.
-
 A number is cut between the smallest and the largest value of the node, all places alike likely (Geurts, Ernst and
 Wehenkel 2006), and the cut stays where it was drawn, as far as bins can tell. Of a nominal column each level present
 goes left or right by a coin.
@@ -13,16 +11,15 @@ thread, took 199 ms with histograms of three bins and sorted rows instead (docs/
 from __future__ import annotations
 
 import numpy as np
-from numba.core import types
-from numba.extending import overload
 
 from treewright.core.bits import prefetch, trailing_zeros
 from treewright.core.jit import bare_inner_kernel, inlined_kernel
 from treewright.core.random import mix
-from treewright.grow.binned.layout import CONSTANT, MISSING_BIN
-from treewright.grow.families import gain_of
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.binned.layout import CONSTANT
+from treewright.grow.criteria.families import by_family, gain_of
 from treewright.grow.layout import MISSING, NEW, NOT_FEW
-from treewright.grow.statistics import CountStats, MeanStats, PoissonStats
+from treewright.grow.objective import CountStats, MeanStats, PoissonStats
 
 _UNIT = 2.0**-53
 _CUT_STREAM = np.uint64(1) << np.uint64(40)  # apart from the numbers that draw columns
@@ -87,7 +84,11 @@ def spans_of(codes, rows, chosen, bins, spans):
 
 @bare_inner_kernel
 def values_below(values, weights, codes, rows, chosen, cuts, sums, weights_below):
-    """``below`` for means: column by column, so that sums stay in registers."""
+    """``below`` for means: column by column, so that sums stay in registers.
+
+    ``values`` int8 or int64[t, n], ``weights`` int64[n or 0], ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen``
+    int32[k], ``cuts`` int32[>= k, 3], ``sums`` int64[>= k, t], ``weights_below`` int64[>= k].
+    """
     has_weights = weights.shape[0] > 0
     for first in range(0, rows.shape[0], _AT_A_TIME):
         some = rows[first : first + _AT_A_TIME]
@@ -111,7 +112,12 @@ def values_below(values, weights, codes, rows, chosen, cuts, sums, weights_below
 
 @bare_inner_kernel
 def labels_below(labels, offsets, weights, codes, rows, chosen, cuts, sums, weights_below):
-    """``below`` for class counts: row by row, so that no addition waits for the one before."""
+    """``below`` for class counts: row by row, so that no addition waits for the one before.
+
+    ``labels`` uint8 or int32[n_outputs, n], ``offsets`` int64[n_outputs + 1], ``weights`` int64[n or 0], ``codes``
+    uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k], ``cuts`` int32[>= k, 3], ``sums`` int64[>= k, t],
+    ``weights_below`` int64[>= k].
+    """
     has_weights = weights.shape[0] > 0
     m = rows.shape[0]
     for i in range(m):
@@ -138,26 +144,12 @@ def below_of_counts(stats, codes, rows, chosen, cuts, sums, weights_below):
     labels_below(stats.labels, stats.offsets, stats.weights, codes, rows, chosen, cuts, sums, weights_below)
 
 
-_BELOW = {MeanStats: below_of_means, PoissonStats: below_of_means, CountStats: below_of_counts}
-
-
-def below(stats, codes, rows, chosen, cuts, sums, weights_below):
-    """Add the statistics of rows up to each column's cut.
-
-    Parameters
-    ----------
-    chosen : int32[k], IN
-    cuts : int32[>= k, 3], IN
-        ``cuts[:, 0]``: the last bin that goes left, negative where there is no cut.
-    sums : int64[>= k, t], weights_below : int64[>= k], INOUT
-        Zero before.
-    """
-    _BELOW[type(stats)](stats, codes, rows, chosen, cuts, sums, weights_below)
-
-
-@overload(below)
-def _below(stats, codes, rows, chosen, cuts, sums, weights_below):
-    return _BELOW[stats.instance_class] if isinstance(stats, types.BaseNamedTuple) else None
+# ``chosen`` int32[k] are the columns; ``cuts[:, 0]``, int32[>= k, 3], is the last bin that goes left, negative where
+# there is no cut. ``sums`` int64[>= k, t] and ``weights_below`` int64[>= k] are zero before.
+below = by_family(
+    {MeanStats: below_of_means, PoissonStats: below_of_means, CountStats: below_of_counts},
+    "Add the statistics of rows up to each column's cut.",
+)
 
 
 @inlined_kernel
@@ -166,6 +158,8 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
 
     ``NOT_FEW`` where it must be searched row by row: nominal columns, missing cells, monotone constraints; ``CONSTANT``
     where all rows have one bin.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k].
     """
     spans_of(codes, rows, chosen, bins, desk.spans)
     # Weights stand for rows where both are limited: a sum has no number of rows beside it.
@@ -197,7 +191,10 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
 
 @bare_inner_kernel
 def next_bin(present, after):
-    """The first bin above ``after`` that rows have (not the missing one); -1 where there is none."""
+    """The first bin above ``after`` that rows have (not the missing one); -1 where there is none.
+
+    ``present`` uint64[4].
+    """
     for word in range((after + 1) >> 6, 4):
         bits = present[word] & _VALUES if word == 3 else present[word]
         if word == (after + 1) >> 6:
@@ -209,7 +206,10 @@ def next_bin(present, after):
 
 @bare_inner_kernel
 def toss_levels(present, low, high, state, sides):
-    """A coin for each level present; where all fall alike the first goes left, or the last right."""
+    """A coin for each level present; where all fall alike the first goes left, or the last right.
+
+    ``present`` uint64[4], ``sides`` uint8[256].
+    """
     n_levels = 0
     n_left = 0
     b = low
@@ -259,6 +259,8 @@ def mark_random(codes, column, bins, key, rows, present, sides):
 @bare_inner_kernel
 def two_runs(codes, column, rows, sides, items, spare):
     """Items in two runs, those that a random cut sends left and the others; missing ones last.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m], ``sides`` uint8[256], ``items`` int32[m], ``spare`` int32[m + 1].
 
     Returns
     -------

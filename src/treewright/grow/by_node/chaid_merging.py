@@ -1,7 +1,5 @@
 """Merging the levels of columns. In: the statistics of each level at a node. Out: groups of levels and their tests.
 
-Caller: grow.by_node.chaid.
-
 Categories are the levels that the node holds, in code order; a nominal column's missing cells are one more. A group
 goes by its lowest category, and remembers the group behind it that it differs least from: after a merger only the new
 group and those that remembered one of its parts look again.
@@ -12,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
-from treewright.grow.by_node.chaid_significance import F_TEST, compare, log_multiplier, log_p_of_pair, test_groups
-from treewright.grow.by_node.criteria import cost_of
+from treewright.grow.by_node.independence import F_TEST, compare, log_multiplier, log_p_of_pair, test_groups
+from treewright.grow.criteria.costs import cost_of
 
 # Where each number of a column stands in what ``merge_columns`` fills in.
 N_GROUPS, STATISTIC, DOF, DOF_WITHIN, LOG_P, LOG_MULTIPLIER, LOG_ADJUSTED, GAIN, JOINED = range(9)
@@ -25,7 +23,7 @@ CLOSER = 1e-12  # logarithms of p-values that differ by a smaller share are equa
 
 @inner_kernel
 def _is_closer(statistic, room, log_p, than):
-    """Whether a pair differs less than the pair whose statistic, room and log p are ``than``."""
+    """Whether a pair differs less than the pair whose statistic, room and log p are ``than``. ``than`` float64[3]."""
     if room == than[1]:
         return statistic < than[0]
     return log_p > than[2] or (log_p == than[2] and statistic < than[0])
@@ -33,13 +31,16 @@ def _is_closer(statistic, room, log_p, than):
 
 @inner_kernel
 def _is_alike(than):
-    """Whether a pair does not differ at all: no later pair is closer."""
+    """Whether a pair does not differ at all: no later pair is closer. ``than`` float64[3]."""
     return than[0] == 0.0 and than[2] == 0.0
 
 
 @inner_kernel
 def _offer(one, j, sums, test, at, partner, best):
-    """Let ``at`` remember group j, if ``one`` differs less from it than from the group that ``at`` remembers."""
+    """Let ``at`` remember group j, if ``one`` differs less from it than from the group that ``at`` remembers.
+
+    ``one`` float64[n_stats], ``sums`` float64[g, n_stats], ``partner`` int64[g], ``best`` float64[g, 3].
+    """
     known = partner[at] >= 0
     if known and partner[at] < j and _is_alike(best[at]):
         return
@@ -59,7 +60,10 @@ def _offer(one, j, sums, test, at, partner, best):
 
 @inner_kernel
 def _look_behind(i, sums, alive, is_ordered, test, partner, best):
-    """Find the group behind i that it differs least from; in order only the next one may join it."""
+    """Find the group behind i that it differs least from; in order only the next one may join it.
+
+    ``sums`` float64[g, n_stats], ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
+    """
     partner[i] = -1
     for j in range(i + 1, alive.shape[0]):
         if alive[j]:
@@ -70,7 +74,10 @@ def _look_behind(i, sums, alive, is_ordered, test, partner, best):
 
 @inner_kernel
 def _closest_pair(alive, partner, best):
-    """The first group of the pair that differs least; -1 where there is none."""
+    """The first group of the pair that differs least; -1 where there is none.
+
+    ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
+    """
     found = -1
     for i in range(alive.shape[0]):
         if alive[i] and partner[i] >= 0 and (found < 0 or _is_closer(best[i, 0], best[i, 1], best[i, 2], best[found])):
@@ -86,6 +93,8 @@ def _most_similar(one, i, sums, alive, is_ordered, test):
 
     ``one`` is group i, which joins a neighbour where there is an order; i = -1 is the floating category, which may join
     any.
+
+    ``one`` float64[n_stats], ``sums`` float64[g, n_stats], ``alive`` bool[g].
     """
     partner = np.full(1, -1, np.int64)
     best = np.zeros((1, 3))
@@ -107,7 +116,10 @@ def _most_similar(one, i, sums, alive, is_ordered, test):
 
 @inner_kernel
 def _join(a, b, sums, rows, alive, group):
-    """Merge group b into group a."""
+    """Merge group b into group a.
+
+    ``sums`` float64[g, n_stats], ``rows`` int64[g], ``alive`` bool[g], ``group`` int64[g].
+    """
     for t in range(sums.shape[1]):
         sums[a, t] += sums[b, t]
     rows[a] += rows[b]
@@ -119,7 +131,10 @@ def _join(a, b, sums, rows, alive, group):
 
 @inner_kernel
 def _look_again(a, b, sums, alive, is_ordered, test, partner, best):
-    """Renew what groups remember after b was merged into a."""
+    """Renew what groups remember after b was merged into a.
+
+    ``sums`` float64[g, n_stats], ``alive`` bool[g], ``partner`` int64[g], ``best`` float64[g, 3].
+    """
     for i in range(alive.shape[0]):
         if not alive[i]:
             continue
@@ -131,7 +146,10 @@ def _look_again(a, b, sums, alive, is_ordered, test, partner, best):
 
 @inner_kernel
 def _gather(sums, alive, gone, joined, is_floating, gathered):
-    """Put the groups one below the other, with the floating category; returns how many there are."""
+    """Put the groups one below the other, with the floating category; returns how many there are.
+
+    ``sums`` float64[g, n_stats], ``alive`` bool[g], ``gone`` float64[n_stats], ``gathered`` float64[g + 1, n_stats].
+    """
     r = 0
     for i in range(alive.shape[0]):
         if not alive[i]:
@@ -148,7 +166,11 @@ def _gather(sums, alive, gone, joined, is_floating, gathered):
 
 @inner_kernel
 def _judge_one(sums, alive, gone, joined, n_categories, is_ordered, is_floating, options, gathered, numbers):
-    """Test the groups, with the floating category in group ``joined`` or alone; ``numbers`` as in ``merge_columns``."""
+    """Test the groups, with the floating category in group ``joined`` or alone; ``numbers`` as in ``merge_columns``.
+
+    ``sums`` float64[g, n_stats], ``alive`` bool[g], ``gone`` float64[n_stats], ``gathered`` float64[g + 1, n_stats],
+    ``numbers`` float64[N_NUMBERS].
+    """
     is_exhaustive, is_adjusted, test = options
     r = _gather(sums, alive, gone, joined, is_floating, gathered)
     numbers[N_GROUPS] = 0.0
@@ -174,7 +196,11 @@ def _is_clearly_less(first, second):
 
 @inner_kernel
 def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers):
-    """Test the groups; a floating category (``n_gone`` rows, 0 for none) joins the most similar one or stays alone."""
+    """Test the groups; a floating category (``n_gone`` rows, 0 for none) joins the most similar one or stays alone.
+
+    ``sums`` float64[g, n_stats], ``alive`` bool[g], ``gone`` float64[n_stats], ``gathered`` float64[g + 1, n_stats],
+    ``numbers`` float64[N_NUMBERS].
+    """
     if n_gone == 0:
         _judge_one(sums, alive, gone, -1, n_categories, is_ordered, False, options, gathered, numbers)
         return
@@ -192,7 +218,11 @@ def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, option
 def _merge_down(
     sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered, numbers
 ):
-    """Merge the pair that differs least while it is not significant; exhaustive: the best of all steps down to two."""
+    """Merge the pair that differs least while it is not significant; exhaustive: the best of all steps down to two.
+
+    ``sums`` float64[g, n_stats], ``rows`` int64[g], ``alive`` bool[g], ``group`` int64[g], ``gone`` float64[n_stats],
+    ``gathered`` float64[g + 1, n_stats], ``numbers`` float64[N_NUMBERS].
+    """
     is_exhaustive, _, test = options
     g = alive.shape[0]
     partner = np.full(g, -1, np.int64)
@@ -245,6 +275,8 @@ def _merge_alike(sums, rows, alive, group, test):
     These are levels with the same shares of the classes, and for numbers levels of one row. An identifier has as many
     levels as rows, but few different ones: this takes them in one pass. Every level is compared with the first
     ``MOST_KINDS`` groups.
+
+    ``sums`` float64[g, n_stats], ``rows`` int64[g], ``alive`` bool[g], ``group`` int64[g].
     """
     kinds = np.empty(MOST_KINDS, np.int64)
     n_kinds = 0
@@ -274,6 +306,8 @@ def _merge_alike(sums, rows, alive, group, test):
 def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
     """Merge each group of fewer than ``min_rows`` rows, smallest first, with the one it differs least from.
 
+    ``sums`` float64[g, n_stats], ``rows`` int64[g], ``alive`` bool[g], ``group`` int64[g].
+
     Returns
     -------
     int
@@ -296,7 +330,11 @@ def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
 
 @inner_kernel
 def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, groups, numbers):
-    """One column: ``tables``, ``counts`` and ``groups`` are its part of the whole. Returns the gathered groups."""
+    """One column: ``tables``, ``counts`` and ``groups`` are its part of the whole. Returns the gathered groups.
+
+    ``tables`` float64[v + 1, n_stats], ``counts`` int64[v + 1], ``groups`` int64[v + 1], ``numbers``
+    float64[N_NUMBERS].
+    """
     v = counts.shape[0] - 1
     n_gone = counts[v] if is_ordered else 0
     held = np.flatnonzero(counts[: v if is_ordered else v + 1])
@@ -352,7 +390,7 @@ def merge_columns(
     stats : float64[n_stats], IN
         Statistics of the node.
     outputs, criterion
-        As in ``criteria.cost_of``: the impurity that gains are told in.
+        As in ``criteria.cost_of``: the impurity that gains are stated in.
     min_rows : int
         Rows that each group needs.
     log_alpha : float

@@ -1,6 +1,7 @@
-"""Every cut of an ordered column, one by one. In: a node's instances. Out: ``CutList``; the best of each column.
+"""Cuts of ordered columns. In: a node's instances. Out: the best cut of each column, or every cut of one.
 
-Callers: grow.by_node.search (criteria that kernels do not know), explain.audit (which shows every candidate).
+``scan_columns`` is one pass a column: the statistics left of the cut grow row by row, those right of it are what
+remains. ``list_cuts`` works out every cut, for criteria that kernels do not know and for audits, which show them all.
 """
 
 from __future__ import annotations
@@ -8,14 +9,340 @@ from __future__ import annotations
 import math
 import sys
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from treewright.grow.by_node import medians
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, Criterion, settled
+from treewright.core.jit import inner_kernel, kernel
 from treewright.grow.by_node.instances import Instances
-from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
+from treewright.grow.criteria import median_costs
+from treewright.grow.criteria.costs import ABSOLUTE_ERROR, FEW, POISSON, Criterion, cost_of, settled
+from treewright.grow.criteria.counts import times_log
+from treewright.grow.problem import Problem
+
+# What a column does with its missing rows: leaves them out, tries them on both sides, gives them a branch.
+LEAVE_OUT, BOTH_SIDES, OWN_BRANCH = 0, 1, 2
+# Where a cut sends them.
+RIGHT, LEFT, OWN = 0, 1, 2
+
+
+@inner_kernel
+def subtract(whole, some, rest):
+    """``rest = whole - some``; what rounding left below 0 is 0 for a count or weight.
+
+    ``whole`` float64[n_stats], ``some`` float64[n_stats], ``rest`` float64[n_stats].
+    """
+    for t in range(whole.shape[0]):
+        rest[t] = whole[t] - some[t]
+
+
+@inner_kernel
+def add(stats, more, sign):
+    """Add other statistics once, or take them away. ``stats`` float64[n_stats], ``more`` float64[n_stats]."""
+    for t in range(stats.shape[0]):
+        stats[t] += sign * more[t]
+
+
+@inner_kernel
+def have_events(left, right, outputs):
+    """Whether both sides have a positive sum in every output: a Poisson mean of 0 has no deviance.
+
+    ``left`` float64[n_stats], ``right`` float64[n_stats], ``outputs`` int64[n_outputs + 1].
+    """
+    for o in range(outputs.shape[0] - 1):
+        at = outputs[o] + 1
+        if min(left[at], right[at]) <= FEW * (left[at] + right[at]):
+            return False
+    return True
+
+
+@inner_kernel
+def gain_of_cut(base, left, right, outputs, number, table):
+    """Cost that the two sides take away from ``base``; -1 where a side may not exist.
+
+    ``left`` float64[n_stats], ``right`` float64[n_stats], ``outputs`` int64[n_outputs + 1], ``table`` float64[m].
+    """
+    if number == POISSON and not have_events(left, right, outputs):
+        return -1.0
+    return max(base - cost_of(left, outputs, number, table) - cost_of(right, outputs, number, table), 0.0)
+
+
+@inner_kernel
+def bits(part, whole):
+    """``p log2 p`` of a share."""
+    return part / whole * np.log2(part / whole) if part > 0.0 else 0.0
+
+
+class Least(NamedTuple):
+    """Weight that each side of a cut needs: ``flat``, or ``share`` of what is known (at most ``most``) if more."""
+
+    flat: float
+    share: float
+    most: float
+
+
+@kernel
+def measure(stats, outputs, number, is_classes, table):
+    """Cost and weight of one set of rows.
+
+    ``stats`` float64[n_stats], ``outputs`` int64[n_outputs + 1], ``table`` float64[m].
+    """
+    weight = stats[0]
+    if is_classes:
+        for t in range(1, outputs[1]):
+            weight += stats[t]
+    return cost_of(stats, outputs, number, table), weight
+
+
+@kernel
+def scan_columns(
+    values,
+    ordered_columns,
+    rows,
+    weights,
+    orders,
+    n_present,
+    index,
+    amounts,
+    outputs,
+    number,
+    table,
+    node_stats,
+    modes,
+    min_rows,
+    least,
+    tolerance,
+    gains,
+    cuts,
+    sides,
+    infos,
+    n_tried,
+):
+    """Find the best cut of each ordered column.
+
+    Parameters
+    ----------
+    values, ordered_columns, index, amounts, outputs, table
+        As in ``Problem``.
+    rows, weights, orders, n_present
+        As in ``Instances``.
+    node_stats : float64[n_stats]
+    modes : uint8[q]
+        ``LEAVE_OUT``, ``BOTH_SIDES`` or ``OWN_BRANCH``, per column.
+    min_rows : int
+        Instances each side needs.
+    least : Least
+        Weight each side needs.
+    tolerance : float
+        A later cut must gain this much more (in units of cost) to be preferred.
+    gains : float64[q], OUT
+        Cost taken away; -1 where no cut is allowed.
+    cuts : int64[q], OUT
+        The cut lies behind this place in the column's order.
+    sides : int64[q], OUT
+        Where missing rows go: ``RIGHT``, ``LEFT`` or ``OWN``.
+    infos : float64[q], OUT
+        Entropy in bits of the division that the cut makes; missing rows that it leaves out are a part of it.
+    n_tried : int64[q], OUT
+        Cuts that left enough on both sides.
+    """
+    n_stats = node_stats.shape[0]
+    m = rows.shape[0]
+    left = np.zeros(n_stats)
+    right = np.zeros(n_stats)
+    gone = np.zeros(n_stats)
+    present = np.zeros(n_stats)
+    for c in range(ordered_columns.shape[0]):
+        column = values[ordered_columns[c]]
+        order = orders[c]
+        last = n_present[c]
+        gains[c] = -1.0
+        cuts[c] = -1
+        sides[c] = RIGHT
+        infos[c] = 0.0
+        n_tried[c] = 0
+        if last == 0 or (last == m and column[rows[order[0]]] == column[rows[order[m - 1]]]):
+            continue
+        gone[:] = 0.0
+        gone_weight = 0.0
+        for k in range(last, m):
+            row = rows[order[k]]
+            gone_weight += weights[order[k]]
+            for e in range(index.shape[1]):
+                gone[index[row, e]] += weights[order[k]] * amounts[row, e]
+        subtract(node_stats, gone, present)
+        n_gone = m - last
+        mode = modes[c]
+        if n_gone == 0:
+            mode = LEAVE_OUT
+        base = cost_of(node_stats, outputs, number, table)
+        if mode == LEAVE_OUT:
+            base = cost_of(present, outputs, number, table)
+        elif mode == OWN_BRANCH:
+            base -= cost_of(gone, outputs, number, table)
+        present_weight = 0.0
+        for k in range(last):
+            present_weight += weights[order[k]]
+        min_weight = max(least.flat, min(least.most, least.share * present_weight))
+        left[:] = 0.0
+        left_weight = 0.0
+        best = -1.0
+        best_left = 0.0
+        for k in range(last):
+            row = rows[order[k]]
+            weight = weights[order[k]]
+            left_weight += weight
+            for e in range(index.shape[1]):
+                left[index[row, e]] += weight * amounts[row, e]
+            if k == last - 1:
+                break
+            if column[rows[order[k + 1]]] == column[row]:
+                continue
+            here = k + 1
+            right_weight = present_weight - left_weight
+            right_extra = n_gone if mode == BOTH_SIDES else 0
+            extra_weight = gone_weight if mode == BOTH_SIDES else 0.0
+            subtract(present, left, right)
+            # Missing right first: at equal gain that is preferred.
+            if (
+                min(here, last - here + right_extra) >= min_rows
+                and min(left_weight, right_weight + extra_weight) >= min_weight
+            ):
+                n_tried[c] += 1
+                if mode == BOTH_SIDES:
+                    add(right, gone, 1.0)
+                gain = gain_of_cut(base, left, right, outputs, number, table)
+                if mode == BOTH_SIDES:
+                    add(right, gone, -1.0)
+                if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
+                    best = gain
+                    cuts[c] = k
+                    best_left = left_weight
+                    sides[c] = OWN if mode == OWN_BRANCH else RIGHT
+            if (
+                mode == BOTH_SIDES
+                and min(here + n_gone, last - here) >= min_rows
+                and min(left_weight + gone_weight, right_weight) >= min_weight
+            ):
+                add(left, gone, 1.0)
+                gain = gain_of_cut(base, left, right, outputs, number, table)
+                add(left, gone, -1.0)
+                if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
+                    best = gain
+                    cuts[c] = k
+                    best_left = left_weight
+                    sides[c] = LEFT
+        if mode != LEAVE_OUT and min(last, n_gone) >= min_rows and min(present_weight, gone_weight) >= min_weight:
+            # Present against missing: the cut behind the last present row.
+            if mode == OWN_BRANCH:
+                base += cost_of(gone, outputs, number, table)
+            gain = gain_of_cut(base, present, gone, outputs, number, table)
+            if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
+                best = gain
+                cuts[c] = last - 1
+                best_left = present_weight
+                sides[c] = RIGHT
+        gains[c] = best
+        if best >= 0.0:
+            before = best_left
+            after = present_weight - best_left
+            apart = gone_weight
+            if mode == BOTH_SIDES or (mode == OWN_BRANCH and sides[c] != OWN):
+                before += gone_weight if sides[c] == LEFT else 0.0
+                after += gone_weight if sides[c] == RIGHT else 0.0
+                apart = 0.0
+            whole = before + after + apart
+            infos[c] = -(bits(before, whole) + bits(after, whole) + bits(apart, whole))
+
+
+@kernel
+def tabulate(codes, level_starts, rows, weights, index, amounts, tables, counts):
+    """Sum the statistics of each level of each level column.
+
+    Parameters
+    ----------
+    codes, level_starts, index, amounts
+        As in ``Problem``.
+    rows, weights
+        As in ``Instances``.
+    tables : float64[n_levels, n_stats], INOUT
+        Zero on entry.
+    counts : int64[n_levels], INOUT
+        Instances of each level.
+    """
+    for c in range(codes.shape[0]):
+        start = level_starts[c]
+        for i in range(rows.shape[0]):
+            row = rows[i]
+            at = start + codes[c, row]
+            counts[at] += 1
+            for e in range(index.shape[1]):
+                tables[at, index[row, e]] += weights[i] * amounts[row, e]
+
+
+@kernel
+def weigh_levels(
+    tables, counts, level_starts, node_stats, outputs, number, table, is_classes, has_own, gains, infos, held
+):
+    """A branch per level: what each level column's division gains.
+
+    Parameters
+    ----------
+    tables : float64[n_levels, n_stats], counts : int64[n_levels], level_starts : int64[k + 1], IN
+        As ``tabulate`` leaves them; the last row of a column is that of its missing cells.
+    node_stats : float64[n_stats], IN
+    has_own : uint8[k], IN
+        Whether missing cells have a branch of their own; else they are left out.
+    gains, infos : float64[k], OUT
+        Cost taken away; entropy in bits of the division, left out missing rows a part of it.
+    held : float64[k, 4], OUT
+        Branches with rows, fewest rows and least weight of one, weight of the second heaviest.
+    """
+    n_stats = node_stats.shape[0]
+    present = np.empty(n_stats)
+    for c in range(level_starts.shape[0] - 1):
+        last = level_starts[c + 1] - 1
+        subtract(node_stats, tables[last], present)
+        gain = cost_of(node_stats if has_own[c] else present, outputs, number, table)
+        n_held = 0
+        fewest = counts[last] if has_own[c] and counts[last] > 0 else np.int64(2**62)
+        lightest = np.inf
+        first = 0.0
+        second = 0.0
+        whole = 0.0
+        info = 0.0
+        logs = 0.0
+        for at in range(level_starts[c], last + 1):
+            if counts[at] == 0:
+                continue
+            weight = tables[at, 0]
+            if is_classes:
+                for t in range(1, outputs[1]):
+                    weight += tables[at, t]
+            whole += weight
+            logs += times_log(weight, table)
+            if at == last and not has_own[c]:
+                continue
+            n_held += 1
+            fewest = min(fewest, counts[at])
+            lightest = min(lightest, weight)
+            if weight > first:
+                second = first
+                first = weight
+            else:
+                second = max(second, weight)
+            gain -= cost_of(tables[at], outputs, number, table)
+        if whole > 0.0:
+            info = (times_log(whole, table) - logs) / whole
+        gains[c] = max(gain, 0.0)
+        infos[c] = max(info, 0.0)
+        held[c, 0] = n_held
+        held[c, 1] = fewest
+        held[c, 2] = lightest
+        held[c, 3] = second
+
+
+# Every cut, one by one.
 
 
 @dataclass(frozen=True)
@@ -180,13 +507,13 @@ class _SideCosts:
         elif side == RIGHT:
             second = np.concatenate([gone, present[::-1]])
         else:
-            own = medians.cost(self.problem, self.rows[gone], self.weights[gone])
+            own = median_costs.cost(self.problem, self.rows[gone], self.weights[gone])
         every = np.concatenate([present, gone])
-        left = medians.costs_along(self.problem, self.rows[first], self.weights[first])
-        right = medians.costs_along(self.problem, self.rows[second], self.weights[second])
+        left = median_costs.costs_along(self.problem, self.rows[first], self.weights[first])
+        right = median_costs.costs_along(self.problem, self.rows[second], self.weights[second])
         n_left = places + 1 + (len(gone) if side == LEFT else 0)
         n_right = last - 1 - places + (len(gone) if side == RIGHT else 0)
-        base = medians.cost(self.problem, self.rows[every], self.weights[every])
+        base = median_costs.cost(self.problem, self.rows[every], self.weights[every])
         costs = left[n_left - 1] + np.where(n_right > 0, right[n_right - 1], 0.0) + own
         return np.maximum(base - costs, 0.0)
 
@@ -217,7 +544,7 @@ def best_cuts_by_table(
 def middle_between(before: float, after: float) -> float:
     """The cut between two neighbouring values; ``+inf`` where ``after`` is nan (present against missing).
 
-    One at a time what ``grow.grower.thresholds`` does for whole arrays, which takes 60 us.
+    One at a time what ``grow.exact.grower.thresholds`` does for whole arrays, which takes 60 us.
     """
     if after != after:
         return math.inf

@@ -1,6 +1,9 @@
-"""Growing one tree node by node. In: ``Problem``, a policy, limits. Out: ``Grown``. Callers: estimators.
+"""Growing one tree node by node. In: ``Problem``, a policy, limits. Out: ``Grown``: the tree and how it grew.
 
-take a node -> let the policy choose a test -> divide the node's instances among its branches -> repeat -> ``Tree``
+    take a node -> let the policy choose a test -> divide the node's instances among its branches -> repeat
+    -> number the nodes level by level -> ``Tree``
+
+``retrace`` follows a tree that another grower made, and says what every node was offered.
 """
 
 from __future__ import annotations
@@ -12,16 +15,21 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.data.memory import check_fits
-from treewright.grow.by_node.assemble import Record, assemble
-from treewright.grow.by_node.candidates import Candidate, heaviest_of, is_two_way
+from treewright.grow.by_node.candidates import (
+    Candidate,
+    Surrogate,
+    find_surrogates,
+    heaviest_of,
+    is_two_way,
+    sides_of_missing,
+)
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, all_instances, divide, is_pure, own
-from treewright.grow.by_node.policy import Choice, Policy
-from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.search import SAME
+from treewright.grow.by_node.search import SAME, Choice, Policy
 from treewright.grow.by_node.significance import Chance, chance_of
-from treewright.grow.by_node.surrogates import Surrogate, find_surrogates, sides_of_missing
 from treewright.grow.frontier import BestFirst
-from treewright.tree.arrays import Tree
+from treewright.grow.problem import Problem
+from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
+from treewright.tree.tests import level_bits, level_branches, node_cuts, node_levels
 
 NODE_BYTES = 600  # of a node while the tree grows and is laid out: its record, arrays and level sets
 
@@ -332,3 +340,238 @@ def grow_by_node(problem: Problem, policy: Policy, stops: Stops, *, keep_trace: 
             )
         )
     return Grown(tree, np.array(sorted(inexact), np.int64), tuple(trace))
+
+
+# From records to the arrays of a tree.
+
+
+@dataclass(eq=False, slots=True)
+class Record:
+    """What is known of a node; ``candidate`` is None at a leaf."""
+
+    parent: int
+    branch: int
+    depth: int
+    n_samples: int
+    weight: float
+    impurity: float
+    value: np.ndarray
+    candidate: Candidate | None = None
+    missing_branch: int = 0
+    surrogates: Sequence[Surrogate] = ()
+
+
+def assemble(records: list[Record], problem: Problem) -> tuple[Tree, np.ndarray]:
+    """Number the nodes level by level, siblings side by side, and lay them out.
+
+    Returns
+    -------
+    tree : Tree
+    places : int64[n]
+        Position of each record's node.
+    """
+    n = len(records)
+    parents = np.array([record.parent for record in records], np.int64)
+    places = _places(parents, np.array([record.depth for record in records]), [record.branch for record in records])
+    order = np.argsort(places)
+    laid_out = [records[at] for at in order.tolist()]
+    tables = _SideTables(problem)
+    level_set = np.full(n, -1, np.int32)
+    for node, record in enumerate(laid_out):
+        if record.candidate is not None:
+            level_set[node] = tables.add_test(record.candidate)
+            for surrogate in record.surrogates:
+                tables.add_surrogate(node, surrogate)
+    tests = [record.candidate for record in laid_out]
+    first_child = np.full(n, -1, np.int64)
+    is_first = np.array([record.branch == 0 and record.parent >= 0 for record in laid_out], bool)
+    first_child[places[parents[order[is_first]]]] = np.flatnonzero(is_first)
+    return Tree(
+        kind=np.array([LEAF if test is None else test.kind for test in tests], np.uint8),
+        feature=np.array([-1 if test is None else test.feature for test in tests], np.int32),
+        threshold=np.array(
+            [test.threshold + 0.0 if test is not None and test.kind == THRESHOLD else 0.0 for test in tests]
+        ),
+        first_child=first_child.astype(np.int32),
+        n_branches=np.array([0 if test is None else test.n_branches for test in tests], np.int32),
+        missing_branch=np.array([record.missing_branch for record in laid_out], np.int32),
+        level_set=level_set,
+        n_samples=np.array([record.n_samples for record in laid_out], np.int64),
+        weight=np.array([record.weight for record in laid_out]) * problem.weight_unit,
+        impurity=np.array([max(record.impurity, 0.0) for record in laid_out]),
+        value=np.array([record.value for record in laid_out]) * (problem.weight_unit if problem.is_classes else 1.0),
+        **tables.arrays(),
+    ), places
+
+
+def _places(parents: np.ndarray, depths: np.ndarray, branches: list[int]) -> np.ndarray:
+    """Position of each record: by depth, then by the parent's position, then by branch."""
+    places = np.zeros(len(parents), np.int64)
+    number = np.array(branches)
+    end = 0
+    # By depth, so that a level's parents have their places before it; sorting once keeps this linear in the depth.
+    by_depth = np.argsort(depths, kind="stable")
+    bounds = np.searchsorted(depths[by_depth], np.arange(depths.max() + 2))
+    for start, stop in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        level = by_depth[start:stop]
+        above = places[np.maximum(parents[level], 0)]
+        level = level[np.lexsort((number[level], above))]
+        places[level] = np.arange(end, end + len(level))
+        end += len(level)
+    return places
+
+
+class _SideTables:
+    """The side tables of a tree, filled node by node."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.left: list[np.ndarray] = []
+        self.seen: list[np.ndarray] = []
+        self.level_branch: list[np.ndarray] = []
+        self.cuts: list[np.ndarray] = []
+        self.surrogates: list[tuple[int, int, float, int, int, float, float]] = []
+        self.n_words = self.n_entries = self.n_cuts = 0
+
+    def add_test(self, test: Candidate) -> int:
+        """Keep a test's part; returns where it begins, -1 where it needs none."""
+        if test.kind == SUBSET:
+            return self.add_words(test.branch_of)
+        if test.kind == MULTIWAY:
+            self.level_branch.append(test.branch_of)
+            self.n_entries += len(test.branch_of)
+            return self.n_entries - len(test.branch_of)
+        if test.kind == INTERVALS:
+            self.cuts.append(test.cuts)
+            self.n_cuts += len(test.cuts)
+            return self.n_cuts - len(test.cuts)
+        return -1
+
+    def add_words(self, branch_of: np.ndarray) -> int:
+        """Keep a two-sided partition as bit sets; returns where they begin."""
+        n_words = (len(branch_of) - 1) // 64 + 1
+        bits = np.zeros((2, 64 * n_words), np.uint8)
+        bits[0, : len(branch_of)] = np.where(branch_of < 0, ~branch_of, branch_of) == 0
+        bits[1, : len(branch_of)] = branch_of >= 0
+        words = np.packbits(bits, axis=1, bitorder="little").view("<u8").astype(np.uint64)
+        self.left.append(words[0])
+        self.seen.append(words[1])
+        self.n_words += n_words
+        return self.n_words - n_words
+
+    def add_surrogate(self, node: int, surrogate: Surrogate) -> None:
+        """Keep a surrogate of a node."""
+        test = surrogate.test
+        offset = self.add_words(test.branch_of) if test.kind == SUBSET else -1
+        threshold = test.threshold + 0.0 if test.kind == THRESHOLD else 0.0
+        self.surrogates.append(
+            (node, test.feature, threshold, offset, surrogate.flipped, surrogate.agreement, surrogate.adjusted)
+        )
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The side tables by the names of ``Tree``."""
+        columns = list(zip(*self.surrogates, strict=True)) or [()] * 7
+        names = ("node", "feature", "threshold", "level_set", "flipped", "agreement", "adjusted")
+        types = (np.int32, np.int32, np.float64, np.int32, np.uint8, np.float64, np.float64)
+        surrogates = {
+            f"surrogate_{name}": np.array(column, dtype)
+            for name, column, dtype in zip(names, columns, types, strict=True)
+        }
+        return {
+            "levels_left": np.concatenate([*self.left, np.empty(0, np.uint64)]),
+            "levels_seen": np.concatenate([*self.seen, np.empty(0, np.uint64)]),
+            "level_branch": np.concatenate([*self.level_branch, np.empty(0, np.int32)]).astype(np.int32),
+            "cuts": np.concatenate([*self.cuts, np.empty(0)]),
+            **surrogates,
+        }
+
+
+# How a tree that is there already would have grown.
+
+
+def candidate_of(tree: Tree, node: int, problem: Problem) -> Candidate:
+    """The test of an inner node as a candidate; its gain and score are 0."""
+    kind, feature = int(tree.kind[node]), int(tree.feature[node])
+    n_branches, missing = int(tree.n_branches[node]), int(tree.missing_branch[node])
+    if problem.missing in ("fractional", "surrogate"):
+        missing = EVERY_BRANCH
+    column = problem.schema.columns[feature]
+    cuts, branch_of = np.empty(0), np.empty(0, np.int64)
+    if kind == INTERVALS:
+        cuts = node_cuts(tree, node)
+    elif kind == MULTIWAY:
+        branch_of = _branch_of(*level_branches(column, tree, node))
+    elif kind == SUBSET:
+        left, seen = node_levels(column, tree, node)
+        branch_of = _branch_of(~left, seen)
+    return Candidate(
+        feature, kind, n_branches, missing, 0.0, 0.0,
+        threshold=float(tree.threshold[node]), cuts=cuts, branch_of=branch_of,
+    )  # fmt: skip
+
+
+def _branch_of(branch: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """``Candidate.branch_of``: the branch of each level, ``~branch`` where the node did not hold it."""
+    branch = branch.astype(np.int64)
+    return np.where(seen, branch, ~branch)
+
+
+def surrogates_of(tree: Tree, node: int, problem: Problem) -> list[Surrogate]:
+    """The surrogates of a node, best first."""
+    found = []
+    first, last = np.searchsorted(tree.surrogate_node, [node, node + 1]).tolist()
+    for at in range(first, last):
+        feature, offset = int(tree.surrogate_feature[at]), int(tree.surrogate_level_set[at])
+        test = Candidate(feature, 1, 2, 0, 0.0, 0.0, threshold=float(tree.surrogate_threshold[at]))
+        if offset >= 0:
+            left, seen = level_bits(problem.schema.columns[feature], tree, offset)
+            test = Candidate(feature, SUBSET, 2, 0, 0.0, 0.0, branch_of=_branch_of(~left, seen))
+        found.append(
+            Surrogate(
+                test,
+                int(tree.surrogate_flipped[at]),
+                float(tree.surrogate_agreement[at]),
+                float(tree.surrogate_adjusted[at]),
+            )
+        )
+    return found
+
+
+def retrace(tree: Tree, problem: Problem, policy: Policy) -> tuple[Step, ...]:
+    """What every inner node was offered, level by level.
+
+    Parameters
+    ----------
+    tree : Tree
+        Grown on the rows of ``problem``.
+    """
+    steps = []
+    waiting = {0: all_instances(problem)}
+    for node in np.flatnonzero(~tree.is_leaf).tolist():
+        instances = waiting.pop(node)
+        choice = policy.choose(instances, None)
+        own = chosen = candidate_of(tree, node, problem)
+        if choice.chosen is not None and choice.chosen.feature == own.feature:
+            chosen = choice.chosen
+        steps.append(
+            Step(
+                node,
+                int(tree.depth[node]),
+                len(instances),
+                float(tree.weight[node]),
+                float(tree.impurity[node]),
+                choice.gains,
+                choice.scores,
+                chosen,
+            )
+        )
+        answers = own.branches(problem, instances.rows)
+        children = divide_by(
+            problem, instances, answers, shares_of(own, instances, answers), surrogates_of(tree, node, problem),
+            int(tree.missing_branch[node]),
+        )  # fmt: skip
+        first = int(tree.first_child[node])
+        for branch, child in enumerate(children):
+            if child is not None and not tree.is_leaf[first + branch]:
+                waiting[first + branch] = child
+    return tuple(steps)

@@ -1,4 +1,4 @@
-"""The rows of one node. In: a problem, or a node and its branches. Out: ``Instances``. Callers: grow.by_node.
+"""The rows of one node. In: a problem, or a node and its branches. Out: ``Instances``.
 
 An instance is a row with a weight: with fractional missing values one row is in several nodes at once, with a part of
 its weight in each. A node owns its instances and, for every ordered column, their positions in ascending order of the
@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
-from treewright.grow.by_node.problem import Problem
+from treewright.grow.problem import Problem
 
 EVERY_BRANCH = -1
 

@@ -1,4 +1,4 @@
-"""Partitions of a column's levels. In: the statistics of each level. Out: ``Partition``. Caller: grow.by_node.search.
+"""Partitions of a column's levels. In: the statistics of each level. Out: ``Partition``.
 
 Two sides (any subset, or one level against the rest), a branch per level, or C4.5's groups.
 """
@@ -12,9 +12,10 @@ from functools import cache
 import numpy as np
 
 from treewright.data.memory import check_fits
-from treewright.grow.by_node.criteria import Criterion, settled
-from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.scan import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
+from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
+from treewright.grow.criteria import median_costs
+from treewright.grow.criteria.costs import Criterion, settled
+from treewright.grow.problem import Problem
 
 EXHAUSTIVE_LEVELS = 10  # as grow.subsets: 2**9 - 1 = 511 partitions
 
@@ -272,3 +273,98 @@ def branch_per_level(
     whole = criterion.costs(problem, tables.sum(axis=0))
     gain = float(settled(criterion, whole - criterion.costs(problem, tables).sum(), whole))
     return Partition(gain, np.arange(v), v, side) if gain >= 0.0 else None
+
+
+def partition_by_medians(
+    problem: Problem,
+    nominal_splits: str,
+    feature: int,
+    levels: Levels,
+    instances: object,
+    tolerance: float,
+    *,
+    min_rows: int,
+    min_weight: float,
+) -> Partition | None:
+    """The best partition of a column's levels; two sides are searched in the order of the levels' medians.
+
+    Parameters
+    ----------
+    instances : Instances
+    nominal_splits, min_rows, min_weight
+        As in ``cuts.Rules``.
+    """
+    rows, weights = instances.rows, instances.weights  # type: ignore[attr-defined]
+    place = int(np.searchsorted(problem.level_columns, feature))
+    codes = problem.codes[place, rows]
+    v = len(levels.counts)
+
+    def cost_where(chosen: np.ndarray) -> float:
+        return median_costs.cost(problem, rows[chosen], weights[chosen])
+
+    gone = codes == v
+    considered = ~gone if levels.mode == LEAVE_OUT else np.ones(len(rows), bool)
+    base = cost_where(considered)
+    if nominal_splits == "multiway":
+        return _branch_per_level_by_medians(levels, codes, weights, base, cost_where, tolerance, min_rows, min_weight)
+    present = np.flatnonzero(levels.counts)
+
+    def gains_of(masks: np.ndarray, side: int) -> np.ndarray:
+        gains = np.full(len(masks), -1.0)
+        for k, mask in enumerate(masks):
+            left = np.isin(codes, present[mask])
+            right = ~left & ~gone
+            if levels.mode != LEAVE_OUT and side == LEFT:
+                left |= gone
+            elif levels.mode != LEAVE_OUT and side == RIGHT:
+                right |= gone
+            enough = min(left.sum(), right.sum()) >= max(min_rows, 1)
+            if enough and min(weights[left].sum(), weights[right].sum()) >= min_weight:
+                own = cost_where(gone) if side == OWN else 0.0
+                gains[k] = max(base - cost_where(left) - cost_where(right) - own, 0.0)
+        return gains
+
+    if nominal_splits == "one_vs_rest":
+        masks, exact = np.eye(len(present), dtype=bool), True
+    else:
+        # By the lower median of the first output, as the grower by levels orders them.
+        y = problem.targets[0, rows]
+        medians = [median_costs.middle_values(y[codes == code], weights[codes == code])[0] for code in present]
+        # One level or two: there is only one division.
+        masks, exact = prefixes(np.array(medians)), len(present) <= 2
+    return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
+
+
+def _branch_per_level_by_medians(
+    levels: Levels,
+    codes: np.ndarray,
+    weights: np.ndarray,
+    base: float,
+    cost_where,
+    tolerance: float,
+    min_rows: int,
+    min_weight: float,
+) -> Partition | None:
+    """As ``branch_per_level``."""
+    v = len(levels.counts)
+    branch = codes.copy()
+    side = -1
+    if levels.n_gone and levels.mode == OWN_BRANCH:
+        side = v
+    elif levels.n_gone and levels.mode != LEAVE_OUT:
+        present = np.flatnonzero(levels.counts).tolist()
+        joined = [cost_where((codes == code) | (codes == v)) - cost_where(codes == code) for code in present]
+        side = present[int((np.array(joined) <= min(joined) + tolerance).argmax())]
+        branch[codes == v] = side
+    else:
+        branch = branch[codes != v]
+        weights = weights[codes != v]
+    held, counts = np.unique(branch, return_counts=True)
+    lightest = min(weights[branch == b].sum() for b in held)
+    if len(held) < 2 or counts.min() < min_rows or lightest < min_weight:
+        return None
+    kept = codes if levels.mode != LEAVE_OUT else np.where(codes == v, -1, codes)
+    if side >= 0:
+        kept = np.where(codes == v, side, codes)
+    total = sum(cost_where(kept == b) for b in held)
+    return Partition(max(base - total, 0.0), np.arange(v), v, side)

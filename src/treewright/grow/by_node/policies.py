@@ -1,7 +1,4 @@
-"""An algorithm's problem and policy from its parameters. In: names and values. Out: ``Problem``, ``Policy``.
-
-Callers: estimators (their own parameters), model (those that a model file states).
-"""
+"""An algorithm's problem and policy from its parameters. In: names and values. Out: ``Problem``, ``Policy``."""
 
 from __future__ import annotations
 
@@ -15,13 +12,11 @@ import numpy as np
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.c45 import C45Policy, C45Search
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import BinnedProblem, bin_numbers
-from treewright.grow.by_node.criteria import NUMBERS, Criterion
+from treewright.grow.by_node.chaid import BinnedProblem, ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.cuts import Rules
-from treewright.grow.by_node.policy import GainPolicy, Policy, RatioPolicy
-from treewright.grow.by_node.problem import Problem, class_problem, number_problem
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
+from treewright.grow.criteria.costs import NUMBERS, Criterion
+from treewright.grow.problem import Problem, class_problem, number_problem
 from treewright.tree.arrays import Missing
 
 ALGORITHMS = ("cart", "id3", "c45", "chaid")
@@ -73,11 +68,6 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
     problem : Problem
     n_rows : int
         Rows of the fit: what shares are shares of.
-
-    Raises
-    ------
-    ParameterError
-        The algorithm or its criterion is not known, or parameters contradict each other.
     """
     least = count_of(parameters.get("min_samples_leaf", 1), n_rows)
     if algorithm == "id3":

@@ -1,22 +1,37 @@
-"""Candidate tests of a node by impurity. In: a problem, a node's instances. Out: ``Found``: the best of each column.
+"""Candidate tests of a node by impurity, and which is taken. In: a node's instances. Out: ``Found``, ``Choice``.
 
-Callers: the policies of grow.by_node, explain.audit.
+``Search`` finds the best test of each column. A policy takes one of them: ``GainPolicy`` (CART, ID3) the column that
+gains most, ``RatioPolicy`` the one of the largest gain ratio; C4.5 and CHAID have files of their own.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypedDict
+from typing import ClassVar, Protocol, TypedDict
 
 import numpy as np
 
-from treewright.grow.by_node import medians
 from treewright.grow.by_node.candidates import Candidate, heaviest_of, level_branches, split_information
-from treewright.grow.by_node.criteria import ABSOLUTE_ERROR, POISSON, Criterion
-from treewright.grow.by_node.cuts import Cuts, Rules, best_cuts_by_table, middle_between
-from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, sum_statistics
+from treewright.grow.by_node.cuts import (
+    BOTH_SIDES,
+    LEAVE_OUT,
+    LEFT,
+    OWN,
+    OWN_BRANCH,
+    Cuts,
+    Least,
+    Rules,
+    best_cuts_by_table,
+    measure,
+    middle_between,
+    scan_columns,
+    tabulate,
+    weigh_levels,
+)
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances, sum_statistics, value_of
 from treewright.grow.by_node.levels import (
     Levels,
     Partition,
@@ -24,27 +39,18 @@ from treewright.grow.by_node.levels import (
     branch_per_level,
     divisions,
     gains_by_table,
+    partition_by_medians,
     two_sides,
 )
-from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.scan import (
-    BOTH_SIDES,
-    LEAVE_OUT,
-    LEFT,
-    OWN,
-    OWN_BRANCH,
-    Least,
-    measure,
-    scan_columns,
-    tabulate,
-    weigh_levels,
-)
+from treewright.grow.criteria import median_costs
+from treewright.grow.criteria.costs import ABSOLUTE_ERROR, POISSON, Criterion
+from treewright.grow.problem import Problem
 from treewright.tree.arrays import MULTIWAY, SUBSET, THRESHOLD
 
 MODES = {"direction": BOTH_SIDES, "branch": OWN_BRANCH}
 # Gains that differ by less than this share of the node's cost are equal: mathematically equal ones differ by roundings.
 SAME = 1e-12
-# The same as a share of the sums that the cost is the small difference of.
+# What rounding leaves of large sums whose small difference is the cost, as a share of the sums.
 ROUNDINGS = 2e-15
 
 
@@ -197,7 +203,7 @@ class Search:
             return cost * problem.square_unit, weight
         weight = instances.weight
         if criterion.number == ABSOLUTE_ERROR:
-            return medians.cost(problem, instances.rows, instances.weights), weight
+            return median_costs.cost(problem, instances.rows, instances.weights), weight
         return float(criterion.costs(problem, instances.stats)), weight
 
     def search_cuts(self, instances: Instances, tolerance: float) -> Cuts:
@@ -320,7 +326,7 @@ class Search:
         if present.sum() + (levels.n_gone > 0 and levels.mode != LEAVE_OUT) < 2:
             return None
         if criterion.number == ABSOLUTE_ERROR:
-            return medians.partition(problem, rules.nominal_splits, feature, levels, instances, tolerance, **least)
+            return partition_by_medians(problem, rules.nominal_splits, feature, levels, instances, tolerance, **least)
         if rules.nominal_splits == "multiway":
             return branch_per_level(problem, criterion, levels, tolerance, **least)
         masks, exact = divisions(
@@ -328,3 +334,122 @@ class Search:
         )
         gains_of = partial(gains_by_table, problem, criterion, levels, **least)
         return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
+
+
+# Policies: which column a node asks about.
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """What a node was offered and took.
+
+    Attributes
+    ----------
+    gains, scores : float64[p]
+        Of the best candidate of each column; -1 (gain) and nan (score) where it offers none.
+    chosen : Candidate or None
+    """
+
+    gains: np.ndarray
+    scores: np.ndarray
+    chosen: Candidate | None
+
+
+class Policy(Protocol):
+    """An algorithm's way to choose a test."""
+
+    by_ratio: ClassVar[bool]  # whether scores are gain ratios
+
+    def impurity(self, instances: Instances) -> float:
+        """Impurity of a node, in the criterion's units."""
+
+    def value(self, instances: Instances) -> np.ndarray:
+        """float64[n_values]: what a node predicts."""
+
+    def may_split(self, instances: Instances) -> bool:
+        """Whether it is worth to search the node at all."""
+
+    def choose(self, instances: Instances, columns: Sequence[int] | None) -> Choice:
+        """Choose among these columns; None means all."""
+
+    def candidates(self, instances: Instances) -> list[Candidate]:
+        """The best candidate of each column that offers one, in column order."""
+
+
+class GainPolicy:
+    """The column that gains most; of equals the first."""
+
+    by_ratio: ClassVar[bool] = False
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+
+    def impurity(self, instances: Instances) -> float:
+        """Impurity of a node."""
+        cost, weight = self.search.measure(instances)
+        return cost / weight
+
+    def value(self, instances: Instances) -> np.ndarray:
+        """What a node predicts: class counts, means, or medians under absolute error."""
+        if self.search.criterion.number == ABSOLUTE_ERROR:
+            return median_costs.medians_of(self.search.problem, instances.rows, instances.weights)
+        return value_of(self.search.problem, instances)
+
+    def may_split(self, instances: Instances) -> bool:  # noqa: ARG002 - C4.5 looks at them
+        """Whether it is worth to search the node at all."""
+        return True
+
+    def scores(self, found: Found) -> np.ndarray:
+        """float64[p]: what columns are compared by; nan where a column is out."""
+        return np.where(found.gains >= 0.0, found.gains, np.nan)
+
+    def tolerance(self, found: Found) -> float:
+        """Scores closer than this are equal."""
+        return found.tolerance
+
+    def choose(self, instances: Instances, columns: Sequence[int] | None = None) -> Choice:
+        """Choose among these columns; None means all."""
+        found = self.search.run(instances)
+        if columns is not None:
+            out = np.ones(len(found.gains), bool)
+            out[columns] = False
+            found.gains[out] = -1.0
+        scores = self.scores(found)
+        best = np.fmax.reduce(scores)
+        if best != best:
+            return Choice(found.gains, scores, None)
+        feature = int((scores >= best - self.tolerance(found)).argmax())
+        return Choice(found.gains, scores, found.build(feature, float(scores[feature])))
+
+    def candidates(self, instances: Instances) -> list[Candidate]:
+        """The best candidate of each column that offers one."""
+        found = self.search.run(instances)
+        scores = self.scores(found)
+        return [found.build(feature, float(scores[feature])) for feature in np.flatnonzero(found.gains >= 0.0).tolist()]
+
+
+class RatioPolicy(GainPolicy):
+    """The largest gain ratio among columns of at least average gain (Quinlan 1993, section 2.2)."""
+
+    by_ratio = True
+
+    def averaged(self, instances: Instances) -> np.ndarray:
+        """float64[k]: the gains that the average is made of."""
+        gains = self.search.run(instances).gains
+        return gains[gains >= 0.0]
+
+    def scores(self, found: Found) -> np.ndarray:
+        """Gain ratio; nan for a column below the average gain."""
+        scores = np.full(len(found.gains), np.nan)
+        offered = found.gains >= 0.0
+        if not offered.any():
+            return scores
+        average = float(found.gains[offered].mean())
+        for feature in np.flatnonzero(offered & (found.gains >= average - found.tolerance)).tolist():
+            info = found.split_info(feature)
+            scores[feature] = found.gains[feature] / info if info > 0.0 else 0.0
+        return scores
+
+    def tolerance(self, found: Found) -> float:  # noqa: ARG002 - a ratio has no unit
+        """Ratios closer than this are equal."""
+        return 1e-12

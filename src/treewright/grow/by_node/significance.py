@@ -1,7 +1,5 @@
 """Whether a node's test says more than chance. In: a node, its test, the columns looked at. Out: ``Chance``.
 
-Callers: grow.by_node.grower, explain.audit_search.
-
 The target is tested against the branches (Pearson's chi-squared for classes, F of a one-way analysis of variance for
 numbers). The test was the best of many, so p is multiplied by the number of tests that were possible (Bonferroni).
 """
@@ -17,12 +15,11 @@ import numpy as np
 from treewright.core.jit import kernel
 from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
-from treewright.grow.by_node.chaid_significance import F_TEST, PEARSON, log_multiplier, test_groups
+from treewright.grow.by_node.cuts import BOTH_SIDES, LEAVE_OUT, OWN_BRANCH
+from treewright.grow.by_node.independence import F_TEST, PEARSON, log_multiplier, test_groups
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
-from treewright.grow.by_node.policy import GainPolicy, Policy
-from treewright.grow.by_node.problem import Problem
-from treewright.grow.by_node.scan import BOTH_SIDES, LEAVE_OUT, OWN_BRANCH
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Policy, Search
+from treewright.grow.problem import Problem
 
 LOG_OF_2 = math.log(2.0)
 ROUNDED = 4 * 2.0**-53  # of a mean: numbers that differ by no more are equal but for roundings
@@ -89,11 +86,6 @@ def chance_of(
     Returns
     -------
     Chance
-
-    Raises
-    ------
-    TypeError
-        The policy has no search by impurity: it judges by a test of its own.
     """
     if not isinstance(policy, GainPolicy | C45Policy):
         raise TypeError(f"{type(policy).__name__} judges by a test of its own")

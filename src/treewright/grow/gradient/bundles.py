@@ -1,4 +1,4 @@
-"""Columns that share a histogram. In: rows as bins. Out: ``Bundles``. Caller: grow.gradient.grower.
+"""Columns that share a histogram. In: rows as bins. Out: ``Bundles``.
 
 Where columns are hardly ever anything but their first bin, and never two of them at once (one-hot columns), one byte
 says what all of them say: so their rows are added once (Ke et al. 2017, "LightGBM", section 4: exclusive feature

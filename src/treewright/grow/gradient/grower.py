@@ -1,4 +1,4 @@
-"""Growing trees on gradients. In: binned rows, a gradient and a hessian a row. Out: ``GradientTree``. Caller: boosting.
+"""Growing trees on gradients. In: binned rows, a gradient and a hessian a row. Out: ``GradientTree``.
 
 gradients -> words -> [take the best node -> part its rows -> histograms -> search] -> exact sums of the leaves
 """
@@ -6,7 +6,9 @@ gradients -> words -> [take the best node -> part its rows -> histograms -> sear
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,13 +16,24 @@ from treewright.core import threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.exceptions import TooLargeError
-from treewright.grow.gradient import large
 from treewright.grow.gradient.bundles import bundle
-from treewright.grow.gradient.grown import GradientTree, leaf_values
-from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, Limits, Rows, Table
-from treewright.grow.gradient.scales import Scales, scales_of
-from treewright.grow.gradient.search import draw_for_tree
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.gradient.layout import (
+    N_FREE,
+    N_LEAVES,
+    N_NODES,
+    Limits,
+    Rows,
+    Table,
+    columns_of,
+    desk_for,
+    growth_for,
+    limits_of,
+    most_leaves,
+    nodes_for,
+    table_of,
+)
+from treewright.grow.gradient.rows import blocks_of, part_rows, sum_up
+from treewright.grow.gradient.splitting import draw_for_tree
 from treewright.grow.gradient.step import (
     fill_of_node,
     free_slot_of,
@@ -30,21 +43,123 @@ from treewright.grow.gradient.step import (
     split_some,
 )
 from treewright.grow.gradient.symmetric import choose_level
-from treewright.grow.gradient.tables import (
-    columns_of,
-    desk_for,
-    growth_for,
-    limits_of,
-    most_leaves,
-    nodes_for,
-    table_of,
+from treewright.grow.gradient.words import (
+    Scales,
+    add_to_scores,
+    leaf_sums,
+    magnitudes,
+    note_leaves,
+    scales_of,
+    to_words,
 )
-from treewright.grow.gradient.words import add_to_scores, leaf_sums, magnitudes, note_leaves, to_words
 from treewright.grow.layout import MAX_ROWS
+from treewright.grow.settings import GradientSettings
 
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
 _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
 _MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
+
+
+@dataclass(frozen=True, eq=False)
+class GradientTree:
+    """A grown tree, before it is packed.
+
+    Attributes
+    ----------
+    first_child, column, cut : int32[n_nodes]
+        The first child's number (-1 at a leaf); column of the test; last bin on the left.
+    missing_branch : int8[n_nodes]
+    is_set : bool[n_nodes]
+        Which tests ask for a set of bins.
+    sets, seen : uint64[n_nodes, 4], or a single row where no column is nominal
+    gain : float64[n_nodes]
+        What each test gains.
+    leaves : int32[n_leaves]
+        The leaves' numbers, ascending.
+    begins, ends : int32[n_leaves]
+        Where each leaf's rows stand in ``order``.
+    order : int32[2 n]
+        Where the tree's rows stand; the next tree writes over it.
+    values : float64[n_leaves]
+        Newton's step within the bounds of monotone constraints; not yet times the learning rate.
+    bounds : float64[2, n_leaves]
+        Those bounds.
+    depth : int32[n_nodes]
+        Edges from the root.
+    covers : float64[n_leaves]
+        Sums of hessians.
+    """
+
+    first_child: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+    missing_branch: np.ndarray
+    is_set: np.ndarray
+    sets: np.ndarray
+    seen: np.ndarray
+    gain: np.ndarray
+    leaves: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    order: np.ndarray
+    values: np.ndarray
+    bounds: np.ndarray
+    depth: np.ndarray
+    covers: np.ndarray
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes, leaves included."""
+        return len(self.first_child)
+
+    def groups(self, leaves: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of some groups of leaves, group by group.
+
+        Parameters
+        ----------
+        leaves : sequence of sequences of int
+            Of each group places in ``leaves``.
+
+        Returns
+        -------
+        rows : int32[m]
+        starts : int64[k + 1]
+            Where each group begins.
+        """
+        sizes = [int((self.ends[group] - self.begins[group]).sum()) for group in map(list, leaves)]
+        rows = [self.order[self.begins[leaf] : self.ends[leaf]] for group in leaves for leaf in group]
+        return np.concatenate(rows), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def leaves_below(self) -> list[list[int]]:
+        """Of each node the places of the leaves below it; of a leaf its own."""
+        below: list[list[int]] = [[] for _ in range(self.n_nodes)]
+        for place, leaf in enumerate(self.leaves.tolist()):
+            below[leaf] = [place]
+        for node in range(self.n_nodes - 1, -1, -1):  # children stand behind their parents
+            first = int(self.first_child[node])
+            if first >= 0:
+                below[node] = below[first] + below[first + 1]
+        return below
+
+
+def leaf_values(g: np.ndarray, h: np.ndarray, settings: GradientSettings, bounds: np.ndarray) -> np.ndarray:
+    """Newton's step of each leaf: minus gradient over hessian, shrunk and within bounds; 0 without curvature.
+
+    Parameters
+    ----------
+    g, h : float64[k]
+    settings : GradientSettings
+    bounds : float64[2, k]
+
+    Returns
+    -------
+    float64[k]
+    """
+    shrunk = g if settings.l1 == 0.0 else np.maximum(g - settings.l1, 0.0) + np.minimum(g + settings.l1, 0.0)
+    below = h + settings.l2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        values = np.where(below > 0, -shrunk / below, 0.0)
+    return np.minimum(np.maximum(values, bounds[0]), bounds[1]) + 0.0
 
 
 class _Stage:
@@ -75,11 +190,6 @@ class GradientGrower:
     repeats : int32[n] or None
         How many rows each counts as.
     settings : GradientSettings
-
-    Raises
-    ------
-    TooLargeError
-        More rows than can be numbered, or too little memory.
     """
 
     def __init__(
@@ -98,7 +208,7 @@ class GradientGrower:
         self.repeats = np.empty(0, np.int32) if repeats is None else repeats
         self.every_row = np.arange(n, dtype=np.int32)
         self.blocks = [(begin, min(begin + _BLOCK_ROWS, n)) for begin in range(0, n, _BLOCK_ROWS)]
-        self.shares = large.blocks_of(0, n, self.n_threads).tolist()  # of the threads
+        self.shares = blocks_of(0, n, self.n_threads).tolist()  # of the threads
         self.n_rows = n if repeats is None else int(repeats.sum(dtype=np.int64))
         self.n_leaves, self.width = most_leaves(settings, n, self.n_rows), bundles.width
         self._make_room()
@@ -156,11 +266,6 @@ class GradientGrower:
         Returns
         -------
         GradientTree
-
-        Raises
-        ------
-        DataError
-            A gradient or a hessian is not finite.
         """
         with self.stage("gradients"):
             scales = self._to_words(gradient, hessian)
@@ -232,7 +337,7 @@ class GradientGrower:
     def _sum_up(self, begin: int, end: int, slot: int, *, is_every_row: bool = False) -> None:
         """The histogram of some rows, into a slot."""
         with self.stage("histograms"):
-            large.sum_up(
+            sum_up(
                 self.rows, self.stride, begin, end, self.histograms, self.growth.slots[slot], is_every_row=is_every_row
             )
 
@@ -261,7 +366,7 @@ class GradientGrower:
         with self.stage("partition"):
             fill_of_node(node, self.table, nodes, self.desk.goes_left)
             column = self.table.columns[nodes.column[node]]
-            n_left = large.part_rows(column, self.desk.goes_left, rows, begin, end, self.n_threads)
+            n_left = part_rows(column, self.desk.goes_left, rows, begin, end, self.n_threads)
             first, smaller, is_wanted = open_node(node, n_left, self.table, rows, nodes, limits, growth)
         if not is_wanted:
             return

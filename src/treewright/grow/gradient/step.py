@@ -1,9 +1,10 @@
-"""Splitting nodes until none is left to be split. In: the root. Out: the tree's nodes. Caller: grow.gradient.grower.
+"""Splitting nodes until none is left to be split. In: the root. Out: the tree's nodes.
 
     take the best that waits -> part its rows -> sum up the smaller child -> the larger is what is left -> search
 
-A node of many cells is left to ``large``, which has threads; everything of less is done here without a way back to
-Python. Both use the same parts.
+The parent's histogram less the smaller child's is the larger child's, in the parent's slot: only the smaller half of
+the rows is ever read. A node of many cells is left to the grower, which has threads; everything of less is done here
+without a way back to Python. Both use the same parts.
 """
 
 from __future__ import annotations
@@ -11,21 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
-from treewright.grow.gradient.cuts import LOW, value_of
-from treewright.grow.gradient.histograms import add_some, subtract
-from treewright.grow.gradient.layout import (
-    MISSING_BIN,
-    N_FREE,
-    N_LEAVES,
-    N_NODES,
-    N_WAITING,
-    NO_COLUMN,
-    NUMERIC,
-    ORDERED,
-    SCRATCH,
-)
-from treewright.grow.gradient.partition import other_half, part
-from treewright.grow.gradient.search import search
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, N_WAITING, NO_COLUMN, NUMERIC, ORDERED, SCRATCH
+from treewright.grow.gradient.rows import add_some, other_half, part, subtract
+from treewright.grow.gradient.splitting import LOW, search, value_of
 
 
 @bare_inner_kernel
@@ -103,7 +93,7 @@ def send_unseen(node, table, nodes):
 
 @bare_inner_kernel
 def fill_goes_left(node, table, nodes, goes_left):
-    """1 for each bin that goes left at a node's test, which is settled herewith."""
+    """1 for each bin that goes left at a node's test, which is settled herewith. ``goes_left`` uint8[256]."""
     send_unseen(node, table, nodes)
     if table.kind[nodes.column[node]] == NUMERIC:
         for b in range(256):
@@ -306,5 +296,5 @@ def free_slot_of(growth):
 
 @bare_kernel
 def fill_of_node(node, table, nodes, goes_left):
-    """As ``fill_goes_left``."""
+    """As ``fill_goes_left``. ``goes_left`` uint8[256]."""
     fill_goes_left(node, table, nodes, goes_left)

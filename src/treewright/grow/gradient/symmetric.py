@@ -1,7 +1,5 @@
 """One test for all nodes of a level. In: their histograms. Out: the test in each node's row, and who waits.
 
-Caller: grow.gradient.grower.
-
 The test is the one that gains most in sum (Prokhorenkova et al. 2018, "CatBoost": oblivious trees). A node where it
 would leave too few rows, or break a bound, counts for nothing and stays a leaf.
 """
@@ -11,9 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.jit import bare_inner_kernel, bare_kernel
-from treewright.grow.gradient.cuts import LOW, NOTHING, bounded_gains, fill_gains, sort_levels
-from treewright.grow.gradient.layout import MISSING_BIN, NO_COLUMN, NUMERIC, SUBSET
-from treewright.grow.gradient.search import NOISE, columns_of_node, count_rows, load_bins, worth_of_node
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.gradient.layout import NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.splitting import (
+    LOW,
+    NOISE,
+    NOTHING,
+    bounded_gains,
+    columns_of_node,
+    count_rows,
+    fill_gains,
+    load_bins,
+    sort_levels,
+    worth_of_node,
+)
 from treewright.grow.gradient.step import give_back, put
 
 
@@ -25,7 +34,7 @@ def may_be_split(node, nodes, limits):
 
 @bare_inner_kernel
 def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
-    """A column's words by bin, of all nodes that may still be split: into ``total``."""
+    """A column's words by bin, of all nodes that may still be split: into ``total``. ``total`` int64[256]."""
     for b in range(256):
         total[b] = 0
     for node in range(first, last):
@@ -45,7 +54,10 @@ def in_order(n_levels, desk):
 
 @bare_inner_kernel
 def add_up_to(words, n_cuts, start, desk):
-    """Sums left of every cut, also of those that change nothing in this node: they may in another of the level."""
+    """Sums left of every cut, also of those that change nothing in this node: they may in another of the level.
+
+    ``words`` int64[256].
+    """
     word = start
     for b in range(n_cuts):
         word += words[b]
@@ -60,6 +72,8 @@ def add_gains(
     """What each cut of a column gains in all nodes of the level; where missing cells go is given.
 
     Nodes where a cut leaves too few rows by their number count for nothing, where rows are counted.
+
+    ``gains`` float64[256].
     """
     is_subset = table.kind[column] == SUBSET
     l2 = limits.l2 + limits.level_l2 if is_subset else limits.l2
@@ -96,7 +110,10 @@ def add_gains(
 
 @bare_inner_kernel
 def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total):
-    """Note in the desk what a column offers to the level: gain, cut, side of the missing cells."""
+    """Note in the desk what a column offers to the level: gain, cut, side of the missing cells.
+
+    ``gains`` float64[256], ``total`` int64[256].
+    """
     total_bins(column, first, last, table, nodes, limits, growth, total, desk)
     best, cut, missing_left = 0.0, -1, 0
     if table.kind[column] == SUBSET:
@@ -118,7 +135,7 @@ def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, 
 
 @bare_inner_kernel
 def fill_set(column, cut, missing_left, table, desk, left):
-    """Bins that go left, of a test of a nominal column; the side of the missing cells."""
+    """Bins that go left, of a test of a nominal column; the side of the missing cells. ``left`` uint64[4]."""
     for word in range(4):
         left[word] = np.uint64(0)
     for at in range(cut + 1):
@@ -132,7 +149,7 @@ def fill_set(column, cut, missing_left, table, desk, left):
 
 @bare_inner_kernel
 def goes_left(column, b, cut, left, table):
-    """Whether a bin that is not the missing one goes left."""
+    """Whether a bin that is not the missing one goes left. ``left`` uint64[4]."""
     if table.kind[column] == NUMERIC:
         return b <= cut
     return ((left[b >> 6] >> np.uint64(b & 63)) & np.uint64(1)) == 1
@@ -140,7 +157,10 @@ def goes_left(column, b, cut, left, table):
 
 @bare_inner_kernel
 def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growth, desk):
-    """Let a node ask the level's test, if that leaves rows enough on both sides; else it stays a leaf."""
+    """Let a node ask the level's test, if that leaves rows enough on both sides; else it stays a leaf.
+
+    ``left`` uint64[4].
+    """
     total, n_bins = nodes.total[node], table.n_bins[column]
     load_bins(column, table, growth.slots[nodes.slot[node]], total, desk.bins)
     word = desk.bins[MISSING_BIN] if missing_left else np.int64(0)

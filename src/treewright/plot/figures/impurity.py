@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.data.schema import Schema
-from treewright.grow.by_node.criteria import Criterion
-from treewright.grow.by_node.problem import class_problem
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import class_problem
 from treewright.plot.figures.look import LABEL, dress, legend_beside, new_axes, points, text_style
 from treewright.plot.style import LIGHT, class_color, mixed
 

@@ -6,8 +6,9 @@ import numba
 import numpy as np
 import pytest
 
-from treewright.grow.binned.items import sort_items
-from treewright.grow.binned.layout import FEW_ROWS, MISSING_BIN
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.binned.few_rows import sort_items
+from treewright.grow.binned.layout import FEW_ROWS
 from treewright.grow.layout import MISSING, NEW, ROW
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from treewright.core.random import mix
-from treewright.grow.binned.step import draw, has_one_bin, mark_absent, part_rows, sort_chosen
+from treewright.grow.binned.steps import draw, has_one_bin, mark_absent, part_rows, sort_chosen
 
 
 @numba.njit

@@ -10,10 +10,10 @@ import pytest
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
-from treewright.grow.binned import subtrees
+from treewright.grow.binned import grower as subtrees
 from treewright.grow.binned.grower import grow_binned, grow_packed
-from treewright.grow.binned.settings import BinnedSettings
 from treewright.grow.objective import classification_objective, regression_objective
+from treewright.grow.settings import BinnedSettings
 
 N = 700
 SCHEMA = Schema(
@@ -76,8 +76,8 @@ def test_threads_change_neither_nodes_nor_numbers(plan: str, kind: str, n_parts:
 def test_work_is_divided_where_there_are_threads_and_rows(monkeypatch) -> None:
     codes, bins, target = table(0)
     parts: list[int] = []
-    grow_part = subtrees.grow_waiting
-    monkeypatch.setattr(subtrees, "grow_waiting", lambda plan, room: (parts.append(1), grow_part(plan, room))[1])
+    room_below = subtrees._room_below
+    monkeypatch.setattr(subtrees, "_room_below", lambda *given: (parts.append(1), room_below(*given))[1])
     objective = regression_objective(target, None, "squared_error")
     for n_threads, least, expected in ((1, 1, 0), (2, N + 1, 0), (2, N, 16)):
         parts.clear()

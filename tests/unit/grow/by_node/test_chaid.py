@@ -10,10 +10,9 @@ import pytest
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import MissingValueError, ParameterError
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import bin_numbers
+from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.instances import all_instances
-from treewright.grow.by_node.problem import class_problem, number_problem
+from treewright.grow.problem import class_problem, number_problem
 from treewright.tree.arrays import INTERVALS, MULTIWAY, THRESHOLD
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")

@@ -7,8 +7,8 @@ import pytest
 
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError, ParameterError
-from treewright.grow.by_node.chaid_bins import bin_numbers
-from treewright.grow.by_node.problem import class_problem
+from treewright.grow.by_node.chaid import bin_numbers
+from treewright.grow.problem import class_problem
 
 
 def binned(values, n_bins, weights=None, n_outputs=1):

@@ -11,15 +11,13 @@ from scipy.stats import chi2_contingency, f_oneway
 
 from treewright.data.encoder import encode_fit
 from treewright.grow.by_node.c45 import C45Policy, C45Search
-from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules
-from treewright.grow.by_node.chaid_bins import bin_numbers
-from treewright.grow.by_node.criteria import Criterion
+from treewright.grow.by_node.chaid import ChaidPolicy, ChaidRules, bin_numbers
 from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.instances import all_instances, some_instances
-from treewright.grow.by_node.policy import GainPolicy
-from treewright.grow.by_node.problem import class_problem, number_problem
-from treewright.grow.by_node.search import Search
+from treewright.grow.by_node.search import GainPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of, log_count_of_tests, log_p_of
+from treewright.grow.criteria.costs import Criterion
+from treewright.grow.problem import class_problem, number_problem
 
 NAN = math.nan
 

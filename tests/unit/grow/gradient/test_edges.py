@@ -23,7 +23,7 @@ from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
-from treewright.grow.gradient.settings import GradientSettings
+from treewright.grow.settings import GradientSettings
 
 ORDERS = ["leaf", "level", "symmetric"]
 by_order = pytest.mark.parametrize("order", ORDERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.grow.gradient.histograms import add_all, add_some, add_up, subtract
+from treewright.grow.gradient.rows import add_all, add_some, add_up, subtract
 
 
 def rows_of(seed: int, n: int, width: int) -> tuple[np.ndarray, np.ndarray]:

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.grow.gradient import large
-from treewright.grow.gradient.large import blocks_of, part_rows
+from treewright.grow.gradient import rows as large
 from treewright.grow.gradient.layout import Rows
-from treewright.grow.gradient.partition import other_half, part
+from treewright.grow.gradient.rows import blocks_of, other_half, part, part_rows
 
 quick = settings(deadline=None, max_examples=60, derandomize=True)
 

@@ -1,0 +1,690 @@
+"""The steps of growth on bins, compiled. In: a node that waits. Out: its best column, its two children, a grown tree.
+
+    choose_column   a few rows are sorted in place, more are summed up by bin, what has no sums is searched row by row;
+                    the column that gains most is the node's
+    split_node      part the node's rows by that column's bins, open the children at the end of the nodes
+    push_open       children that may be split wait on a stack, the lighter one on top
+    grow_stack      that loop, depth first: the rows of a subtree stand side by side in memory
+
+A node is a range of ``Growth.rows``. Rows of a deep node lie scattered over the whole table, and every column and level
+would fetch them from afar again: a subtree of few rows is grown on a copy of them, a *window*, which stays in the
+nearest cache.
+
+    rows     [ 9 2 7 | 4 0 8 3 | 1 6 5 ]      ->      rows     [ 9 2 7 | 0 1 2 3 | 1 6 5 ]
+                       the node                       origin   [ . . . | 4 0 8 3 | . . . ]
+                                                      window   [ bins of 4 | of 0 | of 8 | of 3 ]
+
+A node's best split depends on its rows alone, so the order of growth decides only how nodes are numbered, and, where
+leaves are few, which splits are made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba.extending import overload
+
+from treewright.core.jit import bare_inner_kernel, bare_kernel, inlined_kernel
+from treewright.core.random import mix
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.binned.few_rows import cut_few, has_one_value, sort_bins, sort_items
+from treewright.grow.binned.histograms import clear_touched, fill, give_back, hand_down, scan, slot_of
+from treewright.grow.binned.layout import CELLS, CONSTANT, FEW_ROWS, N_NODES, N_SETS, N_WAITING
+from treewright.grow.binned.random_cuts import cut_columns, mark_random, two_runs
+from treewright.grow.criteria.families import by_family, few_gain, scan_cuts
+from treewright.grow.exact.steps import bound_children, open_node
+from treewright.grow.exact.subsets import SIDE, START, search_levels
+from treewright.grow.layout import MISSING, NOT_FEW, ROW, Columns
+from treewright.grow.objective import CountStats, MeanStats, PoissonStats
+
+
+def levels_of_numeric(stats, node, nodes, columns, items, n_present, limits, target, work):
+    """``levels`` for a table without nominal columns."""
+    return -1.0, 0, 0
+
+
+def levels_of_any(stats, node, nodes, columns, items, n_present, limits, target, work):
+    """``levels`` for a table with nominal columns."""
+    return search_levels(stats, node, nodes, items, n_present, limits, target, work)
+
+
+def levels(stats, node, nodes, columns, items, n_present, limits, target, work):
+    """``subsets.search_levels``, compiled only for tables with nominal columns."""
+    search = levels_of_any if isinstance(columns, Columns) else levels_of_numeric
+    return search(stats, node, nodes, columns, items, n_present, limits, target, work)
+
+
+@overload(levels)
+def _levels(stats, node, nodes, columns, items, n_present, limits, target, work):
+    return levels_of_any if columns.instance_class is Columns else levels_of_numeric
+
+
+@bare_inner_kernel
+def mark_bins(codes, column, items, position, sides):
+    """After a search: the bins of items 0..position go left; returns the bins beside the cut.
+
+    ``codes`` uint8[n, stride], ``items`` int32[m], ``sides`` uint8[256].
+    """
+    before = np.int64(codes[items[position] & ROW, column])
+    after = -1
+    if position + 1 < items.shape[0] and not items[position + 1] & MISSING:
+        after = np.int64(codes[items[position + 1] & ROW, column])
+    for b in range(255):
+        sides[b] = 1 if b <= before else 0
+    return before, after
+
+
+@bare_inner_kernel
+def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk):
+    """The best split of a node by a column.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m].
+
+    Parameters
+    ----------
+    target : float
+        Negative: find the largest gain. Else: find the first split with at least this gain and mark it.
+
+    Returns
+    -------
+    gain : float
+        -1 where no split is allowed.
+    before, after : int
+        With a target: the last bin on the left and the first on the right of a threshold; ``before`` -1 for a subset.
+    missing_left : int
+        With a target. Then ``desk.goes_left`` says which bins with rows go left (for a threshold: all bins).
+    """
+    n_bins = np.int64(bins.n_bins[column])
+    direction = np.int64(columns.monotone[column])
+    is_nominal = bins.is_nominal[column] != 0
+    m = rows.shape[0]
+    sides = desk.goes_left
+    if rules.random_cuts:
+        last = mark_random(codes, column, bins, nodes.key[node], rows, desk.present, sides)
+        n_present = two_runs(codes, column, rows, sides, desk.items, desk.spare)
+        gain, position, missing_left = scan_cuts(
+            stats, node, nodes, desk.items[:m], n_present, limits, direction, target, -1, 2, work
+        )
+        if target < 0.0 or position < 0:
+            return gain, -1, -1, 0
+        if position + 1 < n_present:
+            return gain, -1 if is_nominal else last, -1 if is_nominal else last + 1, missing_left
+        for b in range(255):  # only missing rows go to the other side
+            sides[b] = 1
+        return gain, -1 if is_nominal else n_bins - 1, -1, missing_left
+    n_present = sort_items(codes, column, n_bins, rows, desk.items, desk.spare, desk.counts)
+    items = desk.items[:m]
+    if is_nominal:
+        gain, n_groups, missing_left = levels(stats, node, nodes, columns, items, n_present, limits, target, work)
+        if target >= 0.0:
+            for b in range(255):
+                sides[b] = 2
+            for g in range(n_groups):
+                sides[codes[items[work.group[START, g]] & ROW, column]] = work.group[SIDE, g]
+        return gain, -1, -1, missing_left
+    if target < 0.0:
+        gain = NOT_FEW
+        if n_present == m and not limits.is_monotone:
+            gain = few_gain(
+                stats, items, nodes.totals[node], nodes.weight[node], limits.min_leaf, limits.min_leaf_weight
+            )
+        if gain != NOT_FEW:
+            return gain, -1, -1, 0
+    gain, position, missing_left = scan_cuts(
+        stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work
+    )
+    if target < 0.0 or position < 0:
+        return gain, -1, -1, 0
+    before, after = mark_bins(codes, column, items, position, sides)
+    return gain, before, after, missing_left
+
+
+# Which columns a node looks at, and what each offers.
+
+
+@bare_inner_kernel
+def fill_pool(bins, growth, node, pool):
+    """Columns that may be drawn for a node, ascending; returns how many. ``pool`` int32[p]."""
+    n_pool = 0
+    for i in range(bins.candidates.shape[0]):
+        column = bins.candidates[i]
+        if bins.groups.shape[0] == 0 or bins.groups[column] & growth.alive[node] != 0:
+            pool[n_pool] = column
+            n_pool += 1
+    return n_pool
+
+
+@bare_inner_kernel
+def draw(key, pool, first, n_pool, n_drawn, swaps):
+    """Draw columns from ``pool[first:n_pool]`` to its front (Fisher and Yates), noting what was exchanged.
+
+    ``pool`` int32[p], ``swaps`` int32[p].
+    """
+    for j in range(first, min(first + n_drawn, n_pool)):
+        other = j + np.int64(mix(key, np.uint64(j)) % np.uint64(n_pool - j))
+        swaps[j] = other
+        pool[j], pool[other] = pool[other], pool[j]
+    return min(first + n_drawn, n_pool)
+
+
+@bare_inner_kernel
+def sort_chosen(pool, first, last, chosen):
+    """The drawn columns in ascending order: ties go to the lower one. ``pool`` int32[p], ``chosen`` int32[p]."""
+    for j in range(first, last):
+        column = pool[j]
+        i = j - first
+        while i > 0 and chosen[i - 1] > column:
+            chosen[i] = chosen[i - 1]
+            i -= 1
+        chosen[i] = column
+    return last - first
+
+
+@bare_inner_kernel
+def keep_varying(constant, chosen, n_chosen, varying):
+    """The drawn columns that may have two values; returns how many.
+
+    ``constant`` uint64[p // 64 + 1], ``chosen`` int32[p], ``varying`` int32[p].
+    """
+    n_varying = 0
+    for k in range(n_chosen):
+        column = chosen[k]
+        is_constant = constant[column >> 6] >> np.uint64(column & 63) & np.uint64(1)
+        varying[n_varying] = column
+        n_varying += 1 - np.int64(is_constant)
+    return n_varying
+
+
+@bare_inner_kernel
+def clear_bits(bits):
+    """Leave a set of bins empty. ``bits`` uint64[4]."""
+    for word in range(4):
+        bits[word] = 0
+
+
+@bare_inner_kernel
+def has_one_bin(touched):
+    """Whether at most one bin has rows. ``touched`` uint64[4]."""
+    n_words = 0
+    for word in range(4):
+        bits = touched[word]
+        n_words += 1 if bits != 0 else 0
+        n_words += 1 if bits & (bits - np.uint64(1)) != 0 else 0
+    return n_words <= 1
+
+
+@bare_inner_kernel
+def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk):
+    """The gain of the k-th drawn column in a node of a few rows; ``NOT_FEW`` where it has missing cells.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m].
+    """
+    m = rows.shape[0]
+    sort_bins(codes, column, rows, desk.counts, desk.items)
+    if desk.counts[0] == desk.counts[m - 1]:
+        return CONSTANT
+    if desk.counts[m - 1] == MISSING_BIN:
+        return NOT_FEW
+    gain, desk.cuts[k, 0], desk.cuts[k, 1] = cut_few(stats, node, nodes, desk.counts, desk.items, m, limits, work)
+    return gain
+
+
+@inlined_kernel
+def scan_histograms(
+    stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
+):
+    """The gain of each drawn column into ``desk.gains``; ``NOT_FEW`` where it must be searched row by row.
+
+    ``histograms`` that are kept are filled already, and stay.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m], ``histograms`` int64[k, 256 * width].
+    """
+    n_rooms = n_varying if is_kept else desk.histograms.shape[0]
+    for k in range(n_varying):
+        room = k % n_rooms
+        column = np.int64(desk.varying[k])
+        if room == 0 and not is_kept:
+            some = desk.varying[k : min(k + n_rooms, n_varying)]
+            fill(stats, codes, rows, some, bins.n_bins, desk.histograms, desk.touched)
+        desk.gains[k] = NOT_FEW
+        if has_one_bin(desk.touched[room]):
+            desk.gains[k] = CONSTANT
+        elif not bins.is_nominal[column]:
+            desk.gains[k], desk.cuts[k, 0], desk.cuts[k, 1], desk.cuts[k, 2] = scan(
+                stats, node, nodes, histograms[room], desk.touched[room], limits, np.int64(columns.monotone[column]),
+                work, desk,
+            )  # fmt: skip
+        if is_kept:
+            clear_bits(desk.touched[room])
+        else:
+            clear_touched(desk.histograms[room], desk.touched[room], desk.histograms.shape[1] // 256)
+
+
+@inlined_kernel
+def scan_varying(
+    stats, codes, rows, node, nodes, n_varying, constant, histograms, is_kept, bins, columns, limits, rules, work, desk
+):
+    """The gain of each drawn column into ``desk.gains``, its cut into ``desk.cuts``; constant columns are noted.
+
+    Three ways, each for the columns that the one before it leaves: a few rows sorted in place or sums below a random
+    cut; histograms; row by row.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m], ``constant`` uint64[p // 64 + 1], ``histograms`` int64[k, 256 *
+    width].
+    """
+    by_histogram = is_kept or rows.shape[0] >= rules.histogram_rows
+    for k in range(n_varying):
+        desk.gains[k] = NOT_FEW
+        desk.cuts[k, 0] = -1
+        desk.cuts[k, 2] = 0
+    if rules.random_cuts:
+        cut_columns(stats, codes, rows, node, nodes, desk.varying[:n_varying], bins, limits, desk)
+    elif by_histogram and not is_kept and rows.shape[0] <= FEW_ROWS and not limits.is_monotone:
+        for k in range(n_varying):
+            column = np.int64(desk.varying[k])
+            if not bins.is_nominal[column]:
+                desk.gains[k] = cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk)
+    elif by_histogram:
+        scan_histograms(
+            stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
+        )
+    for k in range(n_varying):
+        column = np.int64(desk.varying[k])
+        if desk.gains[k] == NOT_FEW:
+            if has_one_value(codes, column, rows):
+                desk.gains[k] = CONSTANT
+            else:
+                desk.gains[k], _, _, _ = search(
+                    stats, codes, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
+                )
+        if desk.gains[k] == CONSTANT and constant.shape[0] > 0:
+            constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+
+
+@inlined_kernel
+def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk):
+    """Find a node's best column (``nodes.feature``, ``nodes.gain``); none leaves ``feature`` -1.
+
+    As in scikit-learn, where no drawn column splits the node at all, others are drawn one by one until one does.
+    Returns the cells looked at.
+
+    ``codes`` uint8[n, stride].
+    """
+    rows = growth.rows[nodes.lo[node] : nodes.hi[node]]
+    one_row = nodes.before[node]
+    pool = desk.pool
+    n_pool = bins.candidates.shape[0]
+    is_drawn = rules.n_drawn < n_pool
+    if bins.groups.shape[0] > 0:
+        n_pool = fill_pool(bins, growth, node, pool)
+        is_drawn = rules.n_drawn < n_pool
+    best = -1.0
+    first = 0
+    n_drawn = rules.n_drawn
+    tolerance = nodes.tolerance[node]
+    constant = growth.constant[node if growth.constant.shape[1] > 0 else 0]
+    n_scanned = 0
+    while first < n_pool and best < 0.0:
+        last = draw(nodes.key[node], pool, first, n_pool, n_drawn, desk.swaps) if is_drawn else n_pool
+        n_chosen = sort_chosen(pool, first, last, desk.chosen)
+        slot = np.int64(-1) if is_drawn else slot_of(stats, codes, node, nodes, bins, growth, desk)
+        histograms = desk.histograms if slot < 0 else growth.slots[slot]
+        if slot < 0 and constant.shape[0] > 0:
+            n_varying = keep_varying(constant, desk.chosen, n_chosen, desk.varying)
+        else:
+            n_varying = n_chosen
+            for k in range(n_chosen):
+                desk.varying[k] = desk.chosen[k]
+        scan_varying(
+            stats, codes, rows, node, nodes, n_varying, constant, histograms, slot >= 0, bins, columns, limits, rules,
+            work, desk,
+        )  # fmt: skip
+        n_scanned += n_varying
+        for k in range(n_varying):
+            if desk.gains[k] > (best + tolerance if best >= 0.0 else -0.5):
+                best = desk.gains[k]
+                nodes.feature[node] = desk.varying[k]
+                nodes.before[node] = desk.cuts[k, 0]
+                nodes.after[node] = desk.cuts[k, 1]
+                nodes.missing_branch[node] = 1 - desk.cuts[k, 2]
+        first = last
+        n_drawn = 1
+    if is_drawn:
+        for j in range(first - 1, -1, -1):
+            other = desk.swaps[j]
+            pool[j], pool[other] = pool[other], pool[j]
+    nodes.gain[node] = best
+    if best < 0.0 or best + tolerance < limits.min_decrease:
+        nodes.feature[node] = -1
+        nodes.before[node] = one_row  # it stays a leaf, whose ``before`` is a row
+        if growth.slot.shape[0] > 0 and growth.slot[node] >= 0:
+            give_back(growth, np.int64(growth.slot[node]))
+            growth.slot[node] = -1
+    return rows.shape[0] * n_scanned
+
+
+@bare_inner_kernel
+def part_rows(codes, column, goes_left, rows, spare):
+    """Rows whose bin goes left to the front, in order, free of branches.
+
+    ``codes`` uint8[n, stride], ``goes_left`` uint8[256], ``rows`` int32[m], ``spare`` int32[m + 1].
+
+    Returns
+    -------
+    n_left, n_missing : int
+    """
+    left = 0
+    right = 0
+    n_missing = 0
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        b = codes[row, column]
+        to_left = np.int64(goes_left[b])
+        rows[left] = row
+        spare[right] = row
+        left += to_left
+        right += 1 - to_left
+        n_missing += 1 if b == MISSING_BIN else 0
+    for i in range(right):
+        rows[left + i] = spare[i]
+    return left, n_missing
+
+
+@bare_inner_kernel
+def store_set(growth, number, sides, to_left):
+    """Keep a subset test: which bins had rows and which go left; the others take the heavier branch.
+
+    ``sides`` uint8[256].
+    """
+    for word in range(4):
+        growth.sets[number, word] = np.uint64(0)
+        growth.seen[number, word] = np.uint64(0)
+    for b in range(255):
+        bit = np.uint64(1) << np.uint64(b & 63)
+        if sides[b] != 2:
+            growth.seen[number, b >> 6] |= bit
+        if sides[b] == 1 or (sides[b] == 2 and to_left):
+            growth.sets[number, b >> 6] |= bit
+
+
+@bare_inner_kernel
+def mark_absent(codes, column, rows, sides):
+    """Put 2 for the bins without rows. ``codes`` uint8[n, stride], ``rows`` int32[m], ``sides`` uint8[256]."""
+    for b in range(255):
+        sides[b] += 3
+    for i in range(rows.shape[0]):
+        b = codes[rows[i], column]
+        if sides[b] > 2:
+            sides[b] -= 3
+    for b in range(255):
+        sides[b] = min(sides[b], 2)
+
+
+@inlined_kernel
+def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk):
+    """Carry out the chosen column's split: two children at the end of the nodes. ``codes`` uint8[n, stride]."""
+    column = np.int64(nodes.feature[node])
+    lo = nodes.lo[node]
+    hi = nodes.hi[node]
+    rows = growth.rows[lo:hi]
+    sides = desk.goes_left
+    is_nominal = bins.is_nominal[column] != 0
+    before = np.int64(nodes.before[node])
+    after = np.int64(nodes.after[node])
+    missing_left = 1 - np.int64(nodes.missing_branch[node])
+    if before >= 0:
+        for b in range(255):
+            sides[b] = 1 if b <= before else 0
+    else:  # searched row by row: then it kept nothing but the gain
+        target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
+        _, before, after, missing_left = search(
+            stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk
+        )
+    if is_nominal and rules.random_cuts:
+        mark_absent(codes, column, rows, sides)
+    nodes.before[node] = before
+    nodes.after[node] = after
+    sides[MISSING_BIN] = missing_left
+    n_left, n_missing = part_rows(codes, column, sides, rows, desk.spare)
+    child = growth.state[N_NODES]
+    nodes.first_child[node] = child
+    for branch in range(2):
+        here = child + branch
+        nodes.lo[here] = lo if branch == 0 else lo + n_left
+        nodes.hi[here] = lo + n_left if branch == 0 else hi
+        nodes.depth[here] = nodes.depth[node] + 1
+        if nodes.key.shape[0] > 0:
+            nodes.key[here] = mix(nodes.key[node], np.uint64(branch))
+        open_node(stats, here, nodes, growth.rows[nodes.lo[here] : nodes.hi[here]], limits)
+        if nodes.weight[here] < rules.min_split_weight:
+            nodes.is_open[here] = 0
+        if growth.alive.shape[0] > 0:
+            growth.alive[here] = growth.alive[node] & bins.groups[column]
+        for word in range(growth.constant.shape[1]):
+            growth.constant[here, word] = growth.constant[node, word]
+    left_is_heavier = nodes.weight[child] > nodes.weight[child + 1]
+    if n_missing == 0:
+        missing_left = 1 if left_is_heavier else 0
+    nodes.missing_branch[node] = 0 if missing_left else 1
+    if is_nominal:
+        nodes.level_set[node] = growth.state[N_SETS]
+        store_set(growth, growth.state[N_SETS], sides, left_is_heavier)
+        growth.state[N_SETS] += 1
+    if limits.is_monotone:
+        bound_children(stats, node, nodes, columns.monotone[column])
+    growth.state[N_NODES] += 2
+    if growth.slot.shape[0] > 0:
+        hand_down(stats, codes, node, nodes, bins, growth, desk)
+
+
+# Windows.
+
+
+@bare_inner_kernel
+def copy_codes(codes, rows, window):
+    """Bins of some rows to the front of ``window`` uint8[:, stride], eight at a time."""
+    words = codes.view(np.uint64)
+    copies = window.view(np.uint64)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for j in range(words.shape[1]):
+            copies[i, j] = words[row, j]
+
+
+@bare_inner_kernel
+def copy_some(values, rows, window):
+    """Entries of some rows of [t, n] to the front of [t, :].
+
+    ``values`` [t, n], ``rows`` int32[m], ``window`` [t, >= m].
+    """
+    for t in range(values.shape[0]):
+        for i in range(rows.shape[0]):
+            window[t, i] = values[t, rows[i]]
+
+
+@bare_inner_kernel
+def copy_weights(weights, rows, window):
+    """Weights of some rows, where there are any.
+
+    ``weights`` int64[n or 0], ``rows`` int32[m], ``window`` int64[>= m].
+    """
+    if weights.shape[0] > 0:
+        for i in range(rows.shape[0]):
+            window[i] = weights[rows[i]]
+
+
+def copy_means(stats, rows, window):
+    """``copy_stats`` for means and Poisson."""
+    copy_some(stats.values, rows, window.values)
+    copy_weights(stats.weights, rows, window.weights)
+    if stats.targets.shape[1] > 0:
+        copy_some(stats.targets, rows, window.targets)
+
+
+def copy_counts(stats, rows, window):
+    """``copy_stats`` for class counts."""
+    copy_some(stats.labels, rows, window.labels)
+    copy_weights(stats.weights, rows, window.weights)
+
+
+copy_stats = by_family(
+    {MeanStats: copy_means, PoissonStats: copy_means, CountStats: copy_counts},
+    "Copy the statistics of some rows to the front of a window's: ``(stats, rows, window)``.",
+)
+
+
+def make_window(stats: Any, n_rows: int) -> Any:
+    """Room for the statistics of ``n_rows`` rows; what does not belong to rows is shared."""
+    by_row = {"values", "labels", "targets", "weights"}
+
+    def room(name: str, value: Any) -> Any:
+        if name not in by_row or not value.shape[-1]:
+            return value
+        return np.empty((*value.shape[:-1], n_rows), value.dtype)
+
+    return type(stats)(**{name: room(name, value) for name, value in stats._asdict().items()})
+
+
+# The order of growth.
+
+
+@bare_inner_kernel
+def push_open(nodes, child, growth, n_waiting):
+    """Put the children that may be split on the stack, the heavier one first: it then never holds more than 64."""
+    heavier = child if nodes.weight[child] >= nodes.weight[child + 1] else child + 1
+    if nodes.is_open[heavier]:
+        growth.stack[n_waiting] = heavier
+        n_waiting += 1
+    other = 2 * child + 1 - heavier
+    if nodes.is_open[other]:
+        growth.stack[n_waiting] = other
+        n_waiting += 1
+    return n_waiting
+
+
+@bare_inner_kernel
+def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, desk, bottom, window_rows):
+    """Grow what waits above ``bottom``, until a node of at most ``window_rows`` rows is next or cells are used up.
+
+    ``codes`` uint8[n, stride].
+    """
+    n_waiting = growth.state[N_WAITING]
+    while n_waiting > bottom and growth.state[CELLS] > 0:
+        node = np.int64(growth.stack[n_waiting - 1])
+        if nodes.hi[node] - nodes.lo[node] <= window_rows:
+            break
+        n_waiting -= 1
+        cells = choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk)
+        if window_rows > 0:
+            growth.state[CELLS] -= cells
+        if nodes.feature[node] >= 0:
+            split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk)
+            n_waiting = push_open(nodes, nodes.first_child[node], growth, n_waiting)
+    growth.state[N_WAITING] = n_waiting
+
+
+@bare_kernel
+def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, columns, limits, rules, work, desk, seed):
+    """Grow a tree, or go on with one.
+
+    Parameters
+    ----------
+    stats, codes : statistics and uint8[n, stride] of the tree's rows, IN
+    window_stats, window : the same for a window's rows, scratch
+        Subtrees of at most so many rows are grown on a copy of them.
+    nodes : Nodes, INOUT
+        Room for every node the tree can have.
+    growth : Growth, INOUT
+        Without nodes the root is opened first. On return nothing waits, or the cells were used up.
+    """
+    state = growth.state
+    if state[N_NODES] == 0:
+        open_root(stats, nodes, growth, limits, rules, seed)
+    while state[N_WAITING] > 0 and state[CELLS] > 0:
+        # Numbers of one type: a written 0 would be another signature, and half a minute more to compile.
+        grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, desk, np.int64(0), window.shape[0])
+        if state[N_WAITING] == 0 or state[CELLS] <= 0:
+            break
+        top = np.int64(growth.stack[state[N_WAITING] - 1])
+        lo = nodes.lo[top]
+        rows = growth.rows[lo : nodes.hi[top]]
+        copy_codes(codes, rows, window)
+        copy_stats(stats, rows, window_stats)
+        for i in range(rows.shape[0]):
+            growth.origin[lo + i] = rows[i]
+            rows[i] = i
+        first_new = state[N_NODES]
+        state[CELLS] -= rows.shape[0] * 8 * rules.n_drawn
+        cells = state[CELLS]
+        state[CELLS] = 1
+        grow_stack(
+            window_stats,
+            window,
+            nodes,
+            growth,
+            bins,
+            columns,
+            limits,
+            rules,
+            work,
+            desk,
+            state[N_WAITING] - 1,
+            np.int64(0),
+        )
+        state[CELLS] = cells
+        for node in range(first_new, state[N_NODES]):
+            if nodes.first_child[node] < 0:
+                nodes.before[node] = growth.origin[lo + nodes.before[node]]
+
+
+@bare_inner_kernel
+def open_root(stats, nodes, growth, limits, rules, seed):
+    """The first node."""
+    n = growth.rows.shape[0]
+    for i in range(n):
+        growth.rows[i] = i
+    nodes.lo[0] = 0
+    nodes.hi[0] = n
+    nodes.depth[0] = 0
+    if nodes.key.shape[0] > 0:
+        nodes.key[0] = mix(seed, np.uint64(0))
+    if limits.is_monotone:
+        nodes.low[0] = -np.inf
+        nodes.high[0] = np.inf
+    if growth.alive.shape[0] > 0:
+        growth.alive[0] = ~np.uint64(0)
+    for word in range(growth.constant.shape[1]):
+        growth.constant[0, word] = 0
+    open_node(stats, np.int64(0), nodes, growth.rows, limits)
+    if nodes.weight[0] < rules.min_split_weight:
+        nodes.is_open[0] = 0
+    growth.state[N_NODES] = 1
+    growth.state[N_WAITING] = 0
+    if nodes.is_open[0]:
+        growth.stack[0] = 0
+        growth.state[N_WAITING] = 1
+
+
+@bare_kernel
+def grow_one(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk, seed):
+    """Split a node and choose its children's columns; without nodes, open the root. For best-first growth.
+
+    ``codes`` uint8[n, stride].
+
+    Returns
+    -------
+    first, last : int
+        The nodes that have become leaves, of which some may have a split to offer.
+    """
+    if growth.state[N_NODES] == 0:
+        open_root(stats, nodes, growth, limits, rules, seed)
+        first = np.int64(0)
+    else:
+        first = growth.state[N_NODES]
+        split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk)
+    last = growth.state[N_NODES]
+    for leaf in range(first, last):
+        if nodes.is_open[leaf]:
+            choose_column(stats, codes, leaf, nodes, growth, bins, columns, limits, rules, work, desk)
+    return first, last

@@ -1,0 +1,66 @@
+"""One name per job, whatever the statistics. In: a statistics tuple. Out: the kernel made for it.
+
+The *type* of the statistics tuple chooses the kernel when a caller is compiled, so a fit compiles only what its
+criterion needs, and nothing is dispatched at run time. A new family of criteria is one file like ``means.py`` and one
+entry in each table of this kind: here, and in ``grow.binned`` where it is grown on bins. A family without an entry is
+a KeyError when a caller is compiled; a job that a family has no use for is a kernel that says so (``never_few``). The
+functions of a family are plain Python: compiled as part of their callers (a layer of calls between costs half a second
+of compile time each).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from numba.core import types
+from numba.extending import overload
+
+from treewright.grow.criteria import counts, means, medians, poisson
+from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
+
+_KERNELS: dict[type, dict[str, Any]] = {
+    MeanStats: means.KERNELS,
+    CountStats: counts.KERNELS,
+    PoissonStats: poisson.KERNELS,
+    MedianStats: medians.KERNELS,
+}
+
+
+def by_family(kernels: Mapping[type, Any], doc: str, **options: Any) -> Callable[..., Any]:
+    """A function that kernels call by one name and Numba compiles as the kernel of its first argument's family.
+
+    Parameters
+    ----------
+    kernels : mapping
+        From every type of statistics to its kernel.
+    doc : str
+        What the function does.
+    **options
+        Of ``numba.extending.overload``.
+    """
+
+    def of_family(stats: Any, *arguments: Any) -> Any:
+        return kernels[type(stats)](stats, *arguments)
+
+    def while_compiling(stats: Any, *_arguments: Any) -> Any:
+        return kernels[stats.instance_class] if isinstance(stats, types.BaseNamedTuple) else None  # type: ignore[attr-defined]
+
+    of_family.__doc__ = doc
+    overload(of_family, strict=False, **options)(while_compiling)
+    return of_family
+
+
+def _job(name: str, doc: str) -> Callable[..., Any]:
+    return by_family({family: jobs[name] for family, jobs in _KERNELS.items()}, doc)
+
+
+scan_cuts = _job("scan", "The best cut of a node in a column; parameters and result as ``means.scan_means``.")
+few_gain = _job("few", "The best gain of a short segment, or ``NOT_FEW``; as ``means.few_of_means``.")
+summarise = _job("summarise", "Fill in a new node; parameters and result as ``means.summarise_means``.")
+level_rank = _job("rank", "What a level is ordered by when one number says all; as ``means.mean_rank``.")
+gain_of = _job("gain", "Gain of a split with these sums on the left; as ``means.gain_of_means``.")
+add_rows = _job("add", "Add the sums of some rows to ``totals``; as ``means.add_mean_rows``.")
+has_one_number = _job("one", "Whether one number a row says all; as ``means.is_one_mean``.")
+place_rows = _job("place", "Note each row's place in its node's rows sorted by target, where medians are needed.")
+prediction_of = _job("prediction", "What monotone constraints compare (first output); as ``means.mean_prediction``.")

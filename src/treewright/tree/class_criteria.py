@@ -1,0 +1,57 @@
+"""Impurities of class counts: names, numbers, formulas. In: shares of classes. Out: impurities.
+
+The one list of them: growers, forests, audits, pruning and the checks of model files ask it. A new impurity is an entry
+of the two tables here and its lines in ``grow.criteria.counts``, which says on import if they are missing. It has to be
+concave in the shares, and 0 exactly where one class has them all: the growers look for a subset of levels in the order
+of their shares, and take a node of impurity 0 for a pure one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+# What kernels know a criterion by.
+GINI, ENTROPY, MISCLASSIFICATION = 0, 1, 2
+CLASSIFICATION_CRITERIA = {
+    "gini": GINI,
+    "entropy": ENTROPY,
+    "log_loss": ENTROPY,
+    "misclassification": MISCLASSIFICATION,
+}
+
+
+def _gini(shares: np.ndarray) -> np.ndarray:
+    impurity: np.ndarray = 1.0 - (shares * shares).sum(axis=-1)
+    return impurity
+
+
+def _entropy(shares: np.ndarray) -> np.ndarray:
+    """Bits."""
+    logs = np.log2(np.where(shares > 0.0, shares, 1.0))
+    impurity: np.ndarray = -(shares * logs).sum(axis=-1)
+    return impurity
+
+
+def _misclassification(shares: np.ndarray) -> np.ndarray:
+    impurity: np.ndarray = 1.0 - shares.max(axis=-1)
+    return impurity
+
+
+_FORMULAS: dict[int, Callable[[np.ndarray], np.ndarray]] = {
+    GINI: _gini,
+    ENTROPY: _entropy,
+    MISCLASSIFICATION: _misclassification,
+}
+
+
+def impurity_of_shares(number: int, shares: np.ndarray) -> np.ndarray:
+    """Impurity of one output, float64[...], from its classes' shares, float64[..., n_classes].
+
+    Examples
+    --------
+    >>> impurity_of_shares(GINI, np.array([[0.5, 0.5], [1.0, 0.0]]))
+    array([0.5, 0. ])
+    """
+    return _FORMULAS[number](shares)

@@ -1,0 +1,306 @@
+"""A fit of every estimator and main option on a small table. ``python fits.py`` prints a digest of each as JSON."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import treewright as tw
+
+N = 40
+
+
+def numbers(seed: int = 0, missing: bool = False) -> np.ndarray:
+    """float64[40, 3]: two columns with ties, one without; in the second some cells are missing."""
+    rng = np.random.default_rng(seed)
+    X = np.column_stack([rng.integers(0, 12, N), rng.integers(-3, 4, N) / 4, rng.normal(size=N)]).astype(np.float64)
+    if missing:
+        X[rng.random(N) < 0.2, 1] = np.nan
+    return X
+
+
+def mixed(seed: int = 1) -> dict[str, list[Any]]:
+    """A column of numbers, one of names, one of ranks, each with missing cells."""
+    rng = np.random.default_rng(seed)
+    table = {
+        "size": rng.integers(0, 9, N).astype(float).tolist(),
+        "kind": rng.choice(["a", "b", "c", "d", "e"], N).tolist(),
+        "rank": rng.choice(["low", "mid", "high"], N).tolist(),
+    }
+    for name, at in (("size", 3), ("kind", 7), ("rank", 11)):
+        table[name][at] = None
+    return table
+
+
+def whole(table: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The same without missing cells."""
+    fill = {"size": 1.0, "kind": "a", "rank": "low"}
+    return {name: [fill[name] if cell is None else cell for cell in cells] for name, cells in table.items()}
+
+
+X, XM, T = numbers(), numbers(missing=True), mixed()
+TW = whole(T)
+_rng = np.random.default_rng(5)
+SCORE = X[:, 0] / 4 + 2 * X[:, 2] + _rng.normal(size=N)
+TWO = np.where(np.median(SCORE) < SCORE, "yes", "no")
+THREE = np.array(["red", "green", "blue"])[np.digitize(SCORE, np.quantile(SCORE, [0.3, 0.7]))]
+LEVELS = np.array(["x", "y", "z"])[
+    (np.array([ord(kind) for kind in TW["kind"]]) + _rng.integers(0, 2, N) + np.arange(N) // 20) % 3
+]
+COUNTS = np.floor(np.exp(np.clip(SCORE / 3, -2, 2)))
+PAIR = np.column_stack([SCORE, SCORE**2 - X[:, 1]])
+PAIR_OF_CLASSES = np.column_stack([THREE, TWO])
+WEIGHTS = _rng.integers(1, 4, N).astype(float)
+SHARES = _rng.random(N) + 0.1
+RANKED = {"ordinal": {"rank": ["low", "mid", "high"]}}
+FEW = {"n_estimators": 3, "random_state": 0}
+
+
+def trees() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Single trees of every algorithm."""
+    classifier, regressor = tw.DecisionTreeClassifier, tw.DecisionTreeRegressor
+    for splitter in ("best", "hist"):
+        for criterion in ("gini", "entropy", "misclassification"):
+            yield (
+                f"{splitter} {criterion} 2",
+                lambda s=splitter, c=criterion: classifier(splitter=s, criterion=c).fit(XM, TWO),
+            )
+            yield (
+                f"{splitter} {criterion} 3 weights",
+                lambda s=splitter, c=criterion: classifier(splitter=s, criterion=c).fit(
+                    XM, THREE, sample_weight=SHARES
+                ),
+            )
+            yield (
+                f"{splitter} {criterion} levels",
+                lambda s=splitter, c=criterion: classifier(splitter=s, criterion=c, **RANKED).fit(T, LEVELS),
+            )
+        for criterion in ("squared_error", "poisson") + (("absolute_error",) if splitter == "best" else ()):
+            yield (
+                f"{splitter} {criterion}",
+                lambda s=splitter, c=criterion: regressor(splitter=s, criterion=c).fit(
+                    XM, COUNTS, sample_weight=WEIGHTS
+                ),
+            )
+            yield (
+                f"{splitter} {criterion} levels",
+                lambda s=splitter, c=criterion: regressor(splitter=s, criterion=c, **RANKED).fit(T, COUNTS),
+            )
+        yield f"{splitter} outputs", lambda s=splitter: regressor(splitter=s).fit(X, PAIR)
+        yield f"{splitter} outputs of classes", lambda s=splitter: classifier(splitter=s).fit(X, PAIR_OF_CLASSES)
+        yield (
+            f"{splitter} limits",
+            lambda s=splitter: classifier(
+                splitter=s,
+                max_leaf_nodes=5,
+                min_samples_leaf=3,
+                min_weight_fraction_leaf=0.05,
+                max_features=2,
+                random_state=1,
+            ).fit(XM, THREE, sample_weight=WEIGHTS),
+        )
+        yield f"{splitter} monotone", lambda s=splitter: regressor(splitter=s, monotonic_cst=[1, 0, -1]).fit(XM, SCORE)
+        yield (
+            f"{splitter} monotone classes",
+            lambda s=splitter: classifier(splitter=s, monotonic_cst=[1, 0, 0], criterion="entropy").fit(XM, TWO),
+        )
+    yield "hist interactions", lambda: classifier(splitter="hist", interaction_cst=[[0, 1], [2]]).fit(XM, THREE)
+    yield "monotone medians", lambda: regressor(criterion="absolute_error", monotonic_cst=[1, 0, 0]).fit(X, SCORE)
+    for missing in ("fractional", "surrogate", "branch"):
+        yield f"by node {missing}", lambda m=missing: classifier(missing=m, **RANKED).fit(T, LEVELS)
+        yield f"by node {missing} numbers", lambda m=missing: regressor(missing=m, **RANKED).fit(T, COUNTS)
+    yield "by node medians", lambda: regressor(criterion="absolute_error", nominal_splits="one_vs_rest").fit(T, COUNTS)
+    yield "by node poisson", lambda: regressor(criterion="poisson", nominal_splits="multiway").fit(TW, COUNTS)
+    yield "by node ratio", lambda: classifier(criterion="gain_ratio", max_p_value=0.5).fit(T, LEVELS)
+    yield (
+        "by node misclassification",
+        lambda: classifier(criterion="misclassification", nominal_splits="multiway", missing="branch").fit(T, LEVELS),
+    )
+    yield "by node own", lambda: classifier(criterion=own_impurity, max_depth=3).fit(TW, LEVELS)
+    yield "id3", lambda: tw.ID3Classifier(nominal="all").fit({k: TW[k] for k in ("kind", "rank")}, LEVELS)
+    yield "c45", lambda: tw.C45Classifier(**RANKED).fit(T, LEVELS)
+    yield "c45 grouped", lambda: tw.C45Classifier(nominal_splits="grouped", **RANKED).fit(T, LEVELS)
+    for test in ("pearson", "likelihood_ratio"):
+        yield (
+            f"chaid {test}",
+            lambda t=test: tw.CHAIDClassifier(
+                test=t, alpha=0.5, alpha_merge=0.5, min_samples_split=4, min_samples_leaf=2, **RANKED
+            ).fit(T, LEVELS),
+        )
+    yield (
+        "chaid exhaustive",
+        lambda: tw.CHAIDClassifier(exhaustive=True, alpha=0.9, min_samples_split=4, min_samples_leaf=2, **RANKED).fit(
+            T, LEVELS
+        ),
+    )
+    yield (
+        "chaid numbers",
+        lambda: tw.CHAIDRegressor(alpha=0.5, alpha_merge=0.3, min_samples_split=4, min_samples_leaf=2, **RANKED).fit(
+            T, SCORE
+        ),
+    )
+
+
+def own_impurity(counts: np.ndarray) -> np.ndarray:
+    """A criterion of the user's."""
+    shares = counts / counts.sum(axis=1, keepdims=True)
+    return 1.0 - (shares**3).sum(axis=1)
+
+
+def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Forests, boosting, bags."""
+    for name, of_classes, of_numbers in (
+        ("forest", tw.RandomForestClassifier, tw.RandomForestRegressor),
+        ("extra", tw.ExtraTreesClassifier, tw.ExtraTreesRegressor),
+    ):
+        yield f"{name} 2", lambda e=of_classes: e(**FEW).fit(XM, TWO)
+        yield (
+            f"{name} 3",
+            lambda e=of_classes: e(criterion="entropy", bootstrap=True, oob_score=True, **FEW).fit(XM, THREE),
+        )
+        yield f"{name} levels", lambda e=of_classes: e(**FEW, **RANKED).fit(T, LEVELS)
+        yield f"{name} numbers", lambda e=of_numbers: e(min_samples_leaf=2, **FEW).fit(XM, SCORE, sample_weight=SHARES)
+        yield f"{name} poisson", lambda e=of_numbers: e(criterion="poisson", bootstrap=True, **FEW).fit(XM, COUNTS)
+        yield f"{name} outputs", lambda e=of_numbers: e(max_leaf_nodes=6, **FEW).fit(X, PAIR)
+    yield "forest medians", lambda: tw.RandomForestRegressor(criterion="absolute_error", **FEW).fit(XM, SCORE)
+    yield "forest quantiles", lambda: tw.RandomForestRegressor(quantiles=True, **FEW).fit(XM, SCORE)
+    yield "isolation", lambda: tw.IsolationForest(**FEW).fit(X)
+    yield "isolation levels", lambda: tw.IsolationForest(**FEW).fit(TW)
+    boosted = {"n_estimators": 3, "min_samples_leaf": 2, "random_state": 0}
+    for growth in ("leaf", "level", "symmetric"):
+        limits = {"growth": growth, "max_depth": 3}
+        yield f"boosting {growth} 2", lambda o=limits: tw.GradientBoostingClassifier(**boosted, **o).fit(XM, TWO)
+        yield (
+            f"boosting {growth} 3",
+            lambda o=limits: tw.GradientBoostingClassifier(**boosted, **o).fit(XM, THREE, sample_weight=SHARES),
+        )
+        yield (
+            f"boosting {growth} levels",
+            lambda o=limits: tw.GradientBoostingClassifier(**boosted, **o, **RANKED).fit(T, LEVELS),
+        )
+        yield (
+            f"boosting {growth} ordered levels",
+            lambda o=limits: tw.GradientBoostingClassifier(**boosted, **o, level_encoding="ordered").fit(T, TWO),
+        )
+        yield (
+            f"boosting {growth} monotone",
+            lambda o=limits: tw.GradientBoostingRegressor(**boosted, **o, monotonic_cst=[1, 0, -1], l1=0.1, l2=1.0).fit(
+                XM, SCORE
+            ),
+        )
+    for loss in ("squared_error", "absolute_error", "huber", "quantile", "poisson", "gamma", "tweedie", "expectile"):
+        yield (
+            f"boosting {loss}",
+            lambda loss=loss: tw.GradientBoostingRegressor(loss=loss, **boosted).fit(
+                XM, COUNTS + 1, sample_weight=WEIGHTS
+            ),
+        )
+    yield (
+        "boosting sampled",
+        lambda: tw.GradientBoostingRegressor(
+            subsample=0.7, features_per_tree=0.7, features_per_level=0.7, features_per_node=0.7, **boosted
+        ).fit(XM, SCORE),
+    )
+    yield "boosting goss", lambda: tw.GradientBoostingClassifier(sampling="gradient", **boosted).fit(XM, TWO)
+    yield (
+        "boosting interactions",
+        lambda: tw.GradientBoostingRegressor(interaction_cst=[[0, 1], [2]], **boosted).fit(XM, SCORE),
+    )
+    yield "adaboost", lambda: tw.AdaBoostClassifier(**FEW).fit(X, THREE)
+    yield "adaboost numbers", lambda: tw.AdaBoostRegressor(**FEW).fit(X, SCORE)
+    yield "bagging", lambda: tw.BaggingClassifier(oob_score=True, **FEW).fit(X, THREE)
+    yield "bagging numbers", lambda: tw.BaggingRegressor(max_features=0.7, **FEW).fit(X, SCORE)
+
+
+def neighbours() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Nearest neighbours by every way to find them."""
+    for algorithm in ("brute", "kd_tree", "auto"):
+        yield f"neighbours {algorithm}", lambda a=algorithm: tw.KNeighborsClassifier(4, algorithm=a).fit(X, THREE)
+    for metric in ("manhattan", "chebyshev", "minkowski", "cosine", "canberra"):
+        yield (
+            f"neighbours {metric}",
+            lambda m=metric: tw.KNeighborsRegressor(
+                3, metric=m, weights="distance", **({"p": 3} if m == "minkowski" else {})
+            ).fit(X + 4.0, SCORE),
+        )
+    yield "neighbours gower", lambda: tw.KNeighborsClassifier(3, metric="gower", **RANKED).fit(T, LEVELS)
+
+
+def pruned() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Trees cut back."""
+    grown = tw.DecisionTreeClassifier().fit(X, THREE)
+    fell = tw.DecisionTreeRegressor().fit(X, SCORE)
+    yield "pruned ccp", lambda: tw.DecisionTreeClassifier(ccp_alpha=0.02).fit(XM, THREE)
+    for method, options in (
+        ("error_based", {}), ("pessimistic", {}), ("minimum_error", {}), ("leaves", {"max_leaves": 3}),
+        ("reduced_error", {}), ("critical_value", {"threshold": 0.1}), ("depth", {"max_depth": 2}),
+        ("description_length", {}), ("chi_squared", {}), ("p_value", {}),
+    ):  # fmt: skip
+        for kind, model, y in (("classes", grown, THREE), ("numbers", fell, SCORE)):
+            yield f"pruned {method} {kind}", lambda m=model, y=y, method=method, o=options: cut(m, method, y, o)
+
+
+def cut(model: Any, method: str, y: np.ndarray, options: dict[str, Any]) -> Any:
+    """The pruned model, or the words of the refusal."""
+    from treewright.prune.methods import METHODS
+
+    if method not in METHODS:
+        return "no such method"
+    rows = () if METHODS[method].needs == "none" else (numbers(seed=9), y)
+    try:
+        return model.prune(method, *rows, **options)
+    except Exception as error:  # a method that is not for numbers says so
+        return f"{type(error).__name__}: {error}"
+
+
+def content(made: Any) -> bytes:
+    """The bytes of a model file, and what it predicts."""
+    if isinstance(made, str):
+        return made.encode()
+    model = getattr(made, "model_", made)
+    parts: list[bytes] = []
+    if not hasattr(made, "estimators_") or hasattr(made, "model_"):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model"
+            model.save(path)
+            parts.append(path.read_bytes())
+    table = X if getattr(made, "n_features_in_", 3) == 3 and not hasattr(made, "feature_names_in_") else T
+    for verb in ("predict", "predict_proba", "decision_function", "score_samples", "apply"):
+        if not hasattr(made, verb):
+            continue
+        try:
+            answer = getattr(made, verb)(table)
+        except (AttributeError, ValueError) as error:  # not a verb of this model
+            answer = np.array([str(error)])
+        for each in answer if isinstance(answer, list) else [answer]:
+            array = np.asarray(each)
+            parts.append(
+                (str(array.dtype) + str(array.tolist())).encode() if array.dtype.kind == "O" else array.tobytes()
+            )
+    return b"".join(parts)
+
+
+def digests() -> dict[str, str]:
+    """Of every fit a digest."""
+    found: dict[str, str] = {}
+    for part in (trees, ensembles, neighbours, pruned):
+        for name, fit in part():
+            try:
+                found[name] = hashlib.blake2b(content(fit()), digest_size=8).hexdigest()
+            except Exception as error:
+                found[name] = f"{type(error).__name__}: {error}"
+    return found
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error", RuntimeWarning)  # a kernel says nothing of what wraps around or is no number
+    warnings.filterwarnings("ignore", category=UserWarning)
+    json.dump(digests(), sys.stdout, indent=0)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.metrics import log_loss
 
 import treewright as tw
-from treewright.boosting.losses_by_name import NUMBER_LOSSES
+from treewright.boosting.losses_given import NUMBER_LOSSES
 from treewright.exceptions import ColumnError, DataError, DataWarning, ParameterError
 from treewright.model.check import check_model
 from treewright.model.codec import dumps, loads

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.boosting.losses import Loss
-from treewright.boosting.losses_by_name import build_loss
+from treewright.boosting.losses_given import build_loss
 
 LOSSES = (
     "squared_error",

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.boosting.rounds import Boosted, boost
-from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation
+from treewright.boosting.rounds import Boosted, BoostRows, BoostSettings, BoostTable, Evaluation, boost
 from treewright.data.bins import Bins
 from treewright.data.schema import Column, Schema
 from treewright.grow.gradient.grower import GradientGrower, GradientTree

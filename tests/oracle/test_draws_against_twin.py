@@ -66,7 +66,7 @@ def test_chances_without_replacement_are_those_of_the_twin():
 @pytest.mark.parametrize("bound", [2**63 + 1, 3 * 2**62, 2**64 - 1, 6148914691236517206])
 def test_numbers_below_a_bound_that_often_is_drawn_again_are_those_of_the_twin(bound):
     from treewright.core.jit import kernel
-    from treewright.forest.chance import below
+    from treewright.forest.draws import below
 
     @kernel
     def several(state, bound, remainder, found):

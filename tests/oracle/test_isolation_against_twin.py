@@ -9,8 +9,7 @@ import pytest
 from naive_isolation import Twin, mix
 
 from treewright.data.schema import Column, Schema
-from treewright.forest.chance import GROWTH
-from treewright.forest.draws import Draws, candidate_columns
+from treewright.forest.draws import GROWTH, Draws, candidate_columns
 from treewright.forest.isolation import grow_isolation_forest, rows_of_tree
 from treewright.tree.arrays import LEAF, SUBSET
 from treewright.tree.check import check_tree

@@ -12,12 +12,18 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.base_scores import expectile_of, huber_centre
-from treewright.boosting.exact_sums import exact_sum, grouped_sums, weighted_mean
+from treewright.boosting.best_constants import (
+    exact_sum,
+    expectile_of,
+    grouped_sums,
+    huber_centre,
+    leaf_quantiles,
+    middle_of_bits,
+    weighted_mean,
+    weighted_quantile,
+)
 from treewright.boosting.gradient_kernels import exponential
-from treewright.boosting.losses_classes import ManyClasses, TwoClasses
-from treewright.boosting.losses_numbers import AbsoluteError, Quantile
-from treewright.boosting.renewal import leaf_quantiles, middle_of_bits, weighted_quantile
+from treewright.boosting.losses import AbsoluteError, ManyClasses, Quantile, TwoClasses
 
 NUMBERS = st.floats(-1e30, 1e30, allow_subnormal=True)
 

@@ -10,9 +10,10 @@ import pytest
 from naive_bins import naive_bin, naive_bins, naive_middle
 from naive_statistics import naive_mix, naive_statistics
 
-from treewright.boosting.settings import BoostTable
+from treewright.boosting.rounds import BoostTable
+from treewright.boosting.sampling import fill_keys
 from treewright.boosting.statistics import level_means, with_ordered_statistics
-from treewright.boosting.statistics_kernels import order_keys
+from treewright.core.random import mixed
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of
 from treewright.data.schema import Column, Schema
@@ -47,7 +48,7 @@ def test_means_are_those_of_the_twin(weighted, n_permutations):
 
 def test_keys_of_the_order_are_those_of_the_twin():
     keys = np.empty(50, np.uint64)
-    order_keys(np.uint64(2**64 - 3), np.uint64(2), keys)
+    fill_keys(np.uint64(mixed(2**64 - 3, 2)), keys)
 
     state = naive_mix(2**64 - 3, 2)
     assert keys.tolist() == [naive_mix(state, row) for row in range(50)]

@@ -18,9 +18,8 @@ from gradient_tables import (
 )
 
 from treewright.boosting import rounds as rounds_module
-from treewright.boosting import scored
-from treewright.boosting.rounds import Boosted
-from treewright.boosting.settings import BoostRows, Evaluation
+from treewright.boosting import rounds as scored
+from treewright.boosting.rounds import Boosted, BoostRows, Evaluation
 from treewright.grow.gradient import grower
 from treewright.grow.gradient import rows as large
 from treewright.tree.packing import take

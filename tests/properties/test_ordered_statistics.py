@@ -6,7 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.statistics_kernels import add_ordered_means, order_keys
+from treewright.boosting.sampling import fill_keys
+from treewright.boosting.statistics import add_ordered_means
+from treewright.core.random import mixed
 
 
 def values_of(levels, order, target, weights, prior_weight):
@@ -24,7 +26,7 @@ def tables(draw):
     target = np.array(draw(st.lists(numbers, min_size=n, max_size=n)))
     weights = np.array(draw(st.lists(st.floats(0.01, 100.0), min_size=n, max_size=n)))
     keys = np.empty(n, np.uint64)
-    order_keys(np.uint64(draw(st.integers(0, 2**64 - 1))), np.uint64(0), keys)
+    fill_keys(np.uint64(mixed(draw(st.integers(0, 2**64 - 1)), 0)), keys)
     return levels, np.argsort(keys), target, weights, draw(st.sampled_from([0.0, 1.0, 20.0]))
 
 

@@ -1,6 +1,10 @@
-"""The arithmetic of AdaBoost. In: what members got wrong. Out: weights of rows, errors and weights of members.
+"""AdaBoost: weights of rows and members, round by round. In: what members got wrong. Out: weights, ``AdaBoostRounds``.
 
-Callers: estimators.adaboost_base.
+    weights = those of the rows
+    for each round: fit a member on the weighted rows, predict them
+                    error = the weighted share of wrong rows, or the weighted mean loss
+                    the member's weight = learning_rate * log((1 - error) / error), and more for several classes
+                    rows that it got wrong weigh exp(its weight) times as much
 
 Weights of rows are whole numbers that add up to about 2**52 in each round, so their sums do not depend on the order of
 the rows, and a row of weight k is k equal rows to the last bit.
@@ -9,20 +13,25 @@ the rows, and a row of weight k is k equal rows to the last bit.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.grow.objective import are_whole
 
 RegressionLoss = Literal["linear", "square", "exponential"]
-
 _FINE = 2**52
 _COARSE = 2**31  # below this sum, trees take whole weights for numbers of rows (grow.statistics)
 _MOST_COARSE_ROWS = 2**20  # with more rows such weights would be too coarse
 _ROUNDING = 1e-12  # an error this near to chance is chance
+_MOST_ROWS = 12  # of a table whose weights are printed
+
+
+# Weights of rows -----------------------------------------------------------------------------------------------------
 
 
 class RowWeights:
@@ -129,6 +138,9 @@ def _scaled(relative: np.ndarray, units: np.ndarray, n_units: int, total: int) -
     return scaled
 
 
+# Weights of members --------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What becomes of a member.
@@ -174,11 +186,6 @@ def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learnin
         An error of 0: weight 1, and boosting ends. One of ``1 - 1/n_classes`` or more, no better than chance: dropped,
         and boosting ends. Else the weight is ``learning_rate * (log((1 - error) / error) + log(n_classes - 1))`` and
         wrong rows weigh ``exp(weight)`` times as much.
-
-    Raises
-    ------
-    ParameterError
-        The learning rate makes the weight 0 or infinite.
     """
     error = weights.mean(wrong)
     if error == 0.0:
@@ -191,13 +198,13 @@ def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learnin
 
 
 def judge_numbers(
-    said: np.ndarray, target: np.ndarray, weights: RowWeights, loss: RegressionLoss, learning_rate: float
+    predicted: np.ndarray, target: np.ndarray, weights: RowWeights, loss: RegressionLoss, learning_rate: float
 ) -> Verdict:
     """Judge a regressor (AdaBoost.R2: Drucker 1997, "Improving regressors using boosting techniques").
 
     Parameters
     ----------
-    said, target : float64[n]
+    predicted, target : float64[n]
     weights : RowWeights
     loss : {"linear", "square", "exponential"}
         Of the distance as a share of the largest one: itself, its square, or ``1 - exp(-share)``.
@@ -209,13 +216,8 @@ def judge_numbers(
         No row is off: weight 1, and boosting ends. A mean loss of 0.5 or more: dropped, and boosting ends. Else with
         ``beta = error / (1 - error)`` the weight is ``learning_rate * log(1 / beta)`` and a row weighs
         ``beta ** (learning_rate * (1 - its loss))`` times as much.
-
-    Raises
-    ------
-    ParameterError
-        The learning rate makes the weight 0 or infinite.
     """
-    losses = losses_of(said, target, loss)
+    losses = losses_of(predicted, target, loss)
     error = weights.mean(losses)
     if error == 0.0:
         return Verdict(0.0, 1.0, True)
@@ -226,7 +228,7 @@ def judge_numbers(
     return Verdict(error, weight, False, np.exp(-weight * (losses.max() - losses)))
 
 
-def losses_of(said: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.ndarray:
+def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.ndarray:
     """What each row loses, float64[n] from 0 to 1.
 
     Examples
@@ -235,7 +237,7 @@ def losses_of(said: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.
     [0.0, 0.0625, 1.0]
     """
     # Halves: the distance of two finite numbers may be beyond float64.
-    off = np.abs(said * 0.5 - target * 0.5)
+    off = np.abs(predicted * 0.5 - target * 0.5)
     largest = float(off.max())
     if largest == 0.0:
         return off
@@ -250,3 +252,84 @@ def _finite(weight: float, learning_rate: float) -> float:
     if 1e-300 < weight < 1e300:
         return weight
     raise ParameterError(f"learning_rate={learning_rate!r} makes a member weigh {weight:g}: use one nearer to 1")
+
+
+# The rounds as a table -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class AdaBoostRound:
+    """One round.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1.
+    error : float
+        Weighted share of the wrong rows, or weighted mean loss.
+    weight : float
+        Of the member; 0.0 where it was dropped.
+    is_kept : bool
+        Whether the member stayed: the last one is dropped where it is no better than chance.
+    row_weights : float64[n] or None
+        What the rows weighed for this member, adding up to one; only with ``keep_row_weights=True``.
+    """
+
+    number: int
+    error: float
+    weight: float
+    is_kept: bool
+    row_weights: np.ndarray | None = None
+
+
+class AdaBoostRounds(Sequence[AdaBoostRound]):
+    """All rounds in order; ``print`` writes the table.
+
+    Parameters
+    ----------
+    rounds : sequence of AdaBoostRound
+    """
+
+    def __init__(self, rounds: Sequence[AdaBoostRound]) -> None:
+        self._rounds = tuple(rounds)
+
+    def __len__(self) -> int:
+        return len(self._rounds)
+
+    def __iter__(self) -> Iterator[AdaBoostRound]:
+        return iter(self._rounds)
+
+    @overload
+    def __getitem__(self, index: int) -> AdaBoostRound: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[AdaBoostRound, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> AdaBoostRound | tuple[AdaBoostRound, ...]:
+        return self._rounds[index]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame: ``round``, ``error``, ``weight``, ``is_kept``."""
+        return {
+            "round": [one.number for one in self],
+            "error": [one.error for one in self],
+            "weight": [one.weight for one in self],
+            "is_kept": [one.is_kept for one in self],
+        }
+
+    def __str__(self) -> str:
+        columns = [
+            TextColumn("round", [str(one.number) for one in self], "right"),
+            TextColumn("error", [f"{one.error:.4f}" for one in self], "right"),
+            TextColumn("weight", [f"{one.weight:.4f}" if one.is_kept else "dropped" for one in self], "right"),
+        ]
+        kept = [one.row_weights for one in self if one.row_weights is not None]
+        if len(kept) == len(self) and len(kept[0]) <= _MOST_ROWS:
+            columns += [
+                TextColumn(f"row {row}", [f"{weights[row]:.4f}" for weights in kept], "right")
+                for row in range(len(kept[0]))
+            ]
+        return "\n".join(GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True))
+
+    def __repr__(self) -> str:
+        return f"<AdaBoostRounds: {len(self)}>"

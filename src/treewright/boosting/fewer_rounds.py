@@ -1,4 +1,4 @@
-"""A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log. Caller: model.
+"""A boosted model with fewer rounds. In: a model, a number of rounds or rows. Out: the model, its log.
 
 This is the pruning of boosted models; it stands here, not in ``prune``, because rows judge rounds by the model's loss.
 """
@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from treewright.boosting.losses import Loss
-from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, build_loss
-from treewright.boosting.losses_numbers import Huber
+from treewright.boosting.losses import Huber, Loss
+from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
 from treewright.model.aggregation import answers_of
@@ -129,12 +128,7 @@ def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
 
 
 def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:
-    """The options, where there are no others than ``n_rounds``.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """The options, where there are no others than ``n_rounds``; else ParameterError."""
     unknown = [name for name in options if name != "n_rounds"]
     if unknown:
         raise ParameterError(f"rounds has no option {unknown[0]!r}: its options are n_rounds")
@@ -182,11 +176,6 @@ def losses_of_model(model: ModelData, rows: Rows) -> list[Loss]:
     """The losses that a boosted model was grown to lower, as its facts tell, one per column of the target.
 
     Empty where they tell none that fits: the loss was a function.
-
-    Raises
-    ------
-    DataError
-        A target is outside the domain of the loss.
     """
     if model.classes:
         return [build_loss(CLASS_LOSSES[0], n_classes=count) for count in model.n_classes]

@@ -1,7 +1,5 @@
 """Gradients, hessians and log losses, row by row. In: targets, scores. Out: arrays of the caller.
 
-Callers: boosting.losses_numbers, losses_classes.
-
 Every loop is free of branches and of calls, so that it becomes vector instructions: ``exponential`` is a polynomial,
 made of additions and multiplications alone, which give the same bits on every machine. Scores may be any finite number:
 exponents are held within ``FARTHEST``, gradients within ``LARGEST``, hessians above ``LEAST``.
@@ -33,7 +31,7 @@ _D4, _D5, _D6 = 0.22305128085766043, 0.17122531206033945, 0.21860584351517776
 
 @bare_inner_kernel
 def exponential(x: float) -> float:
-    """exp(x) within 2e-10 of itself, for x from -700 to 700; exp(0) is 1.
+    """exp(x) of a float64 within 2e-10 of itself, for x from -700 to 700; exp(0) is 1.
 
     ``x = n ln 2 + r``, so that ``exp(x) = 2**n exp(r)``; n is added to the exponent's bits of exp(r).
     """
@@ -47,7 +45,7 @@ def exponential(x: float) -> float:
 
 @bare_inner_kernel
 def log_of_one_and(t: float) -> float:
-    """log(1 + t) within 1e-11 of itself, for t from 0 to 1."""
+    """log(1 + t) of a float64 within 1e-11 of itself, for t from 0 to 1."""
     u = t / (2.0 + t)
     v = u * u
     return u * (_D0 + v * (_D1 + v * (_D2 + v * (_D3 + v * (_D4 + v * (_D5 + v * _D6))))))
@@ -169,12 +167,15 @@ def two_class_values(target: np.ndarray, scores: np.ndarray, values: np.ndarray)
 def share_classes(
     scores: np.ndarray, length: int, first: int, m: int, shares: np.ndarray, top: np.ndarray, total: np.ndarray
 ) -> None:
-    """Exponentials of some rows' scores above the row's largest, and their sums; parameters as ``softmax_gradients``.
+    """Exponentials of some rows' scores less the row's largest, and their sums.
 
     Parameters
     ----------
-    first, m : int
-        Which rows.
+    scores : float64[...], length : int64, IN
+        As ``softmax_gradients``.
+    first, m : int64
+        Which rows: m from the first on.
+    shares : float64[n_classes, CHUNK], top, total : float64[CHUNK], OUT
     """
     for i in range(m):
         top[i] = scores[first + i]
@@ -216,6 +217,7 @@ def softmax_gradients(
     for first in range(0, target.shape[0], CHUNK):
         m = min(CHUNK, target.shape[0] - first)
         share_classes(scores, length, first, m, shares, top, total)
+        # A class after the other, rows inside: each loop runs along contiguous memory and becomes vector instructions.
         for i in range(m):
             total[i] = 1.0 / total[i]
         for k in range(n_classes):

@@ -1,7 +1,4 @@
-"""Grown trees as packed ones. In: ``GradientTree`` and what their leaves add. Out: ``PackedTrees``.
-
-Caller: boosting.rounds.
-"""
+"""Grown trees as packed ones. In: ``GradientTree`` and what their leaves add. Out: ``PackedTrees``."""
 
 from __future__ import annotations
 
@@ -35,13 +32,7 @@ class KeptTree:
 
 
 def packed_trees(bins: Bins, kept: Sequence[KeptTree]) -> PackedTrees:
-    """All trees, packed.
-
-    Parameters
-    ----------
-    bins : Bins
-    kept : sequence of KeptTree, not empty
-    """
+    """All trees, one at least, packed."""
     trees = [each.tree for each in kept]
     sizes = np.array([tree.n_nodes for tree in trees], np.int64)
     roots = np.concatenate([[0], np.cumsum(sizes)])

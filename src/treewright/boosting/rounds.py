@@ -1,34 +1,160 @@
-"""The rounds of boosting. In: binned rows, losses, settings. Out: ``Boosted``. Callers: estimators.
+"""The rounds of boosting. In: binned rows, losses, settings. Out: ``Boosted``.
 
-scores -> gradients -> rows of the round -> a tree per score -> what its leaves add -> scores
+scores = base                                              (the best constants of the losses)
+for each round:
+    gradients, hessians of the losses at the scores        (_Rounds._take_gradients)
+    rows of the round                                      (sampling; all rows by default)
+    for each score: a tree on them                         (grow.gradient)
+                    its leaves' values, renewed where the loss says so, times the learning rate
+                    are added to the scores
+    evaluate; end where nothing got better for a while     (_Rounds.note, is_over)
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
-from treewright.boosting.bounded import bounded_values
-from treewright.boosting.history import History, Round
 from treewright.boosting.losses import Loss
 from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.boosting.row_weights import RowWeights
-from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly
-from treewright.boosting.scored import Scored
-from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable
+from treewright.boosting.sampling import RowWeights, drawn_by_gradient, drawn_uniformly
 from treewright.core import progress, threads
 from treewright.core.random import mixed
+from treewright.data.bins import Bins
+from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.grower import GradientGrower, GradientTree
+from treewright.grow.settings import GradientSettings
 from treewright.model.aggregation import Boosting
+from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join, take
 
 _BLOCK_ROWS = 1 << 15
+_SCORED_ROWS = 1 << 14
 _ROWS, _TREE = 0, 1  # what a seed is made for
+Sampling = Literal["uniform", "gradient"]
+
+
+# What goes in --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class BoostTable:
+    """What all rows have in common.
+
+    Attributes
+    ----------
+    bins : Bins
+    schema : Schema
+    ordered : bool[p]
+        Nominal columns whose bins are in the order of a target statistic: a test asks for a first run of them.
+    """
+
+    bins: Bins
+    schema: Schema
+    ordered: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class BoostRows:
+    """Rows with their targets, as the rounds need them.
+
+    Attributes
+    ----------
+    codes : uint8[n, stride]
+        Bins (``data.bin_rows``).
+    target : float64[n, n_outputs] or int32[n, n_outputs]
+        Numbers, or class codes.
+    sample_weights : float64[n] or None
+        Above 0: what rows weigh without their classes; whole numbers are numbers of rows.
+    of_classes : float64[n] or None
+        Above 0: what the rows' classes weigh; it makes gradients larger, and no row count as several.
+    """
+
+    codes: np.ndarray
+    target: np.ndarray
+    sample_weights: np.ndarray | None = None
+    of_classes: np.ndarray | None = None
+
+    @cached_property
+    def weights(self) -> np.ndarray | None:
+        """float64[n] or None: both weights of each row, multiplied."""
+        if self.sample_weights is None or self.of_classes is None:
+            return self.of_classes if self.sample_weights is None else self.sample_weights
+        return np.multiply(self.sample_weights, self.of_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Rows that no tree is grown on, and when to stop because of them.
+
+    Attributes
+    ----------
+    rows : BoostRows or None
+        None: the rows of the fit are evaluated.
+    score : callable or None
+        Takes the scores float64[n_scores, n] of these rows and returns a number to be lowered; None for the loss.
+    patience : int >= 1, or None
+        Rounds without a better value before the growth ends; None never ends it.
+    tolerance : float >= 0
+        A value must be lower by more than this to count as better.
+    """
+
+    rows: BoostRows | None = None
+    score: Callable[[np.ndarray], float] | None = None
+    patience: int | None = None
+    tolerance: float = 0.0
+
+
+@dataclass(frozen=True)
+class BoostSettings:
+    """Everything that decides which trees are grown, and the number of threads, which does not.
+
+    Attributes
+    ----------
+    losses : tuple of Loss
+        One per output.
+    tree : GradientSettings
+        Of every tree; its ``seed`` is set by the rounds.
+    n_rounds : int >= 1
+        Rounds in all, those of ``start`` included.
+    learning_rate : float, above 0 up to 1
+    subsample : float, above 0 up to 1
+        Share of the rows drawn for each round, without replacement.
+    sampling : {"uniform", "gradient"}
+        How: all alike; or those of large gradients always, and some of the others, which count for more.
+    top_rate, other_rate : float
+        Of ``sampling="gradient"``: the share of rows with the largest gradients, and the share drawn of all rows from
+        the others.
+    seed : int
+    n_threads : int >= 1
+    evaluation : Evaluation or None
+        What the history tells of each round; None: nothing is evaluated, which takes no time.
+    callbacks : sequence of callables
+        Each is called after each round with a ``Round``; one that returns True ends the growth.
+    """
+
+    losses: tuple[Loss, ...]
+    tree: GradientSettings = field(default_factory=GradientSettings)
+    n_rounds: int = 100
+    learning_rate: float = 0.1
+    subsample: float = 1.0
+    sampling: Sampling = "uniform"
+    top_rate: float = 0.2
+    other_rate: float = 0.1
+    seed: int = 0
+    n_threads: int = 1
+    evaluation: Evaluation | None = None
+    callbacks: Sequence[Callable[[Round], bool | None]] = ()
+
+
+# What comes out ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +172,110 @@ class Boosted:
     trees: PackedTrees
     boosting: Boosting
     history: History
+
+
+@dataclass(frozen=True)
+class Round:
+    """What a callback is told after each round.
+
+    Attributes
+    ----------
+    number : int
+        Counted from 1.
+    n_rounds : int
+        Rounds in all, if nothing ends the growth before.
+    train, validation : float or None
+        What is evaluated on the rows of the fit and on those kept aside; None where it is not.
+    best : int
+        The round with the best value so far; this one where nothing is evaluated.
+    seconds, seconds_left : float
+        Since the growth began; what the rest would take at this pace.
+    scored : bool
+        Whether what is evaluated is minus a score, not the loss.
+    """
+
+    number: int
+    n_rounds: int
+    train: float | None
+    validation: float | None
+    best: int
+    seconds: float
+    seconds_left: float
+    scored: bool = False
+
+    def __str__(self) -> str:
+        """In a few words.
+
+        Examples
+        --------
+        >>> print(Round(3, 100, 0.25, 0.3125, 2, 0.5, 16.2))
+        round 3, loss 0.25, others 0.3125 (best: 2), 16 s left
+        """
+        return f"{self.words()}, {self.seconds_left:.0f} s left"
+
+    def words(self) -> str:
+        """As a progress bar shows it: short, as the bar has the time beside it. ``others`` are rows kept aside."""
+        best = "" if self.validation is None else f" (best: {self.best})"
+        return f"round {self.number}{_evaluated(self.train, self.validation, self.scored)}{best}"
+
+
+@dataclass(eq=False)
+class History:
+    """The values of all rounds.
+
+    Attributes
+    ----------
+    train, validation : list of float
+        A value per round; the first belongs to the round before those that were grown: 0, before any tree, or the last
+        one of those that were there. Empty where nothing was evaluated.
+    best : int
+        The round with the lowest value of ``validation``, or of ``train`` where there is no other; the last one where
+        nothing was evaluated.
+    stages : dict of str to float
+        Seconds spent in each stage: ``gradients``, ``histograms`` (with all that is done in small nodes), ``search``,
+        ``partition``, ``update``, ``evaluation``.
+    last, n_rounds : int
+        The last round that was grown; rounds that were asked for.
+    scored : bool
+        Whether values are minus a score, not the loss.
+    """
+
+    train: list[float] = field(default_factory=list)
+    validation: list[float] = field(default_factory=list)
+    best: int = 0
+    stages: dict[str, float] = field(default_factory=dict)
+    last: int = 0
+    n_rounds: int = 0
+    scored: bool = False
+
+    def __str__(self) -> str:
+        """In a few words, as the last line of a progress bar.
+
+        Examples
+        --------
+        >>> print(History([0.7, 0.5, 0.4], [0.7, 0.6, 0.65], 1, last=2, n_rounds=9))
+        boosting stopped after round 2 of 9, loss 0.4, others 0.65, best in round 1: 0.6
+        """
+        is_whole = self.last >= self.n_rounds
+        end = f"grew {self.n_rounds} rounds" if is_whole else f"stopped after round {self.last} of {self.n_rounds}"
+        train, validation = (values[-1] if values else None for values in (self.train, self.validation))
+        words = f"boosting {end}{_evaluated(train, validation, self.scored)}"
+        if validation is None:
+            return words
+        least = min(self.validation)
+        return f"{words}, best in round {self.best}: {-least if self.scored else least:.4g}"
+
+
+def _evaluated(train: float | None, validation: float | None, scored: bool) -> str:
+    """What was evaluated, each with a comma before it; scores as they are, higher is better."""
+    word, sign = ("score", -1.0) if scored else ("loss", 1.0)
+    words = "" if train is None else f", {word} {sign * train:.4g}"
+    if validation is not None:
+        words += f", {'others' if words else f'{word} of others'} {sign * validation:.4g}"
+    return words
+
+
+# The rounds ----------------------------------------------------------------------------------------------------------
 
 
 def boost(
@@ -71,16 +301,6 @@ def boost(
     Returns
     -------
     Boosted
-
-    Raises
-    ------
-    ParameterError
-        ``base`` has another length than there are scores; no round is left to be grown; rows are to be drawn by
-        gradients that are all of one size.
-    DataError
-        Gradients of a round are not finite.
-    TooLargeError
-        It would not fit in memory.
 
     Notes
     -----
@@ -147,12 +367,7 @@ class _Rounds:
         self.lowest, self.n_noted = np.inf, 0
 
     def _refuse_alike_gradients(self) -> None:
-        """Rows cannot be drawn by gradients that only have a sign.
-
-        Raises
-        ------
-        ParameterError
-        """
+        """ParameterError where rows are to be drawn by gradients that only have a sign."""
         alike = next((loss for loss in self.losses if loss.renews), None)
         if self.settings.sampling == "gradient" and alike is not None:
             raise ParameterError(
@@ -186,13 +401,14 @@ class _Rounds:
         self.kept += [tree for tree in trees if tree is not None]
 
     def _grow_one(self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None) -> KeptTree:
-        """Grow the tree of one score, and add what it says."""
+        """Grow the tree of one score, and add what its leaves say to the scores."""
         hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
         step = self.losses[self.train.output_of[score]].max_step
         tree = grower.grow(self.gradient[score], hessian, chosen, self._seed(number, _TREE, score), step)
         kept = KeptTree(tree, self.settings.learning_rate * self._values(tree, score))
         grower.add_to_scores(kept.adds, self.train.scores[score])
         if chosen is not None or self.other is not None:
+            # The grower knows the leaf of each row that the tree was grown on; the others have to walk down.
             packed = packed_trees(self.table.bins, [kept])
             if chosen is not None:
                 with grower.stage("update"):
@@ -222,7 +438,7 @@ class _Rounds:
                     self.hessian[:, blocks[task]] *= factors[blocks[task]]
 
         if not all(loss.rowwise for loss in self.losses):
-            blocks = [slice(0, n)]
+            blocks = [slice(0, n)]  # a user's own loss sees all rows in one call
         threads.run_each(work, len(blocks), self.settings.n_threads)
 
     def _gradients_of(self, block: slice) -> None:
@@ -300,7 +516,7 @@ class _Rounds:
         """Whether this round is the last; callbacks and listeners are told of it."""
         settings, history = self.settings, self.history
         seconds = time.perf_counter() - begun
-        news = Round(
+        this_round = Round(
             number=number,
             n_rounds=settings.n_rounds,
             train=history.train[-1] if history.train else None,
@@ -312,9 +528,9 @@ class _Rounds:
         )
         history.last = number
         if progress.is_heard():
-            progress.report(number / settings.n_rounds, news.words())
+            progress.report(number / settings.n_rounds, this_round.words())
         threads.heed()
-        wants_end = [bool(callback(news)) for callback in settings.callbacks]
+        wants_end = [bool(callback(this_round)) for callback in settings.callbacks]
         patience = None if settings.evaluation is None else settings.evaluation.patience
         return any(wants_end) or (patience is not None and number - history.best >= patience)
 
@@ -330,3 +546,107 @@ class _Rounds:
             for stage, seconds in grower.stages.items():
                 self.history.stages[stage] = self.history.stages.get(stage, 0.0) + seconds
         return Boosted(trees, self.boosting, self.history)
+
+
+class Scored:
+    """Rows, and where they stand.
+
+    Parameters
+    ----------
+    rows : BoostRows
+    losses : tuple of Loss
+        One per output.
+    base : float64[k]
+        Where scores begin.
+    n_threads : int
+
+    Attributes
+    ----------
+    scores : float64[k, n]
+    target : list of [n]
+        One per output.
+    scores_of : list of slice
+        Which scores are an output's; ``output_of`` tells it the other way round.
+    """
+
+    def __init__(self, rows: BoostRows, losses: tuple[Loss, ...], base: np.ndarray, n_threads: int) -> None:
+        self.rows, self.losses, self.n_threads = rows, losses, n_threads
+        self.target = [np.ascontiguousarray(rows.target[:, output]) for output in range(len(losses))]
+        ends = np.cumsum([loss.n_scores for loss in losses]).tolist()
+        self.scores_of = [slice(end - loss.n_scores, end) for end, loss in zip(ends, losses, strict=True)]
+        self.output_of = [output for output, loss in enumerate(losses) for _ in range(loss.n_scores)]
+        self.scores = np.empty((len(base), len(rows.codes)))
+        self.scores[:] = base[:, None]
+
+    @property
+    def n_scores(self) -> int:
+        """Scores of a row."""
+        return len(self.scores)
+
+    def add_tree(self, packed: PackedTrees, tree: int, score: int, chosen: np.ndarray | None) -> None:
+        """Add what a tree says to a score of all rows, or of ``chosen`` ones (int32, ascending)."""
+        rows = np.arange(self.scores.shape[1], dtype=np.int32) if chosen is None else chosen
+        blocks = [rows[begin : begin + _SCORED_ROWS] for begin in range(0, len(rows), _SCORED_ROWS)]
+        adds = packed.leaf_value[:, 0]
+
+        def work(task: int, _thread: int) -> None:
+            block = blocks[task]
+            self.scores[score, block] += adds[leaf_rows_of_bins(packed, self.rows.codes, block, tree)]
+
+        threads.run_each(work, len(blocks), self.n_threads)
+
+    def add_trees(self, packed: PackedTrees) -> None:
+        """Add all trees, one per score and round."""
+        for tree in range(len(packed)):
+            self.add_tree(packed, tree, tree % self.n_scores, None)
+
+    def loss(self) -> float:
+        """The mean loss of the rows by their weights, of several outputs the sum; always added up in the same order."""
+        total = 0.0
+        for output, loss in enumerate(self.losses):
+            values = loss.values(self.target[output], self.scores[self.scores_of[output]])
+            total += float(np.average(values, weights=self.rows.weights))
+        return total
+
+
+# Leaf values under monotone constraints ------------------------------------------------------------------------------
+#
+# A tree's own bounds are made of gradients. A loss that renews leaf values has gradients in another unit than these
+# values, so bounds are made anew, of what each node itself would say as a leaf.
+
+
+Renew = Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def bounded_values(tree: GradientTree, monotone: Sequence[int], renew: Renew) -> np.ndarray:
+    """What the leaves say, so that it rises or falls where it has to.
+
+    Parameters
+    ----------
+    tree : GradientTree
+    monotone : sequence of -1, 0, 1
+        Per column.
+    renew : callable
+        Takes rows int32[m] group by group and where each of k groups begins, int64[k + 1]; returns float64[k].
+
+    Returns
+    -------
+    float64[n_leaves]
+        Below a test of a column that has to rise, no leaf on the left says more than the middle between what the two
+        branches would say as leaves, and none on the right less.
+    """
+    own, leaves_below = np.zeros(tree.n_nodes), tree.leaves_below()
+    for depth in range(int(tree.depth.max()) + 1):
+        nodes = np.flatnonzero(tree.depth == depth)
+        own[nodes] = renew(*tree.groups([leaves_below[node] for node in nodes]))
+    low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
+    for node in np.flatnonzero(tree.first_child >= 0).tolist():  # parents stand before children
+        first = int(tree.first_child[node])
+        both = slice(first, first + 2)
+        low[both], high[both] = low[node], high[node]
+        sign = monotone[tree.column[node]]
+        if sign:
+            midpoint = float(np.clip(own[both], low[node], high[node]).mean())
+            below, above = (first, first + 1) if sign > 0 else (first + 1, first)
+            high[below], low[above] = midpoint, midpoint
+    return np.clip(own, low, high)[tree.leaves]

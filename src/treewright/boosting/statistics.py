@@ -1,9 +1,13 @@
 """Nominal columns of many levels in the order of the target. In: rows as bins and as codes, targets. Out: new bins.
 
-Caller: estimators. Ordered target statistics (Prokhorenkova et al. 2018, "CatBoost: unbiased boosting with categorical
-features", section 3.2): the value of a training row is a mean of the target over rows of its level that stand before it
-in a random order. It never contains the row's own target, which a tree could otherwise read off a rare
-level. A level's value for new rows is the mean over all of its rows.
+    for each row, in a random order:
+        its value = the smoothed mean of the target over earlier rows of its level
+    a level's value for new rows = the same mean over all of its rows
+    cut both into bins, as those of a numeric column
+
+These are ordered target statistics (Prokhorenkova et al. 2018, "CatBoost: unbiased boosting with categorical features",
+section 3.2): the value of a training row never contains the row's own target, which a tree could otherwise read off a
+rare level.
 """
 
 from __future__ import annotations
@@ -13,9 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.boosting.settings import BoostTable
-from treewright.boosting.statistics_kernels import add_ordered_means, order_keys
+from treewright.boosting.rounds import BoostTable
+from treewright.boosting.sampling import fill_keys
 from treewright.core import threads
+from treewright.core.jit import bare_kernel
+from treewright.core.random import mixed
 from treewright.core.whole import whole_number
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import MAX_LEVEL_BINS, bins_of
@@ -107,11 +113,6 @@ def with_ordered_statistics(
         never seen, have bin ``n_bins``, as always. A bin may be without training rows.
     codes : uint8[n, stride]
         A copy with new bins in the columns; missing cells keep bin 255.
-
-    Raises
-    ------
-    ParameterError
-        A column that is not nominal or named twice, or a parameter out of its range.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def _rows_of(
     keys = np.empty(len(numbers), np.uint64)
     orders = []
     for permutation in range(n_permutations):
-        order_keys(np.uint64(seed % 2**64), np.uint64(permutation), keys)
+        fill_keys(np.uint64(mixed(seed % 2**64, permutation)), keys)
         orders.append(np.argsort(keys))
     return _Rows(numbers, weights, float(prior), float(prior_weight), orders)
 
@@ -237,6 +238,51 @@ def _means_of(levels: np.ndarray, n_levels: int, rows: _Rows) -> LevelMeans:
     final = np.full(n_levels, np.nan)
     np.divide(sums - counts * rows.prior, counts + rows.prior_weight, out=final, where=counts > 0)
     return LevelMeans(values, final, counts)
+
+
+@bare_kernel
+def add_ordered_means(
+    levels: np.ndarray,
+    order: np.ndarray,
+    target: np.ndarray,
+    weights: np.ndarray,
+    prior: float,
+    prior_weight: float,
+    sums: np.ndarray,
+    counts: np.ndarray,
+    values: np.ndarray,
+) -> None:
+    """To each row's value, add the smoothed mean of the target over earlier rows of its level.
+
+    Values are distances from the prior. A row's own target is read after its value is made, so no value depends on the
+    targets of its own or of later rows. Sums are of targets themselves, not of distances: those of 0 and 1 are exact,
+    and levels with the same counts share a value.
+
+    Parameters
+    ----------
+    levels : int32[n], IN
+        -1 where the cell is missing: such rows get nothing and give nothing. From len(sums) on: a level that has no
+        sum; such rows get the prior.
+    order : int64[n], IN
+        Rows, the earliest first.
+    target : float64[n], IN
+    weights : float64[n] or float64[0], IN
+        Empty: every row weighs one.
+    prior, prior_weight : float64
+    sums, counts : float64[n_levels], IN and OUT
+        Weighted sum of targets and sum of weights of each level; zeros at first, at the end those of all rows.
+    values : float64[n], IN and OUT
+    """
+    for at in range(order.shape[0]):
+        row = order[at]
+        level = levels[row]
+        if level < 0 or level >= sums.shape[0]:
+            continue
+        weight = weights[row] if weights.shape[0] > 0 else 1.0
+        if counts[level] > 0.0:
+            values[row] += (sums[level] - counts[level] * prior) / (counts[level] + prior_weight)
+        sums[level] += weight * target[row]
+        counts[level] += weight
 
 
 def _bins_of_means(means: LevelMeans, weights: np.ndarray, max_bins: int) -> tuple[int, np.ndarray, np.ndarray]:

@@ -144,7 +144,7 @@ def _warm_up_forests(table: Any) -> None:
 def _warm_up_boosting(table: Any) -> None:
     """Boosted trees under every loss and growth order, with rows that judge them."""
     import treewright
-    from treewright.boosting.losses_by_name import NUMBER_LOSSES
+    from treewright.boosting.losses_given import NUMBER_LOSSES
 
     few: dict[str, Any] = {"n_estimators": 2, "min_samples_leaf": 1}
     for target in (_TWO, _THREE):

@@ -16,8 +16,15 @@ from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from treewright.boosting.adaboost import RegressionLoss, RowWeights, Verdict, judge_labels, judge_numbers
-from treewright.boosting.adaboost_rounds import AdaBoostRound, AdaBoostRounds
+from treewright.boosting.adaboost import (
+    AdaBoostRound,
+    AdaBoostRounds,
+    RegressionLoss,
+    RowWeights,
+    Verdict,
+    judge_labels,
+    judge_numbers,
+)
 from treewright.core import notices
 from treewright.core.progress import compiling_told
 from treewright.data.dataset import class_factors

@@ -316,7 +316,7 @@ class Boosting(Estimator):
         ParameterError
             Nothing was evaluated.
         """
-        from treewright.boosting.losses_by_name import loss_words
+        from treewright.boosting.losses_given import loss_words
         from treewright.plot.figures.boosting import boosting_history
 
         history = self.history_
@@ -481,7 +481,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Of two classes it gets the second's share float64[n], as ``sklearn.metrics.roc_auc_score`` takes it, of more
         float64[n, n_classes].
     callbacks : callable or sequence of them, optional
-        Each is called after each round with a ``treewright.boosting.history.Round``; one that returns True ends the
+        Each is called after each round with a ``treewright.boosting.rounds.Round``; one that returns True ends the
         growth.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. They

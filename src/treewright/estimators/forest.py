@@ -21,8 +21,15 @@ from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws
 from treewright.forest.importance import JudgingRows, debiased_importances, impurity_decrease, permutation_importances
 from treewright.forest.jackknife import standard_errors
-from treewright.forest.out_of_bag import Votes, expected_draws, mean_votes, output_columns
-from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show, votes_after
+from treewright.forest.out_of_bag import (
+    OobCurve,
+    Votes,
+    counts_to_show,
+    expected_draws,
+    mean_votes,
+    output_columns,
+    votes_after,
+)
 from treewright.forest.proximity import proximities
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import asked
@@ -295,7 +302,7 @@ class Forest(Estimator):
 
         Returns
         -------
-        treewright.forest.out_of_bag_curve.OobCurve
+        treewright.forest.out_of_bag.OobCurve
             Print it, or take ``n_trees``, ``error``, ``score``, ``to_dict()`` or ``plot()``. It does not depend on
             ``n_jobs``, nor on whether the fit had ``oob_score=True``.
 

@@ -1,39 +1,76 @@
 """Which rows a tree draws, and how often. In: rows as bins, target, weights, seed. Out: ``Draws``.
 
-Callers: forest.grower, forest.out_of_bag, estimators.
+    hash each row's bins and target; put the rows in the order of their hashes       (row_order)
+    for tree b: state = mix(mix(seed, b), stream)                                    (seeds_of)
+        draw t is the row that owns unit mix(state, t) % n_units in that order       (Draws.counts)
 
-A draw depends on the rows themselves, not on where they stand: rows are put in the order of a hash of their bins and
-target, and draw ``t`` of tree ``b`` is the row at a random place, made from (seed, b, t) alone, of the whole weight in
-that order. So a table with its rows shuffled gives the same forest, and a row of weight k is k equal rows side by side.
+So a draw depends on the rows themselves, not on where they stand: a table with its rows shuffled gives the same forest.
+A *unit* is a step of weight, a row of weight k owns k of them side by side, and so it is k equal rows. A *place* is a
+row's place in the canonical order; place ``i`` owns the units from ``ends[i - 1]`` up to ``ends[i]``. Every random
+number is ``mix`` of the forest's seed, the tree and a running number, and depends on nothing else.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from treewright.core.jit import inner_kernel, kernel
+from treewright.core.random import mix
 from treewright.core.whole import is_whole
 from treewright.exceptions import ParameterError
-from treewright.forest.chance import (
-    COLUMNS,
-    GROWTH,
-    ROWS,
-    choose_columns,
-    count_with_replacement,
-    count_without_replacement,
-    exponential_keys,
-    gather_drawn,
-    hash_rows,
-    tree_seeds,
-)
 from treewright.grow.objective import fixed_weights
 
+# Streams of a tree's random numbers: rows, candidate columns, growth.
+ROWS, COLUMNS, GROWTH = 0, 1, 2
 # Whole-number weights are numbers of rows while there are not more than this many rows for each one given.
 _MOST_REPEATS = 16
 _MOST_DRAWS = 2**31 - 1
 _BLOCK = 65_536  # rows whose cells are made comparable at a time
 _EVERY_BIT = np.uint64(2**64 - 1)
+
+
+# Seeds ----------------------------------------------------------------------------------------------------------------
+
+
+def seeds_of(seed: int, first_tree: int, n_trees: int) -> np.ndarray:
+    """The seeds of the trees' random numbers.
+
+    Parameters
+    ----------
+    seed : int
+        Taken modulo 2**64.
+    first_tree, n_trees : int, >= 0
+
+    Returns
+    -------
+    uint64[n_trees, 3]
+        Of each tree: for its rows, its candidate columns and its growth.
+    """
+    seeds = np.empty((n_trees, GROWTH + 1), np.uint64)
+    tree_seeds(np.uint64(seed % 2**64), np.uint64(first_tree), seeds)
+    return seeds
+
+
+@kernel
+def tree_seeds(seed, first_tree, seeds):
+    """The seed of each tree's streams.
+
+    Parameters
+    ----------
+    seed, first_tree : uint64
+    seeds : uint64[n_trees, 3]
+        Written: rows, columns, growth.
+    """
+    for at in range(len(seeds)):
+        state = mix(seed, first_tree + np.uint64(at))
+        for stream in range(3):
+            seeds[at, stream] = mix(state, np.uint64(stream))
+
+
+# Rows in an order of their own ----------------------------------------------------------------------------------------
 
 
 def row_order(codes: np.ndarray, target: np.ndarray, *, n_columns: int | None = None, weights: np.ndarray | None = None,
@@ -100,6 +137,29 @@ def _hash_numbers(table: np.ndarray, hashes: np.ndarray) -> None:
         hash_rows(np.ascontiguousarray(block).view(np.uint64), _EVERY_BIT, hashes[start : start + _BLOCK])
 
 
+@kernel
+def hash_rows(words, mask, hashes):
+    """Carry the words of each row into its hash.
+
+    Parameters
+    ----------
+    words : uint64[n, k]
+    mask : uint64
+        Bits of the last word that count.
+    hashes : uint64[n]
+        Read and written, so that several tables can be hashed one after another.
+    """
+    n, k = words.shape
+    for row in range(n):
+        bits = hashes[row]
+        for at in range(k - 1):
+            bits = mix(bits, words[row, at])
+        hashes[row] = mix(bits, words[row, k - 1] & mask)
+
+
+# How many rows --------------------------------------------------------------------------------------------------------
+
+
 def counts_of_rows(weights: np.ndarray | None) -> np.ndarray | None:
     """Weights as numbers of rows, where they can be meant so.
 
@@ -135,11 +195,6 @@ def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = 
     weights : float64[n_rows], > 0, optional
         Whole-number weights are numbers of rows (``counts_of_rows``): then their sum is the number of rows.
 
-    Raises
-    ------
-    ParameterError
-        ``max_samples`` is neither, or there are not so many rows.
-
     Examples
     --------
     >>> number_of_draws(0.5, 10), number_of_draws(None, 2, np.array([3.0, 2.0])), number_of_draws(7, 10)
@@ -160,20 +215,13 @@ def number_of_draws(max_samples: Any, n_rows: int, weights: np.ndarray | None = 
 
 
 def rows_without(rows: np.ndarray, n_rows: int) -> np.ndarray:
-    """The rows that are not named.
-
-    Parameters
-    ----------
-    rows : int32[m]
-    n_rows : int
-
-    Returns
-    -------
-    int32[n_rows - m], ascending
-    """
+    """int32[n_rows - m], ascending: all rows but those of ``rows``, int32[m]."""
     is_left_out = np.ones(n_rows, np.bool_)
     is_left_out[rows] = False
     return np.flatnonzero(is_left_out).astype(np.int32)
+
+
+# The draw -------------------------------------------------------------------------------------------------------------
 
 
 class Draws:
@@ -192,11 +240,6 @@ class Draws:
     replace : bool
         Whether a row may be drawn again. Without, a row is drawn at most as often as there are rows of it; weights that
         are no numbers of rows are the chances of the first draw, and of what is left at each further one.
-
-    Raises
-    ------
-    ParameterError
-        More draws than can be counted, or without replacement than there are rows.
 
     Examples
     --------
@@ -241,10 +284,6 @@ class Draws:
     def counts(self, tree: int) -> tuple[np.ndarray, np.ndarray]:
         """The rows that a tree draws.
 
-        Parameters
-        ----------
-        tree : int, >= 0
-
         Returns
         -------
         rows : int32[m], ascending
@@ -276,42 +315,144 @@ class Draws:
         by_place[equal[: self.n_draws - int(by_place.sum())]] = 1
 
     def repeats(self) -> np.ndarray | None:
-        """How many rows each row stands for.
-
-        Returns
-        -------
-        int64[n], >= 1, or None
-            None where there were no weights, or none that are numbers of rows.
-        """
+        """int64[n] or None: how many rows each row stands for; None where weights are no numbers of rows."""
         return np.diff(self._ends, prepend=np.int64(0))[self._places] if self._counts_rows else None
 
     def left_out(self, tree: int) -> np.ndarray:
-        """The rows that a tree does not draw.
-
-        Returns
-        -------
-        int32[n - m], ascending
-        """
+        """int32[n - m], ascending: the rows that a tree does not draw."""
         return rows_without(self.counts(tree)[0], self.n_rows)
 
 
-def seeds_of(seed: int, first_tree: int, n_trees: int) -> np.ndarray:
-    """The seeds of the trees' random numbers.
+@inner_kernel
+def below(state, position, bound, remainder):
+    """A whole number from 0 to ``bound - 1``, each as likely as the others; all uint64, ``remainder = 2**64 % bound``.
+
+    The high word of the product of 64 random bits with the bound; products that would make some numbers more likely
+    are drawn again (Lemire 2019, "Fast random integer generation in an interval", algorithm 5).
+    """
+    half = np.uint64(32)
+    low_half = np.uint64(0xFFFFFFFF)
+    bits = mix(state, position)
+    while bits * bound < remainder:
+        bits = mix(bits, position)
+    # The high word of a 128-bit product, from four products of halves; none of these sums passes 2**64.
+    across = (bits >> half) * (bound & low_half)
+    carried = (((bits & low_half) * (bound & low_half)) >> half) + (across & low_half)
+    carried += (bits & low_half) * (bound >> half)
+    return (bits >> half) * (bound >> half) + (across >> half) + (carried >> half)
+
+
+@kernel
+def count_with_replacement(state, n_draws, n_units, remainder, ends, guide, shift, counts):
+    """How often each place is drawn.
 
     Parameters
     ----------
-    seed : int
-        Taken modulo 2**64.
-    first_tree, n_trees : int, >= 0
+    state : uint64
+    n_draws : int64
+    n_units, remainder : uint64
+        Units of all rows, and ``2**64 % n_units``.
+    ends : int64[n]
+        Where each place's units end; empty where each place owns one.
+    guide : int32[k]
+        Place that owns unit ``i << shift``; empty with ``ends``.
+    shift : int64
+    counts : int32[n]
+        Zeros; written, by place.
+    """
+    if len(ends) == 0:  # a loop of its own is vectorised: ten times as fast
+        for draw in range(n_draws):
+            counts[below(state, np.uint64(draw), n_units, remainder)] += np.int32(1)
+        return
+    # The guide leads to the first place that may own the unit; the owner is there or a step or two behind it.
+    for draw in range(n_draws):
+        unit = np.int64(below(state, np.uint64(draw), n_units, remainder))
+        place = guide[unit >> shift]
+        while ends[place] <= unit:
+            place += 1
+        counts[place] += np.int32(1)
+
+
+@kernel
+def count_without_replacement(state, n_draws, taken, ends, guide, shift, counts):
+    """How many units of each place are drawn, none of them twice.
+
+    Every set of ``n_draws`` units is as likely as any other (Floyd's method: Bentley and Floyd 1987, "Programming
+    pearls: a sample of brilliance", Communications of the ACM 30(9), 754).
+
+    Parameters
+    ----------
+    state : uint64
+    n_draws : int64, <= n_units
+    taken : uint8[n_units]
+        Zeros; written.
+    ends, guide, shift, counts
+        As in ``count_with_replacement``.
+    """
+    zero = np.uint64(0)
+    for last in range(len(taken) - n_draws, len(taken)):
+        bound = np.uint64(last + 1)
+        unit = np.int64(below(state, np.uint64(last), bound, (zero - bound) % bound))
+        # Taken already: then the newest unit, which cannot be. So each set has the same chance, in one pass.
+        if taken[unit]:
+            unit = last
+        taken[unit] = 1
+        place = unit
+        if len(ends):
+            place = np.int64(guide[unit >> shift])
+            while ends[place] <= unit:
+                place += 1
+        counts[place] += 1
+
+
+@kernel
+def exponential_keys(state, weights, keys):
+    """One exponential waiting time per place; the earliest are a sample without replacement.
+
+    Efraimidis and Spirakis (2006), "Weighted random sampling with a reservoir", Information Processing Letters 97(5),
+    in logarithms.
+
+    Parameters
+    ----------
+    state : uint64
+    weights : float64[n], > 0
+        By place; the largest is about 1.
+    keys : float64[n]
+        Written.
+    """
+    for place in range(len(weights)):
+        share = (np.float64(mix(state, np.uint64(place)) >> np.uint64(11)) + 0.5) * 2.0**-53
+        keys[place] = -math.log(share) / weights[place]
+
+
+@kernel
+def gather_drawn(counts, places, rows, times):
+    """The rows that were drawn, in ascending order, and how often.
+
+    Parameters
+    ----------
+    counts : int32[n]
+        By place.
+    places : int32[n]
+        Place of each row.
+    rows, times : int32[n]
+        Written.
 
     Returns
     -------
-    uint64[n_trees, 3]
-        Of each tree: for its rows, its candidate columns and its growth.
+    int64
+        How many there are.
     """
-    seeds = np.empty((n_trees, GROWTH + 1), np.uint64)
-    tree_seeds(np.uint64(seed % 2**64), np.uint64(first_tree), seeds)
-    return seeds
+    n_drawn = 0
+    for row in range(len(places)):
+        # Written in any case and counted where it was drawn: no branch that a processor could guess wrong.
+        times[n_drawn] = counts[places[row]]
+        rows[n_drawn] = row
+        n_drawn += np.int64(times[n_drawn] > 0)
+    return n_drawn
+
+
+# Columns of a tree ----------------------------------------------------------------------------------------------------
 
 
 def candidate_columns(seed: int, tree: int, n_columns: int, n_chosen: int) -> np.ndarray:
@@ -336,3 +477,21 @@ def candidate_columns(seed: int, tree: int, n_columns: int, n_chosen: int) -> np
     columns = np.arange(n_columns, dtype=np.int32)
     choose_columns(seeds_of(seed, tree, 1)[0, COLUMNS], n_columns, n_chosen, columns)
     return np.sort(columns[:n_chosen])
+
+
+@kernel
+def choose_columns(state, n_columns, n_chosen, columns):
+    """Move a random choice of columns to the front: a shuffle that stops early.
+
+    Parameters
+    ----------
+    state : uint64
+    n_columns, n_chosen : int64
+    columns : int32[n_columns]
+        Each column once; the first ``n_chosen`` are the choice afterwards.
+    """
+    zero = np.uint64(0)
+    for at in range(n_chosen):
+        bound = np.uint64(n_columns - at)
+        other = at + np.int64(below(state, np.uint64(at), bound, (zero - bound) % bound))
+        columns[at], columns[other] = columns[other], columns[at]

@@ -1,6 +1,11 @@
-"""Growing a forest. In: rows as bins, target, weights, settings. Out: ``GrownForest``. Callers: estimators.
+"""Growing a forest. In: rows as bins, target, weights, settings. Out: ``GrownForest``.
 
-draw rows -> their objective -> grow -> vote on the rows left out, a tree a task on the threads; then pack all together.
+    for each tree b, a task on the threads:
+        rows, counts = the rows that b draws                       (draws.Draws; all rows without bootstrap)
+        objective = the statistics of these rows, times their weights and those of their classes
+        tree = grow_packed(...)                                    (grow.binned; grow.grower where leaves hold medians)
+        ballots.cast(what the tree says of the rows left out)      (out_of_bag.Ballots)
+    pack all trees together
 
 A tree depends on the forest's seed and on its own number alone, so neither threads nor a warm start change it.
 """
@@ -8,6 +13,7 @@ A tree depends on the forest's seed and on its own number alone, so neither thre
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
@@ -17,12 +23,10 @@ from treewright.core import progress, threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.weights import weighed
-from treewright.exceptions import TooLargeError
-from treewright.forest.chance import GROWTH
-from treewright.forest.draws import Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
+from treewright.data.weights import Factors, weighed
+from treewright.exceptions import ParameterError, TooLargeError
+from treewright.forest.draws import GROWTH, Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
 from treewright.forest.out_of_bag import Ballots, Votes
-from treewright.forest.settings import ForestSettings
 from treewright.grow.binned.grower import grow_packed
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
@@ -35,9 +39,74 @@ from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.records import MAX_NODES
 
+# Criteria that no histogram of sums can follow: their trees are grown on the cells.
+EXACT_CRITERIA = ("absolute_error",)
 # What a tree takes besides its nodes while its forest is grown: a dozen array headers.
 _TREE_BYTES = 2000
 _REMEDY = "use fewer trees, or smaller ones (max_depth, min_samples_leaf, max_leaf_nodes)"
+ClassWeights = Factors | Callable[[np.ndarray, np.ndarray | None], Factors] | None
+
+
+@dataclass(frozen=True)
+class ForestSettings:
+    """Everything that decides which forest is grown, and the number of threads, which does not.
+
+    Attributes
+    ----------
+    tree : BinnedSettings
+        Of every tree; ``seed``, ``candidates``, ``counts_rows`` and ``n_threads`` are set by the forest.
+    n_trees : int >= 0
+    n_classes : tuple of int
+        Classes per output; empty for regression.
+    seed : int
+    n_draws : int >= 1, or None
+        Rows that each tree draws; None: every tree sees every row.
+    replace : bool
+        Whether a tree may draw a row again (``draws.Draws``).
+    class_factors : tuple of float64[n_classes], or callable, or None
+        What a row weighs by its classes, after the draw: a number > 0 for each class of each output, or a function that
+        takes the codes of the drawn rows, int32[m, n_outputs] (a row that was drawn twice is there twice), and their
+        weights, float64[m] or None.
+    max_features_per_tree : int >= 1, or None
+        Columns drawn once for each tree, beside those that its nodes draw from them.
+    out_of_bag : bool
+        Whether trees vote on the rows that they did not draw.
+    one_vote_each : bool
+        Whether such a vote goes to one class, not to all by their shares.
+    n_threads : int >= 1
+    first_tree : int >= 0
+        The number of the first tree: a tree depends on its number, not on those grown before.
+    """
+
+    tree: BinnedSettings
+    n_trees: int
+    n_classes: tuple[int, ...] = ()
+    seed: int = 0
+    n_draws: int | None = None
+    replace: bool = True
+    class_factors: ClassWeights = None
+    max_features_per_tree: int | None = None
+    out_of_bag: bool = False
+    one_vote_each: bool = False
+    n_threads: int = 1
+    first_tree: int = 0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether trees are grown on the cells, and kept as ``Tree``."""
+        return self.tree.criterion in EXACT_CRITERIA
+
+    def check(self) -> None:
+        """ParameterError for what cannot be grown."""
+        if self.out_of_bag and self.n_draws is None:
+            raise ParameterError("oob_score=True needs trees that leave rows out: set bootstrap=True")
+        if self.is_exact:
+            for is_asked, name in ((self.tree.random_cuts, "random cuts"), (self.tree.interactions, "interaction_cst")):
+                if is_asked:
+                    raise ParameterError(
+                        f"criterion={self.tree.criterion!r} grows trees on the cells, which know no {name}: use "
+                        "criterion='squared_error'"
+                    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,17 +129,7 @@ class GrownForest:
 
 
 def refuse_too_many(n_trees: int, n_columns: int) -> None:
-    """Refuse a forest whose trees would not fit in memory even if each were a leaf.
-
-    Parameters
-    ----------
-    n_trees : int
-    n_columns : int
-
-    Raises
-    ------
-    TooLargeError
-    """
+    """TooLargeError for a forest whose trees would not fit in memory even if each were a leaf."""
     if n_trees > MAX_NODES:
         raise TooLargeError(f"a forest of {n_trees} trees: at most {MAX_NODES} nodes can be numbered; {_REMEDY}")
     check_fits(n_trees * (_TREE_BYTES + 8 * n_columns), f"a forest of {n_trees} trees", _REMEDY)
@@ -106,13 +165,6 @@ def grow_forest(
     -------
     GrownForest
         The same for any number of threads.
-
-    Raises
-    ------
-    ParameterError
-        The settings contradict each other, or more rows are to be drawn without replacement than there are.
-    TooLargeError
-        The trees would not fit in memory: before growth where that is certain, else as soon as the first of them tell.
     """
     settings.check()
     if settings.is_exact and matrix is None:
@@ -214,13 +266,9 @@ class _Growth:
         return replace(settings.tree, seed=seed, candidates=candidates, counts_rows=self.counts_rows, n_threads=n_inner)
 
     def _weighed_rows(self, rows: np.ndarray, counts: np.ndarray | None) -> tuple[np.ndarray, np.ndarray | None]:
-        """The rows that a tree grows on and what they weigh, where it drew them so often (None: it sees all rows).
+        """The rows int32[m] that a tree grows on, and their weights float64[m] or None.
 
-        Returns
-        -------
-        rows : int32[m]
-            Where classes weigh, a row that counts as several is there so often: limits in rows are limits in rows.
-        weights : float64[m] or None
+        ``counts`` int32[m] says how often it drew each of ``rows``; None: it sees all rows.
         """
         factors = self.settings.class_factors
         weights = self.weights
@@ -230,6 +278,7 @@ class _Growth:
             return rows, weights
         times = self.repeats if counts is None else counts
         if times is not None:
+            # A row that counts as several is there so often: limits in rows stay limits in rows where classes weigh.
             rows, weights = np.repeat(rows, times), None
         codes = self.target[rows]
         return rows, weighed(weights, factors(codes, weights) if callable(factors) else factors, codes)
@@ -261,7 +310,7 @@ class _Growth:
 
 
 class _Size:
-    """Foretells from the first trees of a forest what all of them will take."""
+    """Foretells from the first trees what a forest will take, and raises TooLargeError before it is too late."""
 
     def __init__(self, n_trees: int, n_threads: int, *, is_packed: bool) -> None:
         self.n_trees, self.next_look, self.is_packed = n_trees, n_threads, is_packed
@@ -269,12 +318,9 @@ class _Size:
         self.n_nodes, self.n_bytes = np.zeros((2, n_trees), np.int64)
 
     def heed(self, task: int, tree: PackedTrees | Tree, n_done: int) -> None:
-        """Note a tree, and look ahead after the first ``n_threads``, and whenever there are twice as many.
-
-        Raises
-        ------
-        TooLargeError
-        """
+        """Note a tree, and look ahead after the first ``n_threads``, and whenever there are twice as many."""
+        is_packed = isinstance(tree, PackedTrees)
+        arrays = tree.arrays().values() if isinstance(tree, PackedTrees) else _arrays_of(tree)
         self.n_nodes[task] = tree.n_nodes
         self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in _arrays_of(tree))
         if n_done < self.next_look:

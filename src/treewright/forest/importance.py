@@ -1,11 +1,13 @@
 """How much each column matters to a forest. In: a model, rows with their target. Out: ``Importances``.
 
-Callers: estimators.forest_importance.
+Three measures, each a number per tree and column, then the mean over the trees with its standard error:
 
-Three measures, each a number per tree and column, then the mean over the trees with its standard error: the impurity
-that splits removed from the training rows, the same judged on rows that the tree never saw, and how much worse the
-tree predicts such rows when a column is shuffled. A tree's numbers depend on nothing but the tree, its rows and its
-place in the forest, so the result does not depend on the threads.
+    impurity     what splits removed from the impurity of the training rows
+    debiased     the same, judged on rows that the tree never saw
+    permutation  how much worse the tree predicts such rows when a column is shuffled among them
+
+A tree's numbers depend on nothing but the tree, its rows and its place in the forest, so the result does not depend on
+the threads.
 """
 
 from __future__ import annotations
@@ -17,20 +19,34 @@ from itertools import count
 import numpy as np
 
 from treewright.core import progress, threads
+from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError
-from treewright.forest.chance import COLUMNS, choose_columns
-from treewright.forest.draws import seeds_of
-from treewright.forest.importance_kernel import add_up_gains
+from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.forest.importance_table import Importances
 from treewright.model.aggregation import first_largest, output_columns
 from treewright.model.data import ModelData
-from treewright.predict.walks import leaf_rows_of_bins, walk_of
+from treewright.predict.walks import leaf_rows_of_bins
 from treewright.tree.packed import PackedTrees
-from treewright.tree.records import LEAF_RECORD, child_of, kind_of
+from treewright.tree.records import (
+    CHILD_SHIFT,
+    COLUMN_SHIFT,
+    LEAF_RECORD,
+    MAX_COLUMNS,
+    MAX_SETS,
+    SET_SHIFT,
+    SUBSET_RECORD,
+    child_of,
+    column_of,
+    kind_of,
+    set_of,
+)
 
 _TINY = float(np.finfo(np.float64).tiny)
 _REMEDY = "use fewer threads (n_jobs), or judge on fewer rows"
+_KIND_MASK = 3
+_COLUMN_MASK = MAX_COLUMNS - 1
+_SET_MASK = MAX_SETS - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,6 +100,9 @@ def impurity_decrease(model: ModelData) -> Importances:
     return _summary(model, "impurity", by_tree[by_tree.any(axis=1)])
 
 
+# Shuffled columns ----------------------------------------------------------------------------------------------------
+
+
 def permutation_importances(
     model: ModelData, rows: JudgingRows, *, seed: int = 0, n_threads: int = 1
 ) -> Importances:  # fmt: skip
@@ -102,14 +121,6 @@ def permutation_importances(
     -------
     Importances
         Classes: rise of the share of wrong answers (the mean over several outputs); numbers: rise of the squared error.
-
-    Raises
-    ------
-    DataError
-        No tree has rows to be judged on, or the squared errors are beyond float64.
-    ParameterError
-        The model is boosted: its trees have no answers of their own.
-    TooLargeError
 
     Notes
     -----
@@ -143,6 +154,51 @@ def permutation_importances(
     return _summary(model, "permutation", _by_tree(rises, model, n_threads), 2 * exponent)
 
 
+class _Judge:
+    """What single trees of a model predict, and how wrong that is."""
+
+    def __init__(self, model: ModelData, exponent: int) -> None:
+        self.model, self.exponent = model, exponent
+        trees = model.trees
+        self.predicted = self._predicted(trees.leaf_value) if isinstance(trees, PackedTrees) else None
+
+    def _predicted(self, value: np.ndarray) -> np.ndarray:
+        """[m, n_outputs]: class codes or numbers of leaves."""
+        if self.model.task == "classification":
+            return first_largest(self.model, value)
+        return self.in_units(value.astype(np.float64))
+
+    def in_units(self, target: np.ndarray) -> np.ndarray:
+        """Targets as they are compared with answers: class codes, or numbers divided by ``2**exponent``."""
+        scaled: np.ndarray = np.ldexp(target, -self.exponent) if self.exponent else target
+        return scaled
+
+    def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
+        """Share of wrong answers, or mean squared error; the target in units."""
+        trees = self.model.trees
+        if isinstance(trees, PackedTrees) and self.predicted is not None:
+            predicted = self.predicted[leaf_rows_of_bins(trees, cells, np.arange(len(cells), dtype=np.int32), tree)]
+        else:
+            predicted = self._predicted(trees[tree].value)[leaf_of(trees[tree], cells, 1)]
+        wrong = predicted != target if self.model.task == "classification" else np.square(predicted - target)
+        return float(np.average(wrong.mean(axis=1), weights=weights))
+
+    def asked(self, tree: int) -> list[int]:
+        """Columns that a tree asks, ascending."""
+        trees = self.model.trees
+        if not isinstance(trees, PackedTrees):
+            one = trees[tree]
+            return np.unique(one.feature[~one.is_leaf]).tolist()
+        records = trees.records[trees.roots[tree] : trees.roots[tree + 1]]
+        records = records[kind_of(records) != LEAF_RECORD]
+        is_subset = kind_of(records) == SUBSET_RECORD
+        columns = column_of(records[~is_subset]), trees.set_column[set_of(records[is_subset])]
+        return np.unique(np.concatenate(columns)).tolist()
+
+
+# Unseen rows ---------------------------------------------------------------------------------------------------------
+
+
 def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int = 1) -> Importances:
     """Importances from the impurity that splits remove from rows that the tree never saw.
 
@@ -159,14 +215,6 @@ def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int 
         Shares of the judging rows' squares about the mean of the tree's training rows (of classes: of the columns of
         0 and 1 that stand for them, which is Gini impurity). They add up to the share that the tree explains. About 0,
         and as often below as above, for a column that has nothing to do with the target.
-
-    Raises
-    ------
-    ParameterError
-        The trees are no packed ones: their leaves hold medians, which do not add up.
-    DataError
-        No tree has rows to be judged on.
-    TooLargeError
 
     Notes
     -----
@@ -196,13 +244,6 @@ def debiased_importances(model: ModelData, rows: JudgingRows, *, n_threads: int 
     return _summary(model, "debiased", _by_tree(gains, model, n_threads))
 
 
-def _exponent(model: ModelData, target: np.ndarray) -> int:
-    """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
-    if model.task == "classification":
-        return 0
-    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *model.trees.values)))[1])
-
-
 def _gains_of_tree(
     model: ModelData,
     packed: PackedTrees,
@@ -229,49 +270,67 @@ def _gains_of_tree(
         inside[leaves] = value * weight[leaves, None]
     mean = inside.sum(axis=0) / weight.sum()
     inside[leaves] -= weight[leaves, None] * mean
-    said = (
-        np.concatenate(
-            [target[:, output, None] == np.arange(n) for output, n in enumerate(model.n_classes)] or [target], axis=1
-        )
-        - mean
-    )
-    squares = np.square(said).sum(axis=1)
+    # Of classes the columns of 0 and 1 that stand for them.
+    columns = [target[:, output, None] == np.arange(n) for output, n in enumerate(model.n_classes)] or [target]
+    apart = np.concatenate(columns, axis=1) - mean
+    squares = np.square(apart).sum(axis=1)
     if weights is not None:
-        said, squares = said * weights[:, None], squares * weights
+        apart, squares = apart * weights[:, None], squares * weights
     ends = leaf_rows_of_bins(packed, cells, np.arange(len(cells), dtype=np.int32), tree, as_positions=True)
-    for at in range(said.shape[1]):
-        outside[:, at] = np.bincount(ends, said[:, at], minlength=len(records))
+    for at in range(apart.shape[1]):
+        outside[:, at] = np.bincount(ends, apart[:, at], minlength=len(records))
     gains = np.zeros(len(model.schema))
     add_up_gains(records, begin, np.array(packed.set_column), inside, weight, outside, gains)
     whole = squares.sum()
     return gains / whole if whole > 0 else np.zeros(len(gains))
 
 
-class _Judge:
-    """What single trees of a model say of rows, and how wrong that is."""
+@kernel
+def add_up_gains(records, first, set_column, inside, weight, outside, gains):
+    """Add up the gains of a tree's nodes, each to the column that its node asks.
 
-    def __init__(self, model: ModelData, exponent: int) -> None:
-        self.model, self.exponent = model, exponent
-        self.walk = walk_of(model.trees)
-        self.answers = tuple(map(self._answers, model.trees.values))
+    A node holds ``outside . inside / weight``: what its judging rows have in common with the mean of its training
+    rows. The gain of a split is what its children hold together, less what the node holds. Sums go up from the leaves:
+    children stand behind their parents, so one pass from the last node to the first has both ready at every parent,
+    however deep the tree.
 
-    def _answers(self, value: np.ndarray) -> np.ndarray:
-        """[m, n_outputs]: class codes or numbers of leaves."""
-        if self.model.task == "classification":
-            return first_largest(self.model, value)
-        return self.in_units(value.astype(np.float64))
+    Parameters
+    ----------
+    records : int64[n_nodes], IN
+        Of one tree.
+    first : int64
+        The number of its first record among those of all trees, from which children are counted.
+    set_column : int32[n_sets], IN
+        Of all trees.
+    inside : float64[n_nodes, k]
+        Sums over the training rows; leaves IN, inner nodes OUT.
+    weight : float64[n_nodes]
+        Of the training rows, as ``inside``.
+    outside : float64[n_nodes, k]
+        Sums over the judging rows, as ``inside``.
+    gains : float64[p]
+        Added to.
+    """
+    for node in range(len(records) - 1, -1, -1):
+        packed = records[node]
+        if packed & _KIND_MASK == 0:
+            continue
+        left = (packed >> CHILD_SHIFT) - first
+        weight[node] = weight[left] + weight[left + 1]
+        gain = 0.0
+        for at in range(inside.shape[1]):
+            inside[node, at] = inside[left, at] + inside[left + 1, at]
+            outside[node, at] = outside[left, at] + outside[left + 1, at]
+            gain += outside[left, at] * (inside[left, at] / weight[left])
+            gain += outside[left + 1, at] * (inside[left + 1, at] / weight[left + 1])
+            gain -= outside[node, at] * (inside[node, at] / weight[node])
+        if packed & _KIND_MASK == SUBSET_RECORD:
+            gains[set_column[(packed >> SET_SHIFT) & _SET_MASK]] += gain
+        else:
+            gains[(packed >> COLUMN_SHIFT) & _COLUMN_MASK] += gain
 
-    def in_units(self, target: np.ndarray) -> np.ndarray:
-        """Targets as they are compared with answers: class codes, or numbers divided by ``2**exponent``."""
-        scaled: np.ndarray = np.ldexp(target, -self.exponent) if self.exponent else target
-        return scaled
 
-    def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
-        """Share of wrong answers, or mean squared error; the target in units."""
-        leaves, _ = self.walk.leaves(tree, cells, np.arange(len(cells), dtype=np.int32))
-        said = self.answers[self.walk.table(tree)][leaves]
-        wrong = said != target if self.model.task == "classification" else np.square(said - target)
-        return float(np.average(wrong.mean(axis=1), weights=weights))
+# Means over the trees ------------------------------------------------------------------------------------------------
 
 
 def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_threads: int) -> np.ndarray:
@@ -291,6 +350,15 @@ def _by_tree(measure: Callable[[int], np.ndarray | None], model: ModelData, n_th
     return np.array(kept)
 
 
+def _exponent(model: ModelData, target: np.ndarray) -> int:
+    """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
+    if model.task == "classification":
+        return 0
+    trees = model.trees
+    values = [trees.leaf_value] if isinstance(trees, PackedTrees) else [tree.value for tree in trees]
+    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *values)))[1])
+
+
 def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0) -> Importances:
     """Means over the trees, and their standard errors, of numbers in units of ``2**exponent``."""
     n, p = len(by_tree), len(model.schema)
@@ -304,13 +372,7 @@ def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0
 
 
 def _scaled(values: np.ndarray, exponent: int) -> np.ndarray:
-    """Squared errors times ``2**exponent``.
-
-    Raises
-    ------
-    DataError
-        The largest of them is beyond float64.
-    """
+    """Squared errors times ``2**exponent``; DataError where the largest of them is beyond float64."""
     with np.errstate(over="ignore", under="ignore"):
         scaled: np.ndarray = np.ldexp(values, exponent)
     largest = np.nanmax(np.abs(values), initial=0.0)

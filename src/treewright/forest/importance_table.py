@@ -1,7 +1,4 @@
-"""What was found out about the columns. In: values and standard errors. Out: ``Importances``: a table, a figure.
-
-Callers: forest.importance, estimators.boosting_verbs, users.
-"""
+"""Importances of columns as a table. In: values and standard errors. Out: ``Importances``: text, a figure."""
 
 from __future__ import annotations
 

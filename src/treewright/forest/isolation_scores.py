@@ -1,4 +1,4 @@
-"""From path lengths to scores of oddness. In: a fitted isolation forest, rows. Out: scores. Callers: estimators, users.
+"""From path lengths to scores of oddness. In: a fitted isolation forest, rows. Out: scores.
 
 The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. What turns it
 into a score stands in the model's facts: ``max_samples``, the rows that each tree drew, and ``offset``.
@@ -164,18 +164,7 @@ def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 
 
 def path_lengths(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Mean path length of each row, over the trees in their order.
-
-    Parameters
-    ----------
-    model : ModelData
-    matrix : float32 or float64 [n, p]
-    n_jobs : int or None
-
-    Returns
-    -------
-    float64[n]
-    """
+    """float64[n]: mean path length of each encoded row, over the trees in their order."""
     lengths = np.empty(len(matrix))
 
     def predict_block(start: int, stop: int) -> None:

@@ -1,8 +1,8 @@
-"""How sure a forest is of a prediction. In: a forest, its draws, new rows. Out: standard errors. Caller: estimators.
+"""How sure a forest is of a prediction. In: a forest, its draws, new rows. Out: standard errors.
 
 The infinitesimal jackknife for bagging (Wager, Hastie and Efron 2014, "Confidence intervals for random forests: the
 jackknife and the infinitesimal jackknife", Journal of Machine Learning Research 15, 1625-1651): with ``N[b, i]``, how
-often tree ``b`` drew row ``i``, and ``d[b]``, what tree ``b`` says less the mean of all ``B`` trees,
+often tree ``b`` drew row ``i``, and ``d[b]``, what tree ``b`` predicts less the mean of all ``B`` trees,
 
     V = sum_i C[i]**2 - s / B**2 * sum_b d[b]**2    where    C[i] = 1 / B * sum_b (N[b, i] - 1) * d[b]
 
@@ -31,20 +31,19 @@ from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
 from treewright.model.data import ModelData
 from treewright.predict.ensemble import contents_of
-from treewright.predict.walks import reading_of
 
 _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
-_SAID_CELLS = 1 << 20  # rows times trees times values whose answers are held at a time
+_PREDICTED_CELLS = 1 << 20  # rows times trees times values whose predictions are held at a time
 
 
 @kernel
-def variances(said: np.ndarray, gram: np.ndarray, n_draws: float, products: np.ndarray, found: np.ndarray) -> None:
+def variances(predicted: np.ndarray, gram: np.ndarray, n_draws: float, products: np.ndarray, found: np.ndarray) -> None:
     """Variances of means over trees.
 
     Parameters
     ----------
-    said : float64[n, n_values, n_trees]
-        What each tree says; spoilt.
+    predicted : float64[n, n_values, n_trees]
+        What each tree predicts; overwritten.
     gram : float64[n_trees, n_trees], IN
         How often each two trees drew the same rows.
     n_draws : float
@@ -54,10 +53,10 @@ def variances(said: np.ndarray, gram: np.ndarray, n_draws: float, products: np.n
     found : float64[n, n_values], OUT
         May be negative.
     """
-    n, n_values, n_trees = said.shape
+    n, n_values, n_trees = predicted.shape
     for row in range(n):
         for value in range(n_values):
-            apart = said[row, value]
+            apart = predicted[row, value]
             # Around the first answer: equal answers have a mean without rounding.
             first, mean = apart[0], 0.0
             for tree in range(n_trees):
@@ -68,6 +67,7 @@ def variances(said: np.ndarray, gram: np.ndarray, n_draws: float, products: np.n
                 apart[tree] -= mean
                 squares += apart[tree] * apart[tree]
                 products[tree] = 0.0
+            # d' G d, row of G by row: the inner loop runs along memory.
             for tree in range(n_trees):
                 for other in range(n_trees):
                     products[other] += apart[tree] * gram[tree, other]
@@ -94,11 +94,6 @@ def gram_of_draws(draws: Draws, n_trees: int) -> tuple[np.ndarray, float]:
         Sums over rows of the product of both counts, divided by the number of rows that the row stands for.
     n_draws : float
         The number of draws, counted in the same way: the expected sum of the counts' variances.
-
-    Raises
-    ------
-    TooLargeError
-        A table of trees by trees would not fit in memory.
     """
     held = _grams.get(draws)
     if held is not None and len(held[0]) == n_trees:
@@ -140,7 +135,7 @@ def _drawn(draws: Draws, n_trees: int, rows: np.ndarray) -> np.ndarray:
 
 
 def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Standard error of what a forest says of each row: how far a forest on other rows of the same kind would be.
+    """Standard error of what a forest predicts for each row: how far a forest on other rows of the same kind would be.
 
     Parameters
     ----------
@@ -158,11 +153,6 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
         Of the share of each class, output by output, or of each predicted number. nan where the correction for
         finitely many trees is more than there is to correct, and everywhere for fewer trees than leave every row out
         at least once (``out_of_bag.enough_trees``): what such a row does to a prediction cannot be told.
-
-    Raises
-    ------
-    TooLargeError
-        A table of trees by trees would not fit in memory.
 
     Warns
     -----
@@ -184,11 +174,11 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     contents = tuple(np.ldexp(content, -exponents) for content in contents)
     found = np.empty((n, n_values))
     n_threads = threads.resolve_jobs(n_jobs)
-    block = max(1, min(_SAID_CELLS // (n_trees * n_values), -(-n // n_threads)))
+    block = max(1, min(_PREDICTED_CELLS // (n_trees * n_values), -(-n // n_threads)))
 
     def work(task: int, thread: int) -> None:
         rows = slice(task * block, min((task + 1) * block, n))
-        variances(_said(model, contents, matrix[rows]), gram, n_draws, np.empty(n_trees), found[rows])
+        variances(_predicted(model, contents, matrix[rows]), gram, n_draws, np.empty(n_trees), found[rows])
 
     threads.run_each(work, -(-n // block), n_threads)
     is_lost = found < 0
@@ -200,10 +190,14 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
     return np.ldexp(np.sqrt(np.where(is_lost, np.nan, found)), exponents)
 
 
-def _said(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
-    """float64[n, n_values, n_trees]: what each tree says of each row."""
-    said = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
-    reading = reading_of(model, matrix, 1)
-    for tree in range(len(model.trees)):
-        said[:, :, tree] = reading.of_tree(tree, contents)
-    return said
+def _predicted(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
+    """float64[n, n_values, n_trees]: what each tree predicts for each row."""
+    predicted = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
+    if isinstance(model.trees, PackedTrees):
+        codes, rows = bin_rows(model.trees.bins, matrix), np.arange(len(matrix), dtype=np.int32)
+        for tree in range(len(model.trees)):
+            predicted[:, :, tree] = contents[0][leaf_rows_of_bins(model.trees, codes, rows, tree)]
+    else:
+        for at, content in enumerate(contents):
+            predicted[:, :, at] = said_by_tree(model, model.trees[at], content, matrix, 1)
+    return predicted

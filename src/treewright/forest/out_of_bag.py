@@ -1,104 +1,41 @@
-"""What trees say of rows that they never saw. In: leaves of the rows left out. Out: ``Votes``.
+"""What trees predict for rows that they never saw. In: leaves of the rows left out. Out: ``Votes``, ``OobCurve``.
 
-Callers: forest.grower, estimators.
+    while growing:  tree b votes on the rows that it did not draw      (Ballots.cast, add_votes)
+    at the end:     a row's votes, added up and divided by their sum   (mean_votes)
+    the curve:      the same after the first 1, 2, 3, ... trees        (votes_after)
 
-Each tree votes on the rows left out of its draw as soon as it is grown. Votes are whole numbers of a fixed unit, so
-their sums do not depend on which tree came first, nor on which thread it came from.
+Each vote is a whole number of a fixed unit, so the sums do not depend on which tree came first, nor on which thread it
+came from.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.core import notices
+from treewright.core import notices, threads
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
+from treewright.explain.table import GAP, TextColumn, aligned
+from treewright.predict.route import leaf_of
+from treewright.predict.walks import leaf_rows_of_bins
+from treewright.tree.packed import PackedTrees
 
 # A vote has 40 bits behind the point of the largest possible one; so many trees can vote on a row without overflow.
 _BITS = 40
 _MOST_TREES = 2**22
 _MANY_DRAWS = 2.0  # a row that is drawn so often by a tree has a large weight: without weights it is once at most
+MOST_LINES = 24
+ERRORS = {"classification": "share of the rows that are wrong", "regression": "mean squared error"}
+SCORES = {"classification": "accuracy", "regression": "R2"}
 
 
-@kernel
-def add_votes(rows: np.ndarray, leaf_of: np.ndarray, votes: np.ndarray, sums: np.ndarray, n_votes: np.ndarray) -> None:
-    """Add the votes of a tree's leaves to the rows that came there.
-
-    Parameters
-    ----------
-    rows : int32[m], leaf_of : int32[m]
-        Rows and the leaf each ended in.
-    votes : int64[n_leaves, n_values]
-    sums : int64[n, n_values], n_votes : int64[n]
-        Written.
-    """
-    n_values = votes.shape[1]
-    for at in range(len(rows)):
-        row = rows[at]
-        n_votes[row] += 1
-        for value in range(n_values):
-            sums[row, value] += votes[leaf_of[at], value]
-
-
-class Scale(NamedTuple):
-    """Between what numbers votes can lie: ``lowest`` and ``highest``, float64[n_values]."""
-
-    lowest: np.ndarray
-    highest: np.ndarray
-
-    @property
-    def centre(self) -> np.ndarray:
-        """float64[n_values]: what is subtracted from predictions (not from shares), so that large ones lose nothing."""
-        middle: np.ndarray = self.lowest / 2 + self.highest / 2
-        return middle
-
-    @property
-    def exponent(self) -> np.ndarray:
-        """int64[n_values]: votes are multiples of ``2**-exponent``."""
-        reach = np.maximum(self.highest - self.centre, self.centre - self.lowest)
-        return np.where(reach > 0, _BITS - np.frexp(reach)[1].astype(np.int64), 0)
-
-
-@dataclass(frozen=True, eq=False)
-class Votes:
-    """Sums of what trees said of the rows they never saw.
-
-    Attributes
-    ----------
-    sums : int64[n, n_values]
-        In units of ``scale``: class shares, output by output; or predictions less its ``centre``.
-    n_votes : int64[n]
-        Trees that left the row out.
-    n_classes : tuple of int
-        Classes per output; empty for regression.
-    scale : Scale
-    """
-
-    sums: np.ndarray
-    n_votes: np.ndarray
-    n_classes: tuple[int, ...]
-    scale: Scale
-
-    def plus(self, other: Votes) -> Votes:
-        """The votes of two parts of one forest together.
-
-        Raises
-        ------
-        ParameterError
-            They are votes on other rows, classes or targets.
-        """
-        is_same = self.sums.shape == other.sums.shape and self.n_classes == other.n_classes
-        if not is_same or not all(map(np.array_equal, self.scale, other.scale)):
-            raise ParameterError(
-                "out-of-bag votes on other rows or another target cannot be added up: with warm_start=True give fit "
-                "the same table again, or set warm_start=False"
-            )
-        return Votes(self.sums + other.sums, self.n_votes + other.n_votes, self.n_classes, self.scale)
+# Votes ---------------------------------------------------------------------------------------------------------------
 
 
 class Ballots:
@@ -115,11 +52,6 @@ class Ballots:
     n_threads : int >= 1
     one_each : bool
         Classification: whether a tree gives its whole vote to the most frequent class of the leaf, the first of equals.
-
-    Raises
-    ------
-    TooLargeError
-        The sums would not fit in memory, or could overflow.
     """
 
     def __init__(
@@ -163,7 +95,7 @@ class Ballots:
         return self._of_thread[thread]
 
     def _in_units(self, value: np.ndarray) -> np.ndarray:
-        """int64[n_leaves, n_values]: what leaves say, as whole numbers."""
+        """int64[n_leaves, n_values]: what leaves predict, as whole numbers."""
         if self._n_classes:
             for columns in output_columns(self._n_classes):
                 if self._one_each:
@@ -183,6 +115,76 @@ class Ballots:
         return Votes(sums, n_votes, self._n_classes, self._scale)
 
 
+@kernel
+def add_votes(rows: np.ndarray, leaf_of: np.ndarray, votes: np.ndarray, sums: np.ndarray, n_votes: np.ndarray) -> None:
+    """Add the votes of a tree's leaves to the rows that came there.
+
+    Parameters
+    ----------
+    rows : int32[m], leaf_of : int32[m], IN
+        Rows and the leaf each ended in.
+    votes : int64[n_leaves, n_values], IN
+    sums : int64[n, n_values], n_votes : int64[n]
+        Added to.
+    """
+    n_values = votes.shape[1]
+    for at in range(len(rows)):
+        row = rows[at]
+        n_votes[row] += 1
+        for value in range(n_values):
+            sums[row, value] += votes[leaf_of[at], value]
+
+
+class Scale(NamedTuple):
+    """Between what numbers votes can lie: ``lowest`` and ``highest``, float64[n_values]."""
+
+    lowest: np.ndarray
+    highest: np.ndarray
+
+    @property
+    def centre(self) -> np.ndarray:
+        """float64[n_values]: what is subtracted from predictions (not from shares), so that large ones lose nothing."""
+        centre: np.ndarray = self.lowest / 2 + self.highest / 2
+        return centre
+
+    @property
+    def exponent(self) -> np.ndarray:
+        """int64[n_values]: votes are multiples of ``2**-exponent``."""
+        reach = np.maximum(self.highest - self.centre, self.centre - self.lowest)
+        return np.where(reach > 0, _BITS - np.frexp(reach)[1].astype(np.int64), 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Sums of what trees predicted for the rows they never saw.
+
+    Attributes
+    ----------
+    sums : int64[n, n_values]
+        In units of ``scale``: class shares, output by output; or predictions less its ``centre``.
+    n_votes : int64[n]
+        Trees that left the row out.
+    n_classes : tuple of int
+        Classes per output; empty for regression.
+    scale : Scale
+    """
+
+    sums: np.ndarray
+    n_votes: np.ndarray
+    n_classes: tuple[int, ...]
+    scale: Scale
+
+    def plus(self, other: Votes) -> Votes:
+        """The votes of two parts of one forest together; ParameterError where rows, classes or targets differ."""
+        is_same = self.sums.shape == other.sums.shape and self.n_classes == other.n_classes
+        if not is_same or not all(map(np.array_equal, self.scale, other.scale)):
+            raise ParameterError(
+                "out-of-bag votes on other rows or another target cannot be added up: with warm_start=True give fit "
+                "the same table again, or set warm_start=False"
+            )
+        return Votes(self.sums + other.sums, self.n_votes + other.n_votes, self.n_classes, self.scale)
+
+
 def output_columns(n_classes: tuple[int, ...]) -> list[slice]:
     """Where each output's classes stand among the values.
 
@@ -195,31 +197,11 @@ def output_columns(n_classes: tuple[int, ...]) -> list[slice]:
     return [slice(end - k, end) for end, k in zip(ends, n_classes, strict=True)]
 
 
-def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.ndarray:
-    """How often a tree draws each row on average.
-
-    Parameters
-    ----------
-    n_rows, n_draws : int, >= 1
-    weights : float64[n_rows], > 0, or None
-
-    Returns
-    -------
-    float64[n_rows]
-
-    Examples
-    --------
-    >>> expected_draws(2, 8, np.array([1.0, 3.0])).tolist()
-    [2.0, 6.0]
-    """
-    if weights is None:
-        return np.full(n_rows, n_draws / n_rows)
-    shares = weights / weights.max()  # their sum stays in range
-    return n_draws * (shares / shares.sum())
+# Their means ---------------------------------------------------------------------------------------------------------
 
 
 def mean_votes(votes: Votes, draws: np.ndarray | None = None) -> np.ndarray:
-    """The mean of what the trees said that never saw the row.
+    """The mean prediction of the trees that never saw the row.
 
     Parameters
     ----------
@@ -280,6 +262,29 @@ def _remedy(draws: np.ndarray, of_those_without: float) -> str:
     return f"Grow more trees (about {n_trees} leave every row out at least once), or lower max_samples"
 
 
+def expected_draws(n_rows: int, n_draws: int, weights: np.ndarray | None) -> np.ndarray:
+    """How often a tree draws each row on average.
+
+    Parameters
+    ----------
+    n_rows, n_draws : int, >= 1
+    weights : float64[n_rows], > 0, or None
+
+    Returns
+    -------
+    float64[n_rows]
+
+    Examples
+    --------
+    >>> expected_draws(2, 8, np.array([1.0, 3.0])).tolist()
+    [2.0, 6.0]
+    """
+    if weights is None:
+        return np.full(n_rows, n_draws / n_rows)
+    shares = weights / weights.max()  # their sum stays in range
+    return n_draws * (shares / shares.sum())
+
+
 def enough_trees(n_rows: int, draws: float = 1.0) -> int:
     """Trees after which a row that none of them left out is not to be expected.
 
@@ -296,3 +301,157 @@ def enough_trees(n_rows: int, draws: float = 1.0) -> int:
     """
     chance = math.exp(-min(draws, 30.0))  # beyond, no forest has so many trees
     return math.ceil(math.log(100 * n_rows) / -math.log1p(-chance))
+
+
+# The curve -----------------------------------------------------------------------------------------------------------
+
+
+def votes_after(
+    trees: PackedTrees | Sequence[Any], cells: np.ndarray, target: np.ndarray, left_out: Callable[[int], np.ndarray],
+    counts: Sequence[int], n_classes: tuple[int, ...], *, one_each: bool, n_threads: int,
+) -> Iterator[Votes]:  # fmt: skip
+    """What the first trees of a forest predict for the rows they left out, for several numbers of trees.
+
+    Parameters
+    ----------
+    trees : PackedTrees or sequence of Tree
+    cells : uint8[n, stride], or float[n, p]
+        The rows of the fit: bins for packed trees, else encoded cells.
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+    left_out : callable
+        Gives int32[m], the rows that a tree did not draw, for its number.
+    counts : sequence of int, 1 to the number of trees, ascending
+    n_classes, one_each
+        As for ``out_of_bag.Ballots``.
+    n_threads : int
+        The votes do not depend on it.
+
+    Yields
+    ------
+    Votes
+        The last, of all trees, are those that the fit counts.
+    """
+    ballots = Ballots(target, n_classes, len(trees), n_threads, one_each=one_each)
+    before = 0
+    for count in counts:
+
+        def work(task: int, thread: int, first: int = before) -> None:
+            tree = first + task
+            rows = left_out(tree)
+            if isinstance(trees, PackedTrees):
+                # Of the leaf table of all trees, the rows that these came to.
+                used, place = np.unique(leaf_rows_of_bins(trees, cells, rows, tree), return_inverse=True)
+                ballots.cast(thread, rows, place.astype(np.int32), trees.leaf_value[used])
+            else:
+                ballots.cast(thread, rows, leaf_of(trees[tree], cells[rows], 1), trees[tree].value)
+
+        threads.run_each(work, count - before, n_threads)
+        before = count
+        yield ballots.total()
+
+
+def counts_to_show(n: int, points: int) -> list[int]:
+    """Numbers of trees up to ``n``, at most ``points``: every one of the first, then at like ratios; 1 and n included.
+
+    Examples
+    --------
+    >>> counts_to_show(5, 60), counts_to_show(1000, 10)
+    ([1, 2, 3, 4, 5], [1, 2, 5, 10, 22, 46, 100, 215, 464, 1000])
+    """
+    if n <= points:
+        return list(range(1, n + 1))
+    return sorted({int(count) for count in np.geomspace(1, n, points).round()} | {n})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class OobCurve:
+    """How well a forest of the first trees predicts the rows that these trees left out.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    n_trees : int64[k], ascending
+        The last is the number of trees of the forest.
+    error : float64[k]
+        Share of the rows with a wrong answer (of several outputs, with any), or mean squared error; inf where it is
+        beyond float64, nan where no row is judged.
+    score : float64[k]
+        As ``score`` and ``oob_score_``: share of the rows that are right, or R2.
+    n_judged : int64[k]
+        Rows that at least one of the trees left out; the others are not in the numbers.
+    n_rows : int
+        Rows of the fit.
+
+    Examples
+    --------
+    >>> print(OobCurve("classification", np.array([1, 2]), np.array([0.25, 0.125]), np.array([0.75, 0.875]),
+    ...                np.array([4, 8]), 9))
+    out of bag: share of the rows that are wrong, 9 rows of the fit
+    trees  error  accuracy  rows judged
+        1  0.250     0.750            4
+        2  0.125     0.875            8
+    """
+
+    task: str
+    n_trees: np.ndarray
+    error: np.ndarray
+    score: np.ndarray
+    n_judged: np.ndarray
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        for array in (self.n_trees, self.error, self.score, self.n_judged):
+            array.flags.writeable = False
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Columns for a data frame, a row per number of trees."""
+        return {
+            "n_trees": self.n_trees.tolist(),
+            "error": self.error.tolist(),
+            "score": self.score.tolist(),
+            "n_judged": self.n_judged.tolist(),
+        }
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the error over the number of trees, a matplotlib figure; needs the extra ``plot``.
+
+        Parameters
+        ----------
+        **options
+            As ``treewright.plot.figures.curves.error_curve``.
+        """
+        from treewright.plot.figures.curves import error_curve
+
+        known = np.isfinite(self.error)
+        given: dict[str, Any] = {
+            "x": self.n_trees[known].astype(np.float64),
+            "test": self.error[known],
+            "xlabel": "trees",
+            "ylabel": ERRORS[self.task],
+            "test_label": "rows left out",
+        }
+        return error_curve(**(given | options))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        shown = np.unique(np.linspace(0, len(self.n_trees) - 1, MOST_LINES).round().astype(int)).tolist()
+        columns = [
+            TextColumn("trees", [str(self.n_trees[at]) for at in shown], "right"),
+            TextColumn("error", [_text(self.error[at]) for at in shown], "point"),
+            TextColumn(SCORES[self.task], [_text(self.score[at]) for at in shown], "point"),
+            TextColumn("rows judged", [str(self.n_judged[at]) for at in shown], "right"),
+        ]
+        lines = [f"out of bag: {ERRORS[self.task]}, {self.n_rows} rows of the fit"]
+        lines += [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
+        if len(shown) < len(self.n_trees):
+            lines.append(f"{len(self.n_trees) - len(shown)} more: to_dict() has every number of trees")
+        return "\n".join(lines)
+
+
+def _text(number: float) -> str:
+    """A number with three decimals, or three digits where it is large or small."""
+    if np.isnan(number):
+        return "-"
+    return f"{number:.3f}" if number == 0 or 1e-2 <= abs(number) < 1e4 else f"{number:.3g}"

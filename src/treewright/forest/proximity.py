@@ -1,7 +1,5 @@
 """How near rows are to each other in a forest. In: leaves of rows in every tree. Out: shares of trees.
 
-Caller: estimators.
-
 Two rows are near where many trees put them into one leaf (Breiman 2002, "Manual on setting up, using, and
 understanding random forests V3.1", section "Proximities").
 """
@@ -66,11 +64,6 @@ def proximities(
     -------
     float64[n, m], 0 to 1
         Multiples of ``1 / n_trees``. Of the same rows symmetric, with ones on the diagonal.
-
-    Raises
-    ------
-    TooLargeError
-        The result would not fit in memory.
     """
     n, m, n_trees = len(matrix), len(matrix if other is None else other), len(model.trees)
     needed = 8 * n * m + 4 * n_trees * (n if other is None else n + m)

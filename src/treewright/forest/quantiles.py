@@ -1,7 +1,5 @@
 """Quantile regression forests. In: a forest and its rows; a model, new rows. Out: ``LeafTargets``; quantiles.
 
-Callers: estimators, model.
-
 A forest's mean is a weighted mean of training targets: in each tree the rows that share the leaf with the new one
 share a weight of one, and the trees' weights are averaged. The same weights give a distribution, and its quantiles
 (Meinshausen 2006, "Quantile regression forests", Journal of Machine Learning Research 7, 983-999).
@@ -50,6 +48,11 @@ def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, re
     Bisection over ranks: the shares up to a rank are found in every leaf by bisection too, between the places of the
     last looks, so that nothing is sorted and no memory is needed for it.
 
+        low, high = the lowest and the highest target in the row's leaves
+        while low < high:
+            units = what the leaves hold up to the middle             (a bisection in each tree's leaf)
+            enough: high = middle, else low = middle + 1
+
     Parameters
     ----------
     leaves : int64[n, n_trees], IN
@@ -80,7 +83,7 @@ def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, re
                 middle = (low + high) >> 1
                 units = np.int64(0)
                 for tree in range(n_trees):
-                    # The first entry beyond the middle.
+                    # The first entry beyond it. The window only ever shrinks: entries outside are decided already.
                     first, last = places[LOW, tree], places[HIGH, tree]
                     while first < last:
                         half = (first + last) >> 1
@@ -132,10 +135,6 @@ def leaf_targets_of(
     -------
     LeafTargets
         The same whatever the order of the rows.
-
-    Raises
-    ------
-    TooLargeError
     """
     n, n_outputs = target.shape
     per_tree = n if draws is None else min(n, draws.n_draws)
@@ -272,13 +271,6 @@ def predict_quantiles(model: ModelData, matrix: np.ndarray, quantiles: Any, n_jo
     Returns
     -------
     float64[n, q, n_outputs]
-
-    Raises
-    ------
-    AttributeError
-        The model predicts classes.
-    ParameterError
-        A quantile is out of range, or the model has no targets.
     """
     if model.task != "regression":
         raise AttributeError("a classification model has no quantiles; use predict_proba")

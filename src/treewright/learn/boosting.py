@@ -15,11 +15,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import numpy as np
 
-from treewright.boosting.history import History
-from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, build_loss
-from treewright.boosting.rounds import Boosted, boost
-from treewright.boosting.row_weights import RowWeights
-from treewright.boosting.settings import BoostRows, BoostSettings, BoostTable, Evaluation, Sampling
+from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
+from treewright.boosting.rounds import (
+    Boosted,
+    BoostRows,
+    BoostSettings,
+    BoostTable,
+    Evaluation,
+    History,
+    Sampling,
+    boost,
+)
+from treewright.boosting.sampling import RowWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens

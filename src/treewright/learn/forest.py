@@ -19,9 +19,15 @@ from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import number_of_draws
-from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
+from treewright.forest.grower import (
+    EXACT_CRITERIA,
+    ClassWeights,
+    ForestSettings,
+    GrownForest,
+    grow_forest,
+    refuse_too_many,
+)
 from treewright.forest.quantiles import leaf_targets_of
-from treewright.forest.settings import EXACT_CRITERIA, ClassWeights, ForestSettings
 from treewright.grow.settings import REGRESSION_CRITERIA
 from treewright.learn.params import (
     CLASSES,

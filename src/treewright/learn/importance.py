@@ -13,8 +13,7 @@ import numpy as np
 from treewright.core import progress
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError
-from treewright.forest.chance import COLUMNS, choose_columns
-from treewright.forest.draws import seeds_of
+from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.forest.importance_table import Importances
 from treewright.model.data import ModelData, sizes_of
 from treewright.predict.ensemble import scores_of

@@ -25,8 +25,7 @@ from treewright.data.take import header_of, take_columns
 from treewright.data.target import Labels, Numbers
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
-from treewright.forest.chance import COLUMNS, GROWTH
-from treewright.forest.draws import Draws, counts_of_rows, number_of_draws, row_order, seeds_of
+from treewright.forest.draws import COLUMNS, GROWTH, Draws, counts_of_rows, number_of_draws, row_order, seeds_of
 from treewright.learn.params import (
     CLASSES,
     FLAG,

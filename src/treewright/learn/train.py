@@ -30,8 +30,8 @@ from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
 
 if TYPE_CHECKING:
-    from treewright.boosting.history import History
     from treewright.boosting.losses import Loss
+    from treewright.boosting.rounds import History
     from treewright.forest.draws import Draws
     from treewright.forest.out_of_bag import Votes
     from treewright.grow.by_node.grower import Step

@@ -8,7 +8,7 @@ import numpy as np
 
 from treewright.estimators.forest import Forest as ForestCurve
 from treewright.exceptions import ParameterError, TooLargeError
-from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show
+from treewright.forest.out_of_bag import OobCurve, counts_to_show
 from treewright.judge.scores import share_right
 from treewright.model.aggregation import first_largest
 from treewright.model.summary import counted

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from treewright.boosting.fewer_rounds import losses_of_rounds
-from treewright.boosting.losses_by_name import loss_words
+from treewright.boosting.losses_given import loss_words
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
 from treewright.model.summary import counted

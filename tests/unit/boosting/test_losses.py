@@ -7,9 +7,19 @@ import re
 import numpy as np
 import pytest
 
-from treewright.boosting.losses_by_name import CLASS_LOSSES, NUMBER_LOSSES, build_loss
-from treewright.boosting.losses_classes import ManyClasses, OneClass, TwoClasses
-from treewright.boosting.losses_numbers import AbsoluteError, Gamma, Huber, Poisson, Quantile, SquaredError, Tweedie
+from treewright.boosting.losses import (
+    AbsoluteError,
+    Gamma,
+    Huber,
+    ManyClasses,
+    OneClass,
+    Poisson,
+    Quantile,
+    SquaredError,
+    Tweedie,
+    TwoClasses,
+)
+from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
 from treewright.exceptions import DataError, ParameterError
 
 NAN = float("nan")

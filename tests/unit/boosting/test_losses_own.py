@@ -8,9 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from treewright.boosting.losses_by_name import build_loss
-from treewright.boosting.losses_classes import OneClass
-from treewright.boosting.losses_own import OwnLoss
+from treewright.boosting.losses import OneClass
+from treewright.boosting.losses_given import OwnLoss, build_loss
 from treewright.exceptions import DataError, ParameterError
 
 Y = np.array([1.0, 2.0, 4.0])

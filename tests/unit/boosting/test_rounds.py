@@ -20,11 +20,9 @@ from gradient_tables import (
     scores_of,
 )
 
-from treewright.boosting.history import Round
 from treewright.boosting.losses import Loss
-from treewright.boosting.rounds import Boosted
+from treewright.boosting.rounds import Boosted, BoostRows, Evaluation, Round
 from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly
-from treewright.boosting.settings import BoostRows, Evaluation
 from treewright.core.random import mixed
 from treewright.exceptions import DataError, ParameterError
 from treewright.tree.packed import PackedTrees

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from treewright.boosting.row_weights import RowWeights
+from treewright.boosting.sampling import RowWeights
 from treewright.exceptions import DataError
 
 

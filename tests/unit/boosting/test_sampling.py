@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly
-from treewright.boosting.sampling_kernels import fill_keys
+from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly, fill_keys
 from treewright.core.random import mixed
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from treewright.boosting.settings import BoostTable
+from treewright.boosting.rounds import BoostTable
 from treewright.boosting.statistics import level_means, with_ordered_statistics
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import bins_of

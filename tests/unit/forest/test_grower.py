@@ -17,9 +17,8 @@ from treewright.data.weights import factors_by_code
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest import grower
 from treewright.forest.draws import Draws, candidate_columns, row_order
-from treewright.forest.grower import GrownForest, grow_forest, refuse_too_many
+from treewright.forest.grower import ForestSettings, GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import mean_votes
-from treewright.forest.settings import ForestSettings
 from treewright.grow.settings import BinnedSettings
 from treewright.predict.route import leaf_of
 from treewright.tree.check import check_tree

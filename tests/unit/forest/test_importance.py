@@ -166,7 +166,7 @@ def test_columns_that_no_tree_asks_cost_nothing(monkeypatch):
 
 
 def test_a_tree_of_twenty_thousand_levels_is_judged():
-    from treewright.forest.importance_kernel import add_up_gains
+    from treewright.forest.importance import add_up_gains
     from treewright.tree.records import CHILD_SHIFT, THRESHOLD_RECORD
 
     n = 40_001

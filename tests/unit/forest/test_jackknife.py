@@ -61,7 +61,7 @@ def test_neither_threads_nor_blocks_change_a_bit(forest, monkeypatch):
         by_row = np.concatenate([forest.predict_std(X[at : at + 1]) for at in range(5)])
         monkeypatch.setattr(jackknife, "_grams", {})
         monkeypatch.setattr(jackknife, "_DRAWN_CELLS", 3000)
-        monkeypatch.setattr(jackknife, "_SAID_CELLS", 2000)
+        monkeypatch.setattr(jackknife, "_PREDICTED_CELLS", 2000)
         found = []
         for n_jobs in (1, 3):
             monkeypatch.setattr(forest, "n_jobs", n_jobs)

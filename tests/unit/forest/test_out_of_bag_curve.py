@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.forest.out_of_bag_curve import OobCurve, counts_to_show
+from treewright.forest.out_of_bag import OobCurve, counts_to_show
 
 X, Y = load_breast_cancer(return_X_y=True)
 NUMBERS = load_diabetes(return_X_y=True)

@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
-from treewright.data.bin_rows import bin_rows
 from treewright.data.dataset import KEPT_BYTES, Dataset
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
@@ -37,7 +36,7 @@ from treewright.learn.forest import what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.predict.values import predict_codes, predict_numbers
-from treewright.tree.packed import PackedTrees
+from treewright.predict.walks import walk_of
 
 if TYPE_CHECKING:
     from treewright.fitted import Model
@@ -239,8 +238,7 @@ class Forest(Estimator):
             if X is None:
                 raise ParameterError("rows='all' needs rows: give X and y, such as a hold-out")
             matrix, target, weights = self.model_.encode_rows(X, y, sample_weight, owner=owner, routed=True)
-            trees = self.model_.trees
-            cells = bin_rows(trees.bins, matrix, n_threads) if isinstance(trees, PackedTrees) else matrix
+            cells = walk_of(self.model_.trees).cells(matrix, n_threads)
             return JudgingRows(cells, target, weights)
         draws = self._trained.draws
         if draws is None:
@@ -281,7 +279,7 @@ class Forest(Estimator):
                 f"{who} needs the table of the fit, row by row, with its target, weights and parameters; "
                 f"this is another ({other}): {otherwise}"
             )
-        cells = codes if isinstance(self.model_.trees, PackedTrees) else rows.matrix
+        cells = walk_of(self.model_.trees).chosen(codes, rows.matrix)
         return KeptRows(cells, dataset.target_array, dataset.weights, dataset.sample_weight)
 
     def oob_curve(self, X: Any = None, y: Any = None, *, sample_weight: Any = None, points: int = 60) -> OobCurve:
@@ -329,7 +327,7 @@ class Forest(Estimator):
             self._judged_votes(votes, kept)
             for votes in votes_after(
                 model.trees, kept.cells, kept.target, draws.left_out, counts, model.n_classes,
-                one_each=model.combine == "vote", n_threads=n_threads,
+                one_each=model.aggregation.votes, n_threads=n_threads,
             )
         ]  # fmt: skip
         error, score, n_judged = (np.array(each) for each in zip(*found, strict=True))

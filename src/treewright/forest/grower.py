@@ -319,8 +319,6 @@ class _Size:
 
     def heed(self, task: int, tree: PackedTrees | Tree, n_done: int) -> None:
         """Note a tree, and look ahead after the first ``n_threads``, and whenever there are twice as many."""
-        is_packed = isinstance(tree, PackedTrees)
-        arrays = tree.arrays().values() if isinstance(tree, PackedTrees) else _arrays_of(tree)
         self.n_nodes[task] = tree.n_nodes
         self.n_bytes[task] = _TREE_BYTES + sum(array.nbytes for array in _arrays_of(tree))
         if n_done < self.next_look:

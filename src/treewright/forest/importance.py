@@ -26,7 +26,7 @@ from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.forest.importance_table import Importances
 from treewright.model.aggregation import first_largest, output_columns
 from treewright.model.data import ModelData
-from treewright.predict.walks import leaf_rows_of_bins
+from treewright.predict.walks import leaf_rows_of_bins, walk_of
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import (
     CHILD_SHIFT,
@@ -37,9 +37,7 @@ from treewright.tree.records import (
     SET_SHIFT,
     SUBSET_RECORD,
     child_of,
-    column_of,
     kind_of,
-    set_of,
 )
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -159,8 +157,8 @@ class _Judge:
 
     def __init__(self, model: ModelData, exponent: int) -> None:
         self.model, self.exponent = model, exponent
-        trees = model.trees
-        self.predicted = self._predicted(trees.leaf_value) if isinstance(trees, PackedTrees) else None
+        self.walk = walk_of(model.trees)
+        self.predicted = tuple(map(self._predicted, model.trees.values))
 
     def _predicted(self, value: np.ndarray) -> np.ndarray:
         """[m, n_outputs]: class codes or numbers of leaves."""
@@ -175,25 +173,10 @@ class _Judge:
 
     def error(self, tree: int, cells: np.ndarray, target: np.ndarray, weights: np.ndarray | None) -> float:
         """Share of wrong answers, or mean squared error; the target in units."""
-        trees = self.model.trees
-        if isinstance(trees, PackedTrees) and self.predicted is not None:
-            predicted = self.predicted[leaf_rows_of_bins(trees, cells, np.arange(len(cells), dtype=np.int32), tree)]
-        else:
-            predicted = self._predicted(trees[tree].value)[leaf_of(trees[tree], cells, 1)]
+        leaves, _ = self.walk.leaves(tree, cells, np.arange(len(cells), dtype=np.int32))
+        predicted = self.predicted[self.walk.table(tree)][leaves]
         wrong = predicted != target if self.model.task == "classification" else np.square(predicted - target)
         return float(np.average(wrong.mean(axis=1), weights=weights))
-
-    def asked(self, tree: int) -> list[int]:
-        """Columns that a tree asks, ascending."""
-        trees = self.model.trees
-        if not isinstance(trees, PackedTrees):
-            one = trees[tree]
-            return np.unique(one.feature[~one.is_leaf]).tolist()
-        records = trees.records[trees.roots[tree] : trees.roots[tree + 1]]
-        records = records[kind_of(records) != LEAF_RECORD]
-        is_subset = kind_of(records) == SUBSET_RECORD
-        columns = column_of(records[~is_subset]), trees.set_column[set_of(records[is_subset])]
-        return np.unique(np.concatenate(columns)).tolist()
 
 
 # Unseen rows ---------------------------------------------------------------------------------------------------------
@@ -354,9 +337,7 @@ def _exponent(model: ModelData, target: np.ndarray) -> int:
     """Targets and predictions are at most ``2**exponent``; divided by it, they have squares that are float64."""
     if model.task == "classification":
         return 0
-    trees = model.trees
-    values = [trees.leaf_value] if isinstance(trees, PackedTrees) else [tree.value for tree in trees]
-    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *values)))[1])
+    return int(np.frexp(max(float(np.abs(each).max()) for each in (target, *model.trees.values)))[1])
 
 
 def _summary(model: ModelData, kind: str, by_tree: np.ndarray, exponent: int = 0) -> Importances:

@@ -31,6 +31,7 @@ from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
 from treewright.model.data import ModelData
 from treewright.predict.ensemble import contents_of
+from treewright.predict.walks import reading_of
 
 _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
 _PREDICTED_CELLS = 1 << 20  # rows times trees times values whose predictions are held at a time
@@ -193,11 +194,7 @@ def standard_errors(model: ModelData, draws: Draws, matrix: np.ndarray, n_jobs: 
 def _predicted(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray) -> np.ndarray:
     """float64[n, n_values, n_trees]: what each tree predicts for each row."""
     predicted = np.empty((len(matrix), contents[0].shape[1], len(model.trees)))
-    if isinstance(model.trees, PackedTrees):
-        codes, rows = bin_rows(model.trees.bins, matrix), np.arange(len(matrix), dtype=np.int32)
-        for tree in range(len(model.trees)):
-            predicted[:, :, tree] = contents[0][leaf_rows_of_bins(model.trees, codes, rows, tree)]
-    else:
-        for at, content in enumerate(contents):
-            predicted[:, :, at] = said_by_tree(model, model.trees[at], content, matrix, 1)
+    reading = reading_of(model, matrix, 1)
+    for tree in range(len(model.trees)):
+        predicted[:, :, tree] = reading.of_tree(tree, contents)
     return predicted

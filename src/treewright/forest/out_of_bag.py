@@ -22,9 +22,9 @@ from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.explain.table import GAP, TextColumn, aligned
-from treewright.predict.route import leaf_of
-from treewright.predict.walks import leaf_rows_of_bins
-from treewright.tree.packed import PackedTrees
+from treewright.model.trees import Trees
+from treewright.predict.walks import walk_of
+from treewright.tree.arrays import Tree
 
 # A vote has 40 bits behind the point of the largest possible one; so many trees can vote on a row without overflow.
 _BITS = 40
@@ -307,7 +307,7 @@ def enough_trees(n_rows: int, draws: float = 1.0) -> int:
 
 
 def votes_after(
-    trees: PackedTrees | Sequence[Any], cells: np.ndarray, target: np.ndarray, left_out: Callable[[int], np.ndarray],
+    trees: Trees | Sequence[Tree], cells: np.ndarray, target: np.ndarray, left_out: Callable[[int], np.ndarray],
     counts: Sequence[int], n_classes: tuple[int, ...], *, one_each: bool, n_threads: int,
 ) -> Iterator[Votes]:  # fmt: skip
     """What the first trees of a forest predict for the rows they left out, for several numbers of trees.
@@ -332,18 +332,16 @@ def votes_after(
         The last, of all trees, are those that the fit counts.
     """
     ballots = Ballots(target, n_classes, len(trees), n_threads, one_each=one_each)
-    before = 0
+    walk, before = walk_of(trees), 0
     for count in counts:
 
         def work(task: int, thread: int, first: int = before) -> None:
             tree = first + task
             rows = left_out(tree)
-            if isinstance(trees, PackedTrees):
-                # Of the leaf table of all trees, the rows that these came to.
-                used, place = np.unique(leaf_rows_of_bins(trees, cells, rows, tree), return_inverse=True)
-                ballots.cast(thread, rows, place.astype(np.int32), trees.leaf_value[used])
-            else:
-                ballots.cast(thread, rows, leaf_of(trees[tree], cells[rows], 1), trees[tree].value)
+            leaves, values = walk.leaves(tree, cells, rows)
+            # Of packed trees the table has the leaves of all: only the rows that these came to.
+            used, place = np.unique(leaves, return_inverse=True)
+            ballots.cast(thread, rows, place.astype(np.int32), values[used])
 
         threads.run_each(work, count - before, n_threads)
         before = count

@@ -363,7 +363,7 @@ def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: 
 
 def n_rounds_of(model: ModelData) -> int:
     """Rounds that a boosted model has."""
-    return len(model.trees) // (1 if model.boosting is None else model.boosting.n_scores)
+    return len(model.trees) // model.aggregation.n_scores
 
 
 # From parameters to numbers.

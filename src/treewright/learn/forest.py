@@ -64,8 +64,9 @@ from treewright.learn.settings import (
 from treewright.learn.suspicions import warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts
 from treewright.model.data import ModelData
+from treewright.model.trees import ListedTrees
+from treewright.predict.walks import walk_of
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.writing import written_name
 
@@ -215,7 +216,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
         grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
     trees, votes = grown.trees, grown.votes
     if start is not None:
-        trees = _joined(start.model.trees, grown)
+        trees = _joined(start.model.trees, grown, is_exact=settings.is_exact)
         votes = start.votes.plus(votes) if start.votes is not None and votes is not None else None
     model = model_of(
         dataset, trees, params, combine="vote" if params.voting == "hard" else "mean", criterion=params.criterion_name,
@@ -230,7 +231,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     column = int(importances.argmax()) if len(importances) and importances.any() else -1
     warn_of_suspicions(rows.schema, rows.matrix, rows.target, column)
     positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
-    cells = codes if isinstance(trees, PackedTrees) else rows.matrix
+    cells = walk_of(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
     return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
 
@@ -270,11 +271,9 @@ def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
     return balanced
 
 
-def _joined(before: Any, grown: GrownForest) -> Any:
+def _joined(before: Any, grown: GrownForest, *, is_exact: bool) -> Any:
     """The trees of the fit before, and the new ones."""
-    if isinstance(grown.trees, PackedTrees):
-        return join([before, grown.trees])
-    return (*before, *grown.trees)
+    return ListedTrees((*before, *grown.trees)) if is_exact else join([before, grown.trees])
 
 
 # Warm starts. The digest of a table knows its bins and codes, not what columns, levels and labels are called; names are

@@ -509,7 +509,7 @@ def model_of_members(
     first = models[0]
     for number, model in enumerate(models):
         name = type(members[number]).__name__
-        if not isinstance(model, Model) or model.combine != "single":
+        if not isinstance(model, Model) or not model.is_single_tree:
             return f"member {number} ({name}) is not a single tree of Treewright"
         if columns is None or not columns.is_every(features[number]):
             return "its members have not all columns (max_features, bootstrap_features)"

@@ -277,7 +277,7 @@ def count_parameters(est: Any, is_classification: bool) -> int:
     inner, model = _inner_of(est)
     if model is not None:
         _refuse_class_weights((model.facts.get("parameters") or {}).get("class_weight"))
-        if model.combine != "single":
+        if not model.is_single_tree:
             raise ParameterError(
                 f"the parameters of {len(model.trees)} trees that answer together cannot be counted: what their leaves "
                 "hold is averaged or added up, not fitted one by one; compare such models by cross_validate"

@@ -267,7 +267,7 @@ def surrogate_of_model(
     def predict(tree: Tree, at: np.ndarray) -> np.ndarray:
         return np.asarray(predict_rows(tree.model_, matrix[at], n_jobs))
 
-    of = "the tree" if model.combine == "single" else f"the {counted(model.n_trees, 'tree')}"
+    of = "the tree" if model.is_single_tree else f"the {counted(model.n_trees, 'tree')}"
     return _judged(answers, weights, grow, predict, of, test_size, level, random_state)
 
 

@@ -21,6 +21,7 @@ from treewright.data.weights import class_factors, warn_of_small_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
+from treewright.model.trees import ListedTrees
 from treewright.prune.costs import EQUAL, leaf_sums, node_risk
 from treewright.tree.arrays import Tree
 
@@ -229,7 +230,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
     }
     earlier = model.facts.get("pruning")
     facts = {**model.facts, "pruning": [*(earlier if isinstance(earlier, list) else []), entry]}
-    return replace(model, trees=(after,), facts=facts), log
+    return replace(model, trees=ListedTrees((after,)), facts=facts), log
 
 
 def request_of(model: ModelData, method: str, options: dict[str, Any]) -> tuple[Method, dict[str, Any], bool]:

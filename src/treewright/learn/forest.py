@@ -273,7 +273,7 @@ def _factors_after_draw(dataset: Dataset, params: ForestParams) -> ClassWeights:
 
 def _joined(before: Any, grown: GrownForest, *, is_exact: bool) -> Any:
     """The trees of the fit before, and the new ones."""
-    return ListedTrees((*before, *grown.trees)) if is_exact else join([before, grown.trees])
+    return ListedTrees((*before, *grown.trees)) if is_exact else join([before, cast("PackedTrees", grown.trees)])
 
 
 # Warm starts. The digest of a table knows its bins and codes, not what columns, levels and labels are called; names are

@@ -92,7 +92,7 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
     from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
     from treewright.model.summary import counted
-    from treewright.plot.figures.look import (
+    from treewright.show.figures.look import (
         DASHED,
         DOT,
         LINE,
@@ -106,8 +106,8 @@ def picture(measured: list[tuple[Axis, list[float]]], n_jobs: int) -> Any:
         tick_text,
         x_limits,
     )
-    from treewright.plot.figures.picture import Picture
-    from treewright.plot.style import LIGHT
+    from treewright.show.figures.picture import Picture
+    from treewright.show.style import LIGHT
 
     layout = ConstrainedLayoutEngine(w_pad=PAD, h_pad=PAD)
     figure = Picture(figsize=FIGURE, dpi=100, facecolor=LIGHT.page, edgecolor=LIGHT.page, layout=layout)

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treewright.explain.change_words import preferred_levels
-from treewright.explain.cheapest_leaf import cheapest_leaf
-from treewright.explain.ways import Asked, nearest_value
+from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
+from treewright.explain.counterfactual import preferred_levels
 from treewright.model.data import ModelData
 from treewright.model.summary import summarize
 from treewright.page.plain import plain

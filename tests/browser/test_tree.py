@@ -13,7 +13,7 @@ from treewright.page import render as renderer
 from treewright.page.render import render
 from treewright.page.tree_page import tree_page, tree_summary
 from treewright.page.tree_part import tree_part
-from treewright.plot.layout import tidy
+from treewright.show.layout import tidy
 
 SKIES = np.array(["sun", "rain", "fog", "snow", "wind"])
 

@@ -12,8 +12,8 @@ from terminals import plain, run_on_screen
 import treewright as tw
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.core.confidence import wilson_interval
-from treewright.explain.spans import text_of
 from treewright.judge.tallies import LabelScore
+from treewright.show.spans import text_of
 from treewright.tree.writing import cell_width
 
 HOSTILE = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from treewright.exceptions import MissingLibraryError
-from treewright.plot import raster
+from treewright.show import pictures as raster
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 from terminals import plain, run_on_pty, run_on_screen
 
 import treewright as tw
-from treewright.plot.style import class_color
+from treewright.show.style import class_color
 from treewright.tree.writing import cell_width
 
 
@@ -192,7 +192,7 @@ def test_help_does_not_load_what_paints(surroundings):
     script = (
         "import sys\nsys.argv = ['treewright', 'show', '--help']\nfrom treewright.cli.app import main\n"
         "try:\n    main()\nfinally:\n"
-        "    print('HEAVY', sorted({'numpy', 'treewright.explain.drawing'} & set(sys.modules)))"
+        "    print('HEAVY', sorted({'numpy', 'treewright.show.text'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=surroundings)
 

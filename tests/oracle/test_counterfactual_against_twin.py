@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from naive_counterfactual import TooManyRowsError, nearest
 
-from treewright.explain.cheapest_leaf import cheapest_leaf
-from treewright.explain.ways import Asked
+from treewright.explain.cheapest_leaf import Asked, cheapest_leaf
 from treewright.model.data import ModelData
 from treewright.predict.values import leaf_table
 

@@ -11,10 +11,9 @@ from random_models import draw
 
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.data.schema import Schema
-from treewright.explain.drawing import drawing
-from treewright.explain.spans import Span, cut, fitted, folded, text_of, width_of
-from treewright.explain.text import show
 from treewright.judge.tallies import LabelScore
+from treewright.show.spans import Span, cut, fitted, folded, text_of, width_of
+from treewright.show.text import draw_tree, show
 from treewright.tree.writing import cell_width
 
 SIGNS = st.text(max_size=40) | st.text("ab \u0301\u200d東👩\x1b\u202e\n", max_size=200)
@@ -37,7 +36,7 @@ def test_a_drawing_fits_and_shows_the_nodes_of_the_text(seed, task, names, width
     model = replace(model, schema=Schema(columns))
     ascii_only, colors, max_nodes = looks
 
-    lines = drawing(model, width=width, ascii=ascii_only, colors=colors, max_nodes=max_nodes)
+    lines = draw_tree(model, width=width, ascii=ascii_only, colors=colors, max_nodes=max_nodes)
 
     assert max(map(width_of, lines)) <= width
     assert not any(set(text_of(line)) & set("\n\r\x1b\u202e") for line in lines)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.explain.dependence_axis import spread_values
+from treewright.explain.partial_dependence import spread_values
 
 NUMBERS = st.sampled_from([-2.0, 0.0, 0.5, 1.0, 3.0, math.nan])
 FINITE = st.floats(allow_nan=False, allow_infinity=False)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.data.schema import Column, Schema
-from treewright.explain.rule import ColumnBound, LeafRule
-from treewright.explain.rules import leaf_rules
+from treewright.explain.rules import ColumnBound, LeafRule, leaf_rules
 from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
 

@@ -23,9 +23,9 @@ from treewright.cli.screen import say_prose, screen_of
 from treewright.cli.show import tree_lines
 from treewright.cli.terminal import note, printable, progress, results_after, say
 from treewright.exceptions import TreewrightError
-from treewright.explain.spans import fitted
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts
-from treewright.plot.pictures import check_ending
+from treewright.show.pictures import check_ending
+from treewright.show.spans import fitted
 
 __all__ = ["run_fit"]
 

@@ -21,10 +21,10 @@ from treewright.cli.matching import rows_for
 from treewright.cli.outputs import check_output, write_text
 from treewright.cli.screen import screen_of
 from treewright.cli.terminal import UsageRefusal, printable, progress
-from treewright.explain.bars import mark_of
 from treewright.explain.rules import leaf_rules
-from treewright.explain.spans import Span, Spans, fitted, folded, width_of
 from treewright.model.growth import node_test
+from treewright.show.bars import mark_of
+from treewright.show.spans import Span, Spans, fitted, folded, width_of
 from treewright.tree.walk import path_to
 from treewright.tree.writing import cell_width, written_level, written_number
 

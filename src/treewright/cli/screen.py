@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from treewright.cli.terminal import UsageRefusal, say
-from treewright.explain.spans import folded, text_of
+from treewright.show.spans import folded, text_of
 
 if TYPE_CHECKING:
     from rich.style import Style
 
-    from treewright.explain.spans import Role, Span, Spans
+    from treewright.show.spans import Role, Span, Spans
 
 __all__ = ["Screen", "say_prose", "screen_of"]
 
@@ -159,7 +159,7 @@ def _style(span: Span, *, few: bool) -> Style:
     """
     from rich.style import Style
 
-    from treewright.plot.style import class_color
+    from treewright.show.style import class_color
 
     def color(place: int) -> str | None:
         if place < 0:

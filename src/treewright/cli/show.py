@@ -14,11 +14,11 @@ from treewright.cli.kinds_of_models import is_neighbors, of_trees
 from treewright.cli.outputs import check_output, guarded_labels, open_output, write_text
 from treewright.cli.screen import Screen, screen_of
 from treewright.cli.terminal import UsageRefusal
-from treewright.explain.drawing import drawing
+from treewright.show.text import draw_tree
 
 if TYPE_CHECKING:
-    from treewright.explain.spans import Spans
     from treewright.fitted import Model
+    from treewright.show.spans import Spans
 
 __all__ = ["FORMATS", "check_words", "run_show", "tree_lines"]
 
@@ -208,8 +208,8 @@ def _write_drawing(model: Model, screen: Screen, out: Path | None, force: bool, 
 
 
 def tree_lines(model: Model, screen: Screen, *, unfold: str = UNFOLD, **options: Any) -> list[Spans]:
-    """A tree as lines for a screen; options as ``treewright.explain.drawing.drawing``."""
-    return drawing(
+    """A tree as lines for a screen; options as ``treewright.show.text.draw_tree``."""
+    return draw_tree(
         model, width=screen.width, ascii=screen.is_ascii, colors=screen.painted, unfold=unfold, more=MORE, **options
     )
 

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from treewright.cli.terminal import printable
 from treewright.core.confidence import wilson_interval
-from treewright.explain.spans import Role, Span, Spans, fitted
 from treewright.judge.tallies import LabelScore
+from treewright.show.spans import Role, Span, Spans, fitted
 from treewright.tree.writing import cell_width
 
 __all__ = ["class_lines", "confusion_lines", "sorted_labels"]

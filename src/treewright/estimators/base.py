@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 
     from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
-    from treewright.explain.rule_table import LeafRules
+    from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.learn.train import Trained
     from treewright.model.summary import Node
-    from treewright.plot.svg import SvgPicture
     from treewright.reporting.document import Report
+    from treewright.show.svg import SvgPicture
 
 
 class _BothParameterErrors(ParameterError, InvalidParameterError):  # noqa: N818 - renamed below
@@ -294,7 +294,7 @@ class Estimator(BaseEstimator, ABC):
 
     @available_if(_of_trees)
     def plot(self, **options: Any) -> SvgPicture:
-        """Draw the tree as SVG (of many, the one that ``tree=i`` names); options as ``treewright.plot.svg.plot``."""
+        """Draw the tree as SVG (of many, the one that ``tree=i`` names); options as ``treewright.show.svg.plot``."""
         return self._fitted().plot(**options)
 
     @available_if(_of_trees)

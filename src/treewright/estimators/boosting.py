@@ -317,7 +317,7 @@ class Boosting(Estimator):
             Nothing was evaluated.
         """
         from treewright.boosting.losses_given import loss_words
-        from treewright.plot.figures.boosting import boosting_history
+        from treewright.show.figures.curves import boosting_history
 
         history = self.history_
         if not history:

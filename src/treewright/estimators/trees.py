@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
     from treewright.explain.audit import Audit
-    from treewright.explain.change import Counterfactual
+    from treewright.explain.counterfactual import Counterfactual
     from treewright.explain.trace import Trace
     from treewright.prune.methods import PruneLog
     from treewright.tree.arrays import Tree
@@ -112,7 +112,7 @@ class SingleTree(Estimator):
         >>> [round(row.gain, 3) for row in est.audit()]
         [0.918]
         """
-        from treewright.explain.audit_model import audit_rows
+        from treewright.explain.audit import audit_rows
 
         model = self._fitted()
         if (X is None) != (y is None):

@@ -1,4 +1,4 @@
-"""Impurities and gains written out as on paper. In: counts, numbers. Out: one line each. Caller: explain.audit_text.
+"""Impurities and gains written out as on paper. In: counts, numbers. Out: one line each.
 
 A line is ``label = what is computed = result``. Results come from all digits of the numbers; where the printed ones,
 taken as they stand, give another last digit, the line says so.

@@ -1,40 +1,272 @@
-"""The audit of one split. In: a model, the rows of a node, the algorithm. Out: ``Audit``. Caller: explain.audit_model.
+"""What a node could have asked: the audit of one split. In: a model, rows, a node. Out: ``Audit``.
 
-An audit shows what a node could have asked: the best test of every column with the numbers that it was judged by, or
-every cut or division of one column. It asks the node-by-node grower again; nothing is kept while a tree grows.
+An audit shows the best test of every column with the numbers that it was judged by, or every cut or division of one
+column. Nothing is kept while a tree grows: the node-by-node grower (``explain.audit_search``) is asked again, each
+number is computed from the rows of the branches (``explain.audit_rows``), and the text works it out as on paper
+(``explain.audit_text``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.audit_record import Audit, LogBase
-from treewright.explain.audit_rows import AuditBranch, AuditedNode, BranchSums, branches_of
-from treewright.explain.audit_search import compared, every_of
-from treewright.explain.audit_why import PURE, is_pure
+from treewright.explain.audit_rows import AuditBranch, AuditedNode, AuditRow, BranchSums, branches_of
+from treewright.explain.audit_search import PURE, Barred, compared, every_of, is_pure
+from treewright.explain.audit_text import columns_of, html_of, text_of
 from treewright.grow.by_node.instances import some_instances
+from treewright.grow.by_node.policies import policy_of, problem_of
 from treewright.grow.by_node.search import Policy
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import Problem
 from treewright.model.data import ModelData
-from treewright.model.growth import node_test
-from treewright.model.summary import TreeSummary, summarize
+from treewright.model.growth import BOOSTED, FORESTS, SEARCHED, growth_of, node_test
+from treewright.model.summary import TreeSummary, node_of, summarize
+from treewright.predict import paths, values
 from treewright.tree.class_criteria import ENTROPY
+from treewright.tree.edit import is_below
 from treewright.tree.tests import Bound, narrowed
 from treewright.tree.walk import path_to
 from treewright.tree.wording import conditions
 
-__all__ = ["Audit", "audit_node"]
-
+LogBase = Literal[2, "e"]
+# Parameters that the search of an algorithm cannot do without.
+NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
+    "cart": {"criterion": str, "nominal_splits": str, "min_weight_fraction_leaf": (int, float)},
+    "id3": {},
+    "c45": {"nominal_splits": str},
+    "chaid": {
+        "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
+    },
+}  # fmt: skip
 UNITS: dict[object, float] = {2: 1.0, "e": math.log(2.0)}
 LARGEST = 1e150  # the squares of a million such numbers add up to a float64
 MOST_TARGETS = 8  # a variance of more numbers is not written out
+
+
+@dataclass(frozen=True, eq=False)
+class Audit(Sequence[AuditRow]):
+    """What a node could ask: a sequence of ``AuditRow`` that prints as one would work it out on paper.
+
+    Attributes
+    ----------
+    rows : tuple of AuditRow
+        The best test of each column, best first; or, with ``every``, all cuts or divisions of one column.
+    summary : TreeSummary
+        The tree, its classes and criterion.
+    node : int
+    path : tuple of str
+        What leads to the node, one condition per column.
+    n_samples, weight : int, float
+        Rows of the data given that are in the node.
+    n_fitted : int
+        Rows that the tree saw in the node.
+    whole : AuditBranch
+        What the node holds: counts or numbers, and its impurity.
+    criterion, algorithm : str
+    log_base : {2, "e"}
+        Entropies are in bits or in nats.
+    every : hashable or None
+        The column whose candidates are listed.
+    barred : tuple of Barred
+        Columns without a candidate, and why.
+    asked : str
+        The question of the tree; empty at a leaf.
+    asked_feature : int
+        Its column; -1 at a leaf.
+    leaf_reason : str
+        Why the node is a leaf; empty where it is none.
+    by_ratio : bool
+        Whether columns are compared by their gain ratio.
+    average_of : tuple of float
+        Gains that make the average gain, where columns below the average are left out.
+    uncounted : tuple of hashable
+        Columns with a test whose gain is not in that average: they have too many levels (C4.5).
+    gainless : tuple of hashable
+        Columns that are left out because they gain nothing, though they are not below the average (C4.5).
+    tied : tuple of hashable
+        Other columns with the winner's score.
+    n_equal_cuts : int
+        Other cuts of the winner that gain the same.
+    digits : int
+        Decimals in texts.
+    """
+
+    rows: tuple[AuditRow, ...]
+    summary: TreeSummary
+    node: int
+    path: tuple[str, ...]
+    n_samples: int
+    weight: float
+    n_fitted: int
+    whole: AuditBranch
+    criterion: str
+    algorithm: str
+    log_base: LogBase
+    targets: tuple[float, ...] = ()
+    every: Hashable | None = None
+    barred: tuple[Barred, ...] = ()
+    asked: str = ""
+    asked_feature: int = -1
+    leaf_reason: str = ""
+    by_ratio: bool = False
+    average_of: tuple[float, ...] = ()
+    uncounted: tuple[Hashable, ...] = ()
+    gainless: tuple[Hashable, ...] = ()
+    tied: tuple[Hashable, ...] = ()
+    n_equal_cuts: int = 0
+    digits: int = 3
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> AuditRow: ...
+    @overload
+    def __getitem__(self, index: slice) -> Audit: ...
+    def __getitem__(self, index: int | slice) -> AuditRow | Audit:
+        return replace(self, rows=self.rows[index]) if isinstance(index, slice) else self.rows[index]
+
+    def __iter__(self) -> Iterator[AuditRow]:
+        return iter(self.rows)
+
+    @property
+    def winner(self) -> AuditRow | None:
+        """The candidate that the algorithm takes; None where it takes none."""
+        return next((row for row in self.rows if row.chosen), None)
+
+    @property
+    def takes_winner(self) -> bool:
+        """Whether the tree asks what the algorithm takes: not at a leaf, nor where a draw or a limit kept it out."""
+        return self.winner is not None and bool(self.asked) and self.winner.question == self.asked
+
+    @property
+    def by_p(self) -> bool:
+        """Whether columns are compared by adjusted p-values (CHAID)."""
+        return any("multiplier" in row.notes for row in self.rows)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the candidates as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
+
+        Returns
+        -------
+        dict of str to list
+            ``rank`` (int), ``column``, ``question``, ``chosen`` (bool), ``branches`` (int), ``labels`` (list of str),
+            ``samples`` (list of int), ``weights`` (list of float), ``counts`` (list per branch of the weight of each
+            class) or ``values`` and ``variances`` (list per branch of a number per output), ``impurities`` (list of
+            float), ``known`` (float, 0 to 1), ``before``, ``after``, ``price``, ``gain``, ``split_info``,
+            ``gain_ratio``, ``score``, ``p_value``, ``threshold`` (float or None), ``exact`` (bool).
+        """
+        return columns_of(self)
+
+    def __str__(self) -> str:
+        return text_of(self)
+
+    def __repr__(self) -> str:
+        what = "candidates" if self.every is None else f"candidates of {self.every!r}"
+        return f"<treewright.Audit: node {self.node}, {len(self)} {what}>"
+
+    def _repr_html_(self) -> str:
+        """The candidates as a table; a notebook asks for it."""
+        return html_of(self)
+
+
+def audit_model(
+    model: ModelData, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, node: int, **options: Any
+) -> Audit:
+    """Audit a node of a model on encoded rows; the algorithm is that of the model's facts.
+
+    Parameters
+    ----------
+    model : ModelData
+        Of one tree; one of bagging's is audited by the algorithm of the members.
+    matrix : float[n, p]
+    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    weights : float64[n], > 0, or None
+    node : int
+    **options
+        As `audit_node`.
+    """
+    refuse_other_growth(model)
+    growth = growth_of(model)
+    for name, kind in NEEDED[growth.algorithm].items():
+        if not isinstance(growth.parameters.get(name), kind):
+            raise ParameterError(
+                f"the facts of the model do not tell {name!r} of {growth.algorithm}, so its search cannot be repeated: "
+                "audit the estimator that was fitted, or fit again"
+            )
+    algorithm, parameters, facts = growth.algorithm, growth.parameters, model.facts
+    n_rows = int(facts.get("n_samples", len(matrix)))
+    if growth.is_member:
+        # The audit reads the facts of one tree; shares of rows are those of the rows that bagging drew for it.
+        n_rows = int(model.trees[0].n_samples[0])
+        model = replace(model, facts={**facts, "algorithm": algorithm, "parameters": dict(parameters)})
+    problem = problem_of(algorithm, parameters, model.missing, matrix, model.schema, target, weights, model.n_classes)
+    policy = policy_of(algorithm, parameters, problem, n_rows)
+    return audit_rows(model, problem, policy, matrix, node, **options)
+
+
+def audit_rows(
+    model: ModelData, problem: Problem, policy: Policy, matrix: np.ndarray, node: int, **options: Any
+) -> Audit:
+    """Audit a node on the rows of a problem that reach it; arguments as `audit_model`."""
+    refuse_other_growth(model)
+    node_of(model, node)  # refuses a node that is not there
+    rows, shares = rows_at(model, matrix, node)
+    audit = audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
+    is_chosen_here = audit.every is None and bool(audit.asked) and audit.n_samples == audit.n_fitted
+    if is_chosen_here and not audit.takes_winner and growth_of(model).splitter == "hist":
+        raise ParameterError(
+            f"node {node} asks {audit.asked!r}, the best cut between bins (splitter='hist'); audit compares the cuts "
+            f"between all values, and another one is better: fit a tree with splitter='best' to see how one is chosen"
+        )
+    return audit
+
+
+def refuse_other_growth(model: ModelData) -> None:
+    """Refuse trees whose nodes did not choose the best of all tests: an audit would star another one."""
+    growth = growth_of(model)
+    instead = "fit a tree with splitter='best' to see how one is chosen"
+    boosted = model.facts.get("algorithm")
+    if boosted in BOOSTED:
+        raise ParameterError(
+            f"audit compares the tests of a node by the target of its rows, and a tree of {boosted} "
+            f"{BOOSTED[boosted]}. show(tree=i) tells what a tree asks; {instead}"
+        )
+    if growth.algorithm in FORESTS:
+        raise ParameterError(
+            f"audit compares every test that a node could ask, and the trees of {FORESTS[growth.algorithm]} do not "
+            f"choose so: their nodes draw columns or cuts by chance. show(tree=i) tells what a tree asks; {instead}"
+        )
+    if growth.splitter not in ("best", "hist"):
+        raise ParameterError(
+            f"audit compares every test that a node could ask, and this tree was grown with splitter="
+            f"{growth.splitter!r}, which draws one cut of each column by chance: {instead}"
+        )
+    if growth.algorithm not in SEARCHED:
+        raise ParameterError(
+            f"audit knows the algorithms {', '.join(SEARCHED)}; the facts of the model say {growth.algorithm!r}"
+        )
+
+
+def rows_at(model: ModelData, matrix: np.ndarray, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """The rows that reach a node (int32[m]) and the share of each that does (float64[m], above 0)."""
+    if node == 0:
+        return np.arange(len(matrix), dtype=np.int32), np.ones(len(matrix))
+    leaves = values.predict_leaves(model, matrix)
+    if model.missing != "fractional":
+        rows = np.flatnonzero(is_below(model.trees[0], node)[leaves]).astype(np.int32)
+        return rows, np.ones(len(rows))
+    path = paths.decision_path(model, matrix, leaves).tocsc()
+    column = slice(path.indptr[node], path.indptr[node + 1])
+    rows, shares = path.indices[column].astype(np.int32), path.data[column].astype(np.float64)
+    order = np.argsort(rows, kind="stable")
+    return rows[order], shares[order]
 
 
 def audit_node(
@@ -71,16 +303,6 @@ def audit_node(
     digits : int, 1 to 12
         Decimals in texts.
 
-    Returns
-    -------
-    Audit
-
-    Raises
-    ------
-    ParameterError
-        A parameter is out of range; there is no such node or column; the algorithm lists no candidates of a column.
-    DataError
-        Weights or targets are above 1e150.
     """
     check_options(node, log_base, digits)
     summary = summarize(model, tree)
@@ -125,13 +347,7 @@ def audit_node(
 
 
 def check_options(node: object, log_base: object, digits: object) -> None:
-    """Refuse options out of range.
-
-    Raises
-    ------
-    ParameterError
-        ``node`` or ``digits`` is no whole number, ``digits`` is not 1 to 12, ``log_base`` is neither 2 nor "e".
-    """
+    """Refuse options out of range."""
     if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
         raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
     if type(digits) is not int or not 1 <= digits <= 12:
@@ -141,13 +357,7 @@ def check_options(node: object, log_base: object, digits: object) -> None:
 
 
 def refuse_beyond_squares(here: AuditedNode) -> None:
-    """Refuse weights and targets whose squares add up to more than float64 holds.
-
-    Raises
-    ------
-    DataError
-        The largest is above 1e150.
-    """
+    """Refuse weights and targets whose squares add up to more than float64 holds."""
     problem, rows = here.problem, here.instances.rows
     weight = here.weight * problem.weight_unit
     if weight > LARGEST:
@@ -169,13 +379,7 @@ def path_texts(model: ModelData, summary: TreeSummary, node: int) -> tuple[str, 
 
 
 def position_of(model: ModelData, column: Hashable) -> int:
-    """Return the position of a column that is given by its name, or by its position.
-
-    Raises
-    ------
-    ParameterError
-        The model has no such column.
-    """
+    """Return the position of a column that is given by its name, or by its position."""
     names = model.schema.names
     try:
         if column in model.schema.positions:

@@ -1,4 +1,4 @@
-"""One candidate test with its numbers. In: a node's rows, a candidate. Out: ``AuditRow``. Callers: explain.audit*.
+"""One candidate test with its numbers. In: a node's rows, a candidate. Out: ``AuditRow``.
 
 The numbers are computed from the rows of the branches, not taken from the search that found the candidate, so that
 the two check each other.
@@ -136,15 +136,15 @@ class BranchSums:
         Sum of squares of the centred targets; empty for classes.
     costs : float64[b] or None
         Weight times impurity where statistics do not tell it (``absolute_error``).
-    middles : float64[b, n_outputs] or None
-        Medians, likewise.
+    medians : float64[b, n_outputs] or None
+        Likewise.
     """
 
     samples: np.ndarray
     table: np.ndarray
     squares: np.ndarray
     costs: np.ndarray | None = None
-    middles: np.ndarray | None = None
+    medians: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,19 +202,19 @@ class AuditedNode:
         squares = np.zeros((n_branches, self.squares.shape[1]))
         np.add.at(squares, branch[kept], self.squares[kept])
         samples = np.bincount(branch[kept], minlength=n_branches)
-        costs, middles = None, None
+        costs, middle = None, None
         if self.criterion.number == ABSOLUTE_ERROR:
-            costs, middles = self._by_medians(branch, n_branches)
-        return BranchSums(samples, table, squares, costs, middles)
+            costs, middle = self._by_medians(branch, n_branches)
+        return BranchSums(samples, table, squares, costs, middle)
 
     def _by_medians(self, branch: np.ndarray, n_branches: int) -> tuple[np.ndarray, np.ndarray]:
         """Costs and medians of the branches."""
-        costs, middles = np.zeros(n_branches), np.full((n_branches, self.problem.n_outputs), math.nan)
+        costs, middle = np.zeros(n_branches), np.full((n_branches, self.problem.n_outputs), math.nan)
         for b in np.unique(branch[branch >= 0]).tolist():
             rows, weights = self.instances.rows[branch == b], self.instances.weights[branch == b]
             costs[b] = medians.cost(self.problem, rows, weights)
-            middles[b] = medians.medians_of(self.problem, rows, weights)
-        return costs, middles
+            middle[b] = medians.medians_of(self.problem, rows, weights)
+        return costs, middle
 
     def impurities(self, sums: BranchSums) -> np.ndarray:
         """float64[b]: impurity of each branch, in the unit asked for."""
@@ -313,7 +313,7 @@ def branches_of(
         elif samples:
             means = sums.table[b, 1::3] / weights[b]
             variances = tuple(np.maximum(sums.squares[b] / weights[b] - means * means, 0.0).tolist())
-            values = tuple((means + problem.centres if sums.middles is None else sums.middles[b]).tolist())
+            values = tuple((means + problem.centres if sums.medians is None else sums.medians[b]).tolist())
         else:
             values = variances = (math.nan,) * problem.n_outputs
         branches.append(

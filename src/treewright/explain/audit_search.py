@@ -1,24 +1,44 @@
-"""A node's candidates as an algorithm ranks them. In: a node, a policy. Out: ``Audit`` rows. Caller: explain.audit."""
+"""The candidates of a node, found by asking the algorithm again. In: a node's rows, a policy. Out: ``AuditRow``.
+
+Three questions, from the widest to the narrowest: the best test of every column, as the algorithm ranks them
+(`compared`); every cut or division of one column (`every_of`); why a column offers no test, or why the node is a leaf
+(`barred_columns`, `leaf_reason`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from treewright.exceptions import ParameterError
-from treewright.explain.audit_every import allowed_cuts, every_cut, every_division
-from treewright.explain.audit_record import Audit
-from treewright.explain.audit_rows import AuditedNode, AuditRow, measured
-from treewright.explain.audit_why import PURE, barred_columns, is_pure, leaf_reason
+from treewright.explain.audit_rows import AuditedNode, AuditRow, BranchSums, measured
 from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
-from treewright.grow.by_node.candidates import Candidate
-from treewright.grow.by_node.instances import Instances
+from treewright.grow.by_node.candidates import Candidate, level_branches
+from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT, CutList, list_cuts, middle_between
+from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
+from treewright.grow.by_node.levels import EXHAUSTIVE_LEVELS, divisions, every_split
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.by_node.significance import Chance, chance_of
-from treewright.tree.arrays import THRESHOLD
+from treewright.grow.criteria.costs import ABSOLUTE_ERROR
+from treewright.model.summary import TreeSummary, counted, cuts_of
+from treewright.tree.arrays import SUBSET, THRESHOLD
+from treewright.tree.writing import gap_digits
+
+if TYPE_CHECKING:
+    from treewright.explain.audit import Audit
 
 NO_ORDER_OF_ITS_OWN = 1e-12  # scores of an algorithm that states no tolerance are equal within this
+OWN_BRANCH_NUMBER = 2  # the branch that missing rows have to themselves beside the two sides of a cut
+PURE = "it is pure: all its rows have one target"
+NOTHING_KNOWN = "every cell is missing here"
+CONSTANT = "has one value here"
+TOO_FEW = "no division leaves enough rows in its branches"
+DOES_NOT_PAY = "no cut gains more than the choice among so many costs"
+NOT_OFFERED = "the algorithm offers no test of it"
 
 
 def compared(audit: Audit, here: AuditedNode, policy: Policy) -> Audit:
@@ -133,13 +153,7 @@ def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
 
 
 def every_of(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
-    """Return all candidates of one column; the best one is marked.
-
-    Raises
-    ------
-    ParameterError
-        The algorithm makes one candidate of a column step by step, and tries no list of them.
-    """
+    """Return all candidates of one column; the best one is marked."""
     search = getattr(policy, "search", None)
     name = here.problem.schema.columns[feature].name
     if not isinstance(search, Search):
@@ -179,3 +193,318 @@ def same_test(row: AuditRow, other: AuditRow) -> bool:
 def _held(row: AuditRow) -> list[int]:
     """Rows per branch: tells where the missing ones go."""
     return [branch.samples for branch in row.branches]
+
+
+def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:
+    """Return what the search does with the missing rows of an ordered column (``scan``)."""
+    n_missing = len(instances) - instances.n_present
+    return int(search.modes(n_missing, search.missing_tables(instances))[place])
+
+
+def place_of(columns: np.ndarray, feature: int) -> int:
+    """Return where a column stands among the ordered or the level columns."""
+    return int(np.searchsorted(columns, feature))
+
+
+def allowed_cuts(node: AuditedNode, search: Search, feature: int) -> CutList:
+    """Return the cuts of an ordered column that leave enough on both sides, the lowest first."""
+    instances, problem = node.instances, node.problem
+    place = place_of(problem.ordered_columns, feature)
+    n_present = int(instances.n_present[place])
+    known = float(instances.weights[instances.orders[place, :n_present]].sum())
+    flat, share, most = search.least
+    return list_cuts(
+        problem,
+        search.criterion,
+        instances,
+        place,
+        mode_of_cuts(search, instances, place),
+        min_rows=search.rules.min_rows,
+        min_weight=max(flat, min(share * known, most)),
+    )
+
+
+def every_cut(node: AuditedNode, search: Search, feature: int, price: float) -> list[AuditRow]:
+    """Return every allowed cut of an ordered column, the lowest first.
+
+    Parameters
+    ----------
+    price : float
+        What each pays for the choice among them.
+    """
+    cuts = allowed_cuts(node, search, feature)
+    if not len(cuts.gains):
+        return []
+    candidates = _cut_candidates(node, search, feature, cuts)
+    digits = int(gap_digits(np.array([candidate.threshold for candidate in candidates])).max())
+    sums: Sequence[BranchSums | None] = [None] * len(candidates)
+    if node.criterion.number != ABSOLUTE_ERROR:
+        sums = _sums_along(node, feature, cuts, candidates)
+    return [
+        measured(node, candidate, sums=held, digits=digits, price=price)
+        for candidate, held in zip(candidates, sums, strict=True)
+    ]
+
+
+def _cut_candidates(node: AuditedNode, search: Search, feature: int, cuts: CutList) -> list[Candidate]:
+    """The cuts as the search would state them."""
+    problem, instances = node.problem, node.instances
+    place = place_of(problem.ordered_columns, feature)
+    n_present = int(instances.n_present[place])
+    x = problem.values[feature, instances.rows[instances.orders[place]]]
+    left_out = n_present == len(instances) or mode_of_cuts(search, instances, place) == LEAVE_OUT
+    candidates = []
+    for at, side in zip(cuts.places.tolist(), cuts.sides.tolist(), strict=True):
+        after = float(x[at + 1]) if at + 1 < n_present else float("nan")
+        threshold = middle_between(float(x[at]), after)
+        if search.data_values and np.isfinite(threshold):
+            threshold = float(problem.value_at_most(feature, threshold))
+        missing = EVERY_BRANCH if left_out else {RIGHT: 1, LEFT: 0, OWN: 2}[side]
+        candidates.append(
+            Candidate(
+                feature,
+                THRESHOLD,
+                3 if missing == OWN_BRANCH_NUMBER else 2,
+                missing,
+                0.0,
+                0.0,
+                threshold=threshold,
+                notes={"tried": cuts.n_tried},
+            )
+        )
+    return candidates
+
+
+def _sums_along(
+    node: AuditedNode, feature: int, cuts: CutList, candidates: Sequence[Candidate]
+) -> list[BranchSums | None]:
+    """What the branches of each cut hold, from running sums: one pass for all cuts."""
+    instances = node.instances
+    place = place_of(node.problem.ordered_columns, feature)
+    order, last = instances.orders[place], int(instances.n_present[place])
+    held = []
+    for parts in (np.ones((len(order), 1)), node.parts, node.squares):
+        running = np.cumsum(parts[order[:last]], axis=0)
+        left = running[cuts.places]
+        # Roundings must not make a class weigh a little on a side that it is not on.
+        right = np.cumsum(parts[order[:last]][::-1], axis=0)[::-1]
+        right = np.vstack([right, np.zeros((1, parts.shape[1]))])[cuts.places + 1]
+        held.append((left, right, parts[order[last:]].sum(axis=0)))
+    result: list[BranchSums | None] = []
+    for at, candidate in enumerate(candidates):
+        tables = []
+        for left, right, gone in held:
+            table = np.zeros((candidate.n_branches, left.shape[1]))
+            table[0], table[1] = left[at], right[at]
+            if candidate.missing_branch != EVERY_BRANCH:
+                table[candidate.missing_branch] += gone
+            tables.append(table)
+        result.append(BranchSums(tables[0][:, 0].astype(np.int64), tables[1], tables[2]))
+    return result
+
+
+def every_division(node: AuditedNode, search: Search, feature: int) -> list[AuditRow]:
+    """Return the divisions in two of a nominal column's levels, those that gain most first.
+
+    All of them up to 10 levels in the node; beyond, those that the search tries.
+    """
+    problem, instances = node.problem, node.instances
+    place = place_of(problem.level_columns, feature)
+    tables, counts = search.level_tables(instances)
+    levels = problem.levels_of(place)
+    held, n_gone = np.flatnonzero(counts[levels]), int(counts[levels.stop])
+    gone = tables[levels.stop]
+    mode = int(search.modes(np.array([n_gone]), gone[None])[0]) if n_gone else LEAVE_OUT
+    if len(held) + (mode != LEAVE_OUT) < 2:
+        return []
+    masks = _divisions(node, search, tables[levels][held])
+    sides = {LEAVE_OUT: (EVERY_BRANCH,), OWN_BRANCH: (OWN_BRANCH_NUMBER,)}.get(mode, (1, 0))
+    offers = [(mask, side) for mask in masks for side in sides]
+    if mode != LEAVE_OUT:
+        offers.append((np.ones(len(held), bool), 1))  # present against missing
+    # Stated, two offers may be one: of two levels each against the rest. A dict keeps it once.
+    stated = {(mask.tobytes(), way): mask for mask, way in (_stated(mask, side) for mask, side in offers)}
+    rows = [_division(node, feature, held, mask, way) for (_, way), mask in stated.items()]
+    least = max(search.rules.min_rows, 1)
+    allowed = [
+        row
+        for row in rows
+        if min(b.samples for b in row.branches[:2]) >= least
+        and min(b.weight for b in row.branches[:2]) >= search.rules.min_weight
+    ]
+    return sorted(allowed, key=lambda row: -row.gain)
+
+
+def _divisions(node: AuditedNode, search: Search, tables: np.ndarray) -> np.ndarray:
+    """bool[k, g]: levels on the left of each division."""
+    only_one = search.rules.nominal_splits == "one_vs_rest"
+    if not only_one and len(tables) <= EXHAUSTIVE_LEVELS:
+        return every_split(len(tables))[1:]
+    # The order of levels by medians is that by means here: this lists divisions, it does not choose one.
+    return divisions(node.problem, search.criterion, tables, one_against_rest=only_one)[0]
+
+
+def _stated(mask: np.ndarray, side: int) -> tuple[np.ndarray, int]:
+    """A division with fewer levels on the left; of two halves the one with the lowest code."""
+    n_left = int(mask.sum())
+    if 2 * n_left > len(mask) or (2 * n_left == len(mask) and not mask[0]):
+        return ~mask, {0: 1, 1: 0}.get(side, side)
+    return mask, side
+
+
+def _division(node: AuditedNode, feature: int, held: np.ndarray, mask: np.ndarray, side: int) -> AuditRow:
+    """One division with its numbers."""
+    v = len(node.problem.schema.columns[feature].levels)
+    groups, present = np.full(v, -1, np.int64), np.zeros(v, bool)
+    groups[held], present[held] = np.where(mask, 0, 1), True
+    n_branches = 3 if side == OWN_BRANCH_NUMBER else 2
+    branch_of = level_branches(v, groups, present, 1)
+    return measured(node, Candidate(feature, SUBSET, n_branches, side, 0.0, 0.0, branch_of=branch_of))
+
+
+@dataclass(frozen=True)
+class Barred:
+    """A column without a candidate, and why."""
+
+    column: Hashable
+    reason: str
+
+
+def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) -> tuple[Barred, ...]:
+    """Return the columns that offer no test, in column order, each with the reason."""
+    columns = here.problem.schema.columns
+    out = sorted(set(range(len(columns))) - set(offered))
+    return tuple(Barred(columns[feature].name, reason_of(here, policy, feature)) for feature in out)
+
+
+def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
+    """Return why a column offers no test."""
+    cells = here.problem.values[feature, here.instances.rows]
+    known = cells[~np.isnan(cells)]
+    if not len(known):
+        return NOTHING_KNOWN
+    if len(known) == len(cells) and bool((known == known[0]).all()):
+        return CONSTANT
+    search = getattr(policy, "search", None)
+    if not isinstance(search, Search):
+        return CONSTANT if bool((known == known[0]).all()) else NOT_OFFERED
+    place = place_of(here.problem.ordered_columns, feature)
+    is_ordered = place < len(here.problem.ordered_columns) and here.problem.ordered_columns[place] == feature
+    if is_ordered and len(allowed_cuts(here, search, feature).gains):
+        return DOES_NOT_PAY
+    if bool((known == known[0]).all()) and here.problem.missing in ("fractional", "surrogate"):
+        return CONSTANT
+    return TOO_FEW
+
+
+def is_pure(summary: TreeSummary, node: int) -> bool:
+    """Return whether all rows that a node was grown on have one target."""
+    impurity = summary.tree.impurity
+    return float(impurity[node]) <= 1e-12 * float(impurity[0])
+
+
+def leaf_reason(
+    summary: TreeSummary,
+    node: int,
+    here: AuditedNode,
+    winner: AuditRow | None,
+    best: AuditRow | None = None,
+    *,
+    none_gains: bool = False,
+    chance: Chance | None = None,
+) -> str:
+    """Return why a node is a leaf.
+
+    Parameters
+    ----------
+    winner : AuditRow or None
+        The candidate that the algorithm would take there.
+    best : AuditRow or None
+        The best one, whether it would take it or not.
+    none_gains : bool
+        Whether it would take none because no candidate gains anything.
+    chance : Chance or None
+        What the winner is judged by where growth has a limit of p-values.
+    """
+    tree, parameters = summary.tree, summary.model.facts.get("parameters", {})
+    if is_pure(summary, node):
+        return PURE
+    depth = int(tree.depth[node])
+    limit = parameters.get("max_depth")
+    if limit is not None and depth >= limit:
+        return f"max_depth is {limit} and the node has depth {depth}"
+    n, least = int(tree.n_samples[node]), rows_needed(parameters, int(tree.n_samples[0]))
+    if n < least:
+        return f"it has {counted(n, 'row')}, and a split needs {least} (min_samples_split)"
+    if winner is None and best is not None and "multiplier" in best.notes:
+        return f"the smallest adjusted p-value, {best.p_value:.3g}, is above alpha, {parameters.get('alpha', 0.05):g}"
+    if winner is None and none_gains:
+        return "no column gains anything"
+    if winner is None:
+        return "no column offers a test that the algorithm would take"
+    decrease, asked = winner.gain * here.weight / float(tree.weight[0]), parameters.get("min_impurity_decrease") or 0.0
+    if decrease < asked * (1 - 1e-12):
+        return (
+            f"its best test lowers the impurity of the tree by {decrease:.3g}, and min_impurity_decrease asks for "
+            f"{asked:.3g}"
+        )
+    if chance is not None and not chance.is_significant:
+        return f"its best test is {significance_text(chance)} (max_p_value)"
+    return later_reason(summary, parameters)
+
+
+def significance_text(chance: Chance) -> str:
+    """Return what a test's p-value says.
+
+    Examples
+    --------
+    >>> significance_text(Chance(0.05, math.log(0.004), math.log(50)))
+    'not significant: p 0.004, adjusted 0.2 > 0.05'
+    >>> significance_text(Chance(0.05, math.log(0.004), math.log(5)))
+    'significant: p 0.004, adjusted 0.02 <= 0.05'
+    >>> significance_text(Chance(0.05, math.log(0.3)))
+    'not significant: p 0.3 > 0.05'
+    """
+    p_value, adjusted = chance.p_value, chance.adjusted_p_value
+    if chance.is_significant:
+        return f"significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} <= {chance.limit:.6g}"
+    if math.isnan(adjusted):
+        return f"not significant: p {_within(p_value, chance)} > {chance.limit:.6g}"
+    return f"not significant: p {p_value:.3g}, adjusted {_within(adjusted, chance)} > {chance.limit:.6g}"
+
+
+def _within(p_value: float, chance: Chance) -> str:
+    """A p-value with as many digits as it takes to stand on its own side of the limit."""
+    for digits in (3, 6, 9):
+        text = f"{p_value:.{digits}g}"
+        if (float(text) <= float(f"{chance.limit:.6g}")) == chance.is_significant:
+            break
+    return text
+
+
+def rows_needed(parameters: dict[str, Any], n_rows: int) -> int:
+    """Return the rows that a node needs to be split."""
+    least = parameters.get("min_samples_split", 2)
+    # A float is a share of all rows.
+    return max(2, math.ceil(least * n_rows) if isinstance(least, float) else int(least))
+
+
+def later_reason(summary: TreeSummary, parameters: dict[str, Any]) -> str:
+    """Return why a node that could be split is none the less a leaf."""
+    # A leaf does not tell who made it: what bounded growth stands beside a pruning afterwards.
+    was_cut = bool(cuts_of(summary.model))
+    afterwards = "; or it was cut when the tree was pruned after it was grown" if was_cut else ""
+    if parameters.get("ccp_alpha"):
+        return (
+            f"it was pruned, or never split: a test was possible (ccp_alpha is {parameters['ccp_alpha']:g}){afterwards}"
+        )
+    if parameters.get("max_leaf_nodes") is not None:
+        return (
+            f"the tree had all its leaves (max_leaf_nodes is {parameters['max_leaf_nodes']}): a test was possible"
+            f"{afterwards}"
+        )
+    if summary.algorithm == "c45" and parameters.get("confidence", 0.25) is not None:
+        return "it was split, and pruning took that back"
+    if was_cut:
+        return "a test was possible: the tree was pruned after it was grown"
+    return "a test was possible: the tree was pruned, or other rows grew it"

@@ -1,24 +1,27 @@
-"""An audit as text, with its arithmetic. In: ``Audit``. Out: lines. Callers: explain.audit, audit_table."""
+"""An audit as text, as columns and as HTML. In: ``Audit``. Out: lines, a dict of lists, a table.
+
+The text is what one would write on paper: the node and its impurity, the table of candidates, then the best one worked
+out with the numbers of ``explain.arithmetic``.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, decimals_for, fraction, plain
-from treewright.explain.audit_independence import independence_lines, p_name
+from treewright.explain.arithmetic import CLASS_FORMULAS, MOST_TERMS, Paper, Written, decimals_for, fraction, plain
 from treewright.explain.audit_rows import AuditBranch, AuditRow
-from treewright.explain.table import TextColumn, aligned
+from treewright.explain.table import TextColumn, aligned, html_table
 from treewright.model.summary import counted
 from treewright.tree.writing import shorten, written_amount, written_name
 
 if TYPE_CHECKING:
-    from treewright.explain.audit_record import Audit
+    from treewright.explain.audit import Audit
 
 MAX_TEXT_ROWS = 20  # candidates that print shows; to_dict has them all
 MAX_NAMES = 8
-MAX_CLASSES = 5  # with more of them a branch is told by its rows
+MAX_CLASSES = 5  # with more of them a branch shows its rows alone
 QUESTION_WIDTH, BRANCHES_WIDTH = 40, 60
 CLASSES_WIDTH = 26  # of all class names together
 TERMS = {"squared_error": "variance", "poisson": "half deviance", "absolute_error": "distance to the median"}
@@ -27,6 +30,9 @@ LEFT_OUT = {
     "surrogate": "they follow the surrogate tests",
     "fractional": "they take every branch in part",
 }
+MOST_BRANCHES, MOST_CLASSES = 4, 4  # larger tables show their sum alone
+# A page with more rows than this is slow and read by nobody; to_dict has them all.
+MAX_HTML_ROWS = 200
 
 
 def text_of(audit: Audit) -> str:
@@ -370,3 +376,97 @@ def out_lines(audit: Audit, n_out: int) -> list[str]:
         verb = "gains" if n_gainless == 1 else "gain"
         lines.append(f"{counted(n_gainless, 'column')} {verb} nothing, left out.")
     return lines
+
+
+def p_name(audit: Audit) -> str:
+    """Return what the p-values are those of; empty where there are none."""
+    if all(math.isnan(row.p_value) for row in audit.rows):
+        return ""
+    if not audit.summary.counts_classes:
+        return "F test of the branches' means"
+    return (
+        "likelihood-ratio" if audit.by_p and by_likelihood(audit) else "chi-squared"
+    ) + " test of branches and classes"
+
+
+def by_likelihood(audit: Audit) -> bool:
+    """Return whether the model was fitted with the likelihood-ratio statistic."""
+    parameters = audit.summary.model.facts.get("parameters", {})
+    return bool(parameters.get("test") == "likelihood_ratio")
+
+
+def independence_lines(audit: Audit, row: AuditRow, paper: Paper) -> list[str]:
+    """Return how the adjusted p-value of a candidate of CHAID comes about."""
+    notes = row.notes
+    statistic, dof = notes["statistic"], f"{notes['dof']:g}"
+    lines: list[str] = []
+    if not audit.summary.counts_classes:
+        within = f" and {notes['dof_within']:.4g}" if "dof_within" in notes else ""
+        name, freedom = "F", f"{dof}{within} degrees of freedom"
+    else:
+        name = "likelihood-ratio statistic" if by_likelihood(audit) else "chi-squared"
+        freedom = counted(int(notes["dof"]), "degree") + " of freedom"
+        if not by_likelihood(audit):
+            lines += squares_lines(row, paper, statistic)
+    lines.append(f"{name} {statistic:.4g} with {freedom}: p {notes['unadjusted_p_value']:.3g}")
+    ways = counted(int(notes["multiplier"]), "way") if notes["multiplier"] < 1e9 else f"{notes['multiplier']:g} ways"
+    return [*lines, f"adjusted: p x {ways} to merge, at most 1: {row.p_value:.3g}"]
+
+
+def squares_lines(row: AuditRow, paper: Paper, statistic: float) -> list[str]:
+    """Return Pearson's statistic from the observed and the expected weight of every class in every branch."""
+    held = row.held
+    present = [at for at, total in enumerate(map(sum, zip(*(branch.counts for branch in held), strict=True))) if total]
+    table = [[branch.counts[at] for at in present] for branch in held]
+    totals = [sum(column) for column in zip(*table, strict=True)]
+    whole = sum(totals)
+    lines = ["expected is weight of branch x weight of class / " + plain(whole)]
+    if len(table) > MOST_BRANCHES or len(totals) > MOST_CLASSES:
+        size = f"{len(table)} branches x {len(totals)} classes"
+        return [f"{lines[0]}; chi-squared is the sum of (observed - expected)^2 / expected over {size}"]
+    parts, printed = [], []
+    for branch, observed in zip(held, table, strict=True):
+        expected = [sum(observed) * total / whole for total in totals]
+        label = shorten(branch.label, QUESTION_WIDTH)
+        lines.append(f"expected({label}): " + ", ".join(map(paper.expected, expected)))
+        parts.append(sum((o - e) ** 2 / e for o, e in zip(observed, expected, strict=True)))
+        printed.append(paper.as_printed(parts[-1]))
+        lines.append(paper.line(f"chi-squared({label})", paper.squares(observed, expected), parts[-1]))
+    terms = Written(" + ".join(map(paper.number, parts)), sum(printed))
+    return [*lines, paper.line("chi-squared", terms, statistic)]
+
+
+def columns_of(audit: Audit) -> dict[str, list[Any]]:
+    """Return the columns that ``Audit.to_dict`` describes."""
+    rows = audit.rows
+    columns: dict[str, list[Any]] = {
+        "rank": [row.rank for row in rows],
+        "column": [row.column for row in rows],
+        "question": [row.question for row in rows],
+        "chosen": [row.chosen for row in rows],
+        "branches": [len(row.branches) for row in rows],
+        "labels": [[branch.label for branch in row.branches] for row in rows],
+        "samples": [[branch.samples for branch in row.branches] for row in rows],
+        "weights": [[branch.weight for branch in row.branches] for row in rows],
+    }
+    if audit.summary.counts_classes:
+        columns["counts"] = [[list(branch.counts) for branch in row.branches] for row in rows]
+    else:
+        columns["values"] = [[list(branch.values) for branch in row.branches] for row in rows]
+        columns["variances"] = [[list(branch.variances) for branch in row.branches] for row in rows]
+    columns["impurities"] = [[branch.impurity for branch in row.branches] for row in rows]
+    columns["known"] = [row.share_known for row in rows]
+    for name in ("before", "after", "price", "gain", "split_info", "gain_ratio", "score", "p_value"):
+        columns[name] = [getattr(row, name) for row in rows]
+    columns["threshold"] = [None if math.isnan(row.threshold) else row.threshold for row in rows]
+    columns["exact"] = [row.exact for row in rows]
+    return columns
+
+
+def html_of(audit: Audit) -> str:
+    """Return the candidates as an HTML table; every text is escaped."""
+    shown = best_rows(audit, MAX_HTML_ROWS)
+    titles, cells = titles_and_cells(audit, shown, width=None)
+    hidden = len(audit) - len(shown)
+    note = f"{hidden} more: take to_dict()" if hidden else ""
+    return html_table(head_lines(audit), titles, cells, note)

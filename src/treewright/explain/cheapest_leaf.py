@@ -1,10 +1,11 @@
 """The leaf that a row reaches with the least change. In: a tree, a row, wanted leaves. Out: ``Reached``.
 
-Caller: explain.counterfactual.
+A *way* is what the tests above a node ask of the row's columns together. A column that every test on the way sends
+along as it is stays as it is and costs nothing; any other has to take a value within what the tests allow, and the
+nearest such value says how far that is.
 
-The tree is searched cheapest first: what a node costs is what the tests on the way ask of the row's cells, and a child
-never costs less than its parent. So the first wanted leaf that comes up is the cheapest of all, without an
-approximation.
+The tree is searched cheapest first: what a node costs is what its way asks of the row, and a child never costs less
+than its parent. So the first wanted leaf that comes up is the cheapest of all, without an approximation.
 """
 
 from __future__ import annotations
@@ -18,15 +19,125 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.explain.surrogate_ways import TooManyWays, ways_through
-from treewright.explain.ways import Asked, Held, Way
+from treewright.data.schema import Column, Schema
 from treewright.model.data import ModelData
 from treewright.predict.fractional import portions_of
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
-from treewright.tree.tests import Bound, has_values, level_branches, narrowed, node_cuts, node_levels, ordinal_levels
+from treewright.tree.tests import (
+    Bound,
+    has_values,
+    level_bits,
+    level_branches,
+    levels_bound,
+    narrowed,
+    node_cuts,
+    node_levels,
+    ordinal_levels,
+    range_bound,
+)
 
+# Missing cells of nominal surrogates double the ways through a node; it may have so many.
+MAX_WAYS = 1_000
 # Surrogates make every missing cell a choice. After so many nodes of such a search all that is asked is filled in.
 MAX_STEPS = 50_000
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """A row that is to be changed.
+
+    Attributes
+    ----------
+    schema : Schema
+    cells : float64[p]
+        Encoded; nan is missing.
+    keep : frozenset of int
+        Columns that must stay as they are.
+    scales : float64[p]
+        How much of each numeric column counts as 1; > 0.
+    """
+
+    schema: Schema
+    cells: np.ndarray
+    keep: frozenset[int]
+    scales: np.ndarray
+
+    def is_missing(self, feature: int) -> bool:
+        """Whether the cell is missing."""
+        return math.isnan(self.cells[feature])
+
+    def narrowed(self, way: Way, feature: int, bound: Bound, *, own: bool) -> Way | None:
+        """Return the way with a bound of a column; None where no value meets it, or where the column must stay.
+
+        Parameters
+        ----------
+        way : Way
+        feature : int
+        bound : Bound
+            All that is asked of the column now.
+        own : bool
+            Whether the row's own cell meets what is new in it.
+        """
+        before = way.held.get(feature)
+        if own and (before is None or before.kept):
+            return Way({**way.held, feature: Held(bound, True)}, way.distances)
+        far = self.distance(feature, bound)
+        if far is None:
+            return None
+        return Way({**way.held, feature: Held(bound, False)}, {**way.distances, feature: far})
+
+    def distance(self, feature: int, bound: Bound) -> float | None:
+        """How far the column moves into a bound; None where no value meets it, or where the column must stay.
+
+        A level of a nominal column and a missing cell that is filled in count 1, an ordinal column counts the levels
+        that it moves by, a number what it moves by over the column's scale.
+        """
+        column, cell = self.schema.columns[feature], float(self.cells[feature])
+        if feature in self.keep or not bound.present or not has_values(column, bound):
+            return None
+        if column.kind == "nominal" or math.isnan(cell):
+            return 1.0
+        gone = abs(nearest_value(column, bound, cell) - cell)
+        return gone if column.kind == "ordinal" else gone / float(self.scales[feature])
+
+
+class Held(NamedTuple):
+    """What a way asks of one column.
+
+    Attributes
+    ----------
+    bound : Bound
+        What a new value must be.
+    kept : bool
+        Whether the row's own cell goes this way; a missing one then stays missing.
+    """
+
+    bound: Bound
+    kept: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """What leads to a node.
+
+    Attributes
+    ----------
+    held : dict of int to Held
+        Every column that is asked about, first asked first.
+    distances : dict of int to float
+        Of the columns that have to change: how far.
+    """
+
+    held: dict[int, Held]
+    distances: dict[int, float]
+
+    @property
+    def distance(self) -> float:
+        """Sum of the distances, in the order of the columns: the same float whatever the way."""
+        whole = 0.0
+        for feature in sorted(self.distances):
+            whole += self.distances[feature]
+        return whole
 
 
 class Reached(NamedTuple):
@@ -43,16 +154,6 @@ class Reached(NamedTuple):
     leaf: int
     way: Way
     exact: bool
-
-
-class _Step(NamedTuple):
-    """A branch that is taken when its turn comes: beside 20,000 others its bounds would be a set of levels for each."""
-
-    way: Way
-    node: int
-    branch: int
-    kept: bool
-    distances: dict[int, float]
 
 
 def cheapest_leaf(model: ModelData, asked: Asked, wanted: np.ndarray) -> Reached | None:
@@ -93,6 +194,16 @@ def leads_to(tree: Tree, wanted: np.ndarray) -> list[bool]:
         if held[node]:
             held[parents[node]] = True
     return held
+
+
+class _Step(NamedTuple):
+    """A branch that is taken when its turn comes: beside 20,000 others its bounds would be a set of levels for each."""
+
+    way: Way
+    node: int
+    branch: int
+    kept: bool
+    distances: dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -215,3 +326,131 @@ class _Search:
         if column.kind == "nominal" or self.asked.is_missing(feature):
             return 1.0
         return self.asked.distance(feature, narrowed(bound, column, self.tree, node, branch))
+
+
+def nearest_value(column: Column, bound: Bound, cell: float, preferred: int | None = None) -> float:
+    """Return the value within a bound that is nearest to a cell; of a nominal column the preferred or first level.
+
+    Parameters
+    ----------
+    column : Column
+    bound : Bound
+        That some value meets.
+    cell : float
+        Encoded, outside of the bound; nan is missing: it becomes the upper end, the lowest level, else 0.
+    preferred : int, optional
+        Code of a level.
+
+    Returns
+    -------
+    float
+        Encoded. Just above a lower end that is the next float64.
+
+    Examples
+    --------
+    >>> nearest_value(Column("age", "numeric"), Bound(lower=2.0, upper=5.0), 9.0)
+    5.0
+    >>> nearest_value(Column("age", "numeric"), Bound(lower=2.0, upper=5.0), 1.0)
+    2.0000000000000004
+    """
+    if column.kind == "nominal":
+        allowed = np.ones(len(column.levels), bool) if bound.allowed is None else bound.allowed
+        return float(preferred if preferred is not None and allowed[preferred] else np.argmax(allowed))
+    if column.kind == "ordinal":
+        ranks = np.flatnonzero(ordinal_levels(column, bound))
+        # The lower one of two that are equally near.
+        return float(ranks[0] if math.isnan(cell) else ranks[np.argmin(np.abs(ranks - cell))])
+    if cell > bound.upper or (math.isnan(cell) and bound.upper != math.inf):
+        return bound.upper
+    return 0.0 if bound.lower == -math.inf else math.nextafter(bound.lower, math.inf)
+
+
+class TooManyWays(Exception):  # noqa: N818 - no error: the search is asked again, with fewer choices
+    """There are too many choices about missing cells."""
+
+
+def ways_through(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> Iterator[Way]:
+    """Yield the ways through a branch of a node whose column is missing in the row."""
+    feature = int(tree.feature[node])
+    before = way.held.get(feature)
+    bound = Bound() if before is None else before.bound
+    bound = narrowed(bound, asked.schema.columns[feature], tree, node, branch)
+    if before is None or before.kept:
+        yield from _answered(asked, tree, _with(way, feature, Held(bound, True)), node, branch)
+    if before is None or not before.kept:
+        filled = asked.narrowed(way, feature, bound, own=False)
+        if filled is not None:
+            yield filled
+
+
+def _with(way: Way, feature: int, held: Held) -> Way:
+    """The way with what it asks of a column that stays missing."""
+    return Way({**way.held, feature: held}, way.distances)
+
+
+def _answered(asked: Asked, tree: Tree, way: Way, node: int, branch: int) -> Iterator[Way]:
+    """The ways on which the first surrogate that answers, or else the missing branch, leads to a branch."""
+    first, end = np.searchsorted(tree.surrogate_node, [node, node + 1]).tolist()
+    waiting = [way]  # no surrogate so far has answered
+    for at in range(first, end):
+        feature, still = int(tree.surrogate_feature[at]), []
+        for each in waiting:
+            before = each.held.get(feature)
+            if asked.is_missing(feature) and (before is None or before.kept):
+                still.append(each if before is not None else _with(each, feature, Held(Bound(), True)))
+                if before is not None:
+                    continue
+            yield from _by_surrogate(asked, tree, each, at, branch)
+            passed = _past_surrogate(asked, tree, each, at)
+            if passed is not None:
+                still.append(passed)
+        waiting = still
+        if len(waiting) > MAX_WAYS:
+            raise TooManyWays
+    if int(tree.missing_branch[node]) == branch:
+        yield from waiting
+
+
+def _by_surrogate(asked: Asked, tree: Tree, way: Way, at: int, branch: int) -> Iterator[Way]:
+    """The way on which a surrogate's column has a value that leads to a branch, if there is one."""
+    feature, answer = int(tree.surrogate_feature[at]), branch ^ int(tree.surrogate_flipped[at])
+    if answer not in (0, 1):
+        return
+    cell, bound = float(asked.cells[feature]), _bound(way, feature)
+    if tree.surrogate_level_set[at] < 0:
+        cut = float(tree.surrogate_threshold[at])
+        ends = (-np.inf, cut) if answer == 0 else (cut, np.inf)
+        made = asked.narrowed(
+            way,
+            feature,
+            range_bound(bound, *ends, missing=bound.missing),
+            own=cell <= cut if answer == 0 else cell > cut,
+        )
+    else:
+        left, seen = level_bits(asked.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
+        made = _to_levels(asked, way, feature, seen & (left if answer == 0 else ~left))
+    if made is not None:
+        yield made
+
+
+def _past_surrogate(asked: Asked, tree: Tree, way: Way, at: int) -> Way | None:
+    """The way on which a surrogate's column has a level that it does not know; None where it knows all."""
+    feature = int(tree.surrogate_feature[at])
+    if tree.surrogate_level_set[at] < 0:
+        return None
+    _, seen = level_bits(asked.schema.columns[feature], tree, int(tree.surrogate_level_set[at]))
+    return _to_levels(asked, way, feature, ~seen)
+
+
+def _to_levels(asked: Asked, way: Way, feature: int, side: np.ndarray) -> Way | None:
+    """The way with a column at one of some levels (bool[v + 1], the last one a level that the fit never saw)."""
+    bound = _bound(way, feature)
+    named = bound.named if bound.named is not None else np.ones(len(side) - 1, bool)
+    own = not asked.is_missing(feature) and bool(side[int(asked.cells[feature])])
+    return asked.narrowed(way, feature, levels_bound(bound, side[:-1], named, missing=bound.missing), own=own)
+
+
+def _bound(way: Way, feature: int) -> Bound:
+    """What the way asks of a column so far."""
+    held = way.held.get(feature)
+    return Bound() if held is None else held.bound

@@ -1,35 +1,140 @@
 """What would have to change for another answer. In: a model of one tree, a row. Out: ``Counterfactual``.
 
-Callers: ``Model.counterfactual``, the estimators, reporting.
-
 The nearest row with another answer explains an answer without a look into the model (Wachter, Mittelstadt and Russell
 2018, Harvard Journal of Law & Technology 31, 841-887). On one tree the nearest row is known exactly: it stands at the
-edge of a leaf.
+edge of a leaf, which ``explain.cheapest_leaf`` finds. Here the row and the wanted answer are read and the changes are
+put into words.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.data.cells import shown
-from treewright.data.encoder import encode
-from treewright.data.schema import Schema
-from treewright.exceptions import ParameterError
-from treewright.explain.change import Change, Counterfactual
-from treewright.explain.change_words import ChangeWriter
-from treewright.explain.cheapest_leaf import Reached, cheapest_leaf
-from treewright.explain.column_scales import scales_of_rows, scales_of_tree
-from treewright.explain.given_row import GivenRow, given_row
-from treewright.explain.rules import plain_label
-from treewright.explain.ways import Asked
+from treewright.data.cells import Cells, shown
+from treewright.data.encoder import encode, encode_table
+from treewright.data.frame import read_table
+from treewright.data.schema import Column, Schema
+from treewright.data.table import Table
+from treewright.exceptions import ColumnError, DataError, ParameterError
+from treewright.explain.cheapest_leaf import Asked, Reached, Way, cheapest_leaf, nearest_value
+from treewright.explain.rules import plain_label, readable_cuts
 from treewright.model.data import ModelData
+from treewright.model.summary import counted
 from treewright.predict.values import leaf_table, predict_codes, predict_leaves, predict_numbers
-from treewright.tree.writing import written_level, written_number
+from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
+from treewright.tree.tests import Bound, chosen, narrowed, node_cuts, ordinal_levels
+from treewright.tree.walk import path_to
+from treewright.tree.writing import shorten, written_level, written_name, written_number, written_set
+
+MAX_LEVELS, NAME_WIDTH = 6, 200
+
+
+@dataclass(frozen=True)
+class Change:
+    """What one column would have to become.
+
+    Attributes
+    ----------
+    column : hashable
+        The column's own name.
+    feature : int
+        Its position in the schema.
+    before, after : object
+        The cell as given, None where it is missing, and the nearest value that will do: a number, or a level.
+    distance : float
+        How far that is: 1 for a level of a nominal column and for a missing cell, for an ordinal column the levels in
+        between and one, for a number the difference over the column's scale.
+    bound : str
+        All that will do, such as ``more than 2.45 and at most 4.95``.
+    text : str
+        The change in words, such as ``petal length (cm): 1.4 -> more than 2.45 and at most 4.95``.
+    """
+
+    column: Hashable
+    feature: int
+    before: Any
+    after: Any
+    distance: float
+    bound: str
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Counterfactual:
+    """The nearest row with another answer.
+
+    Attributes
+    ----------
+    wanted : str
+        The answer that was asked for, in words.
+    before, after : object
+        What the model predicts for the row, and for the changed one: labels or numbers, tuples of them for several
+        targets. ``after`` is None where nothing was found.
+    changes : tuple of Change
+        In the order of the tests; empty where the row gives the wanted answer as it is, or where nothing was found.
+    leaf : int or None
+        Where the changed row ends, as ``apply`` gives it.
+    cost : tuple of int and float, or None
+        How many columns change, and the sum of their distances.
+    row : dict, list, or None
+        The changed row, as ``predict_one`` takes it: by name, or a list where the model knows no names.
+    exact : bool
+        Whether no row with this answer is nearer. False only where surrogates left too many choices about missing
+        cells.
+    why : str
+        Why nothing was found; else empty.
+    said_before, said_after : str
+        ``before`` and ``after`` in words.
+    """
+
+    wanted: str
+    before: Any
+    after: Any
+    changes: tuple[Change, ...]
+    leaf: int | None
+    cost: tuple[int, float] | None
+    row: Any
+    exact: bool
+    why: str
+    said_before: str
+    said_after: str
+
+    @property
+    def found(self) -> bool:
+        """Whether there is such a row."""
+        return self.leaf is not None
+
+    @property
+    def table(self) -> Any:
+        """The changed row as a table, as ``predict`` takes it; None where nothing was found."""
+        if isinstance(self.row, dict):
+            return {name: [cell] for name, cell in self.row.items()}
+        return None if self.row is None else [list(self.row)]
+
+    def __str__(self) -> str:
+        now = f"predicted: {self.said_before}"
+        if not self.found:
+            return f"{now}\n{self.wanted}: {self.why}"
+        if not self.changes:
+            return f"{now}\n{self.wanted}: nothing has to change (leaf {self.leaf})"
+        many = counted(len(self.changes), "column has", "columns have")
+        about = "" if self.exact else ", perhaps not the least change"
+        lines = [now, f"{self.wanted}: {many} to change (leaf {self.leaf}, predicts {self.said_after}{about})"]
+        return "\n".join([*lines, *(f"  {change.text}" for change in self.changes)])
+
+    def __repr__(self) -> str:
+        what = counted(len(self.changes), "change") if self.found else "not found"
+        return f"<treewright.Counterfactual: {self.wanted}, {what}>"
 
 
 def counterfactual(
@@ -106,8 +211,100 @@ def counterfactual(
     writer = Answering(model, given, Asked(model.schema, given.cells, kept, scales), goal)
     if bool(goal.holds(goal.now)[0]):
         return writer.stays()
-    reached = cheapest_leaf(model, writer.asked, goal.holds(said_by_nodes(model)) & model.trees[0].is_leaf)
+    reached = cheapest_leaf(model, writer.asked, goal.holds(predicted_by_nodes(model)) & model.trees[0].is_leaf)
     return writer.not_found() if reached is None else writer.found(reached)
+
+
+class Answering:
+    """Writes the result.
+
+    Attributes
+    ----------
+    asked : Asked
+    """
+
+    def __init__(self, model: ModelData, given: GivenRow, asked: Asked, goal: Goal) -> None:
+        self.model, self.given, self.asked, self.goal = model, given, asked, goal
+
+    def stays(self) -> Counterfactual:
+        """The row gives the answer as it is."""
+        leaf = int(predict_leaves(self.model, self.given.cells[None, :])[0])
+        return self._result(self.goal.now[0], (), leaf, (0, 0.0), exact=True)
+
+    def found(self, reached: Reached) -> Counterfactual:
+        """The row has to change."""
+        changes = ChangeWriter(self.model, self.asked, self.given).changes(reached.way, reached.leaf)
+        cost = (len(changes), reached.way.distance)
+        return self._result(
+            predicted_by_nodes(self.model)[reached.leaf], changes, reached.leaf, cost, exact=reached.exact
+        )
+
+    def not_found(self) -> Counterfactual:
+        """There is no such row."""
+        is_predicted = bool((self.goal.holds(predicted_by_nodes(self.model)) & self.model.trees[0].is_leaf).any())
+        why = "no row reaches a leaf that predicts it" if is_predicted else "no leaf predicts it"
+        if is_predicted and self.asked.keep:
+            why += " while the kept columns stay as they are"
+        now, in_words = self._labels(self.goal.now[0])
+        return Counterfactual(self.goal.text, now, None, (), None, None, None, True, why, in_words, "")
+
+    def _result(
+        self, after: np.ndarray, changes: tuple[Change, ...], leaf: int, cost: tuple[int, float], *, exact: bool
+    ) -> Counterfactual:
+        now, said_now = self._labels(self.goal.now[0])
+        then, said_then = self._labels(after)
+        cells = list(self.given.raw)
+        for change in changes:
+            cells[change.feature] = change.after
+        schema = self.model.schema
+        row = dict(zip(schema.names, cells, strict=True)) if schema.named else cells
+        return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", said_now, said_then)
+
+    def _labels(self, predicted: np.ndarray) -> tuple[Any, str]:
+        """An answer as labels or numbers, and in words."""
+        if self.model.task == "classification":
+            labels = [plain_label(self.model.classes[at][code]) for at, code in enumerate(predicted.tolist())]
+            texts = [written_level(label) for label in labels]
+        else:
+            labels = predicted.tolist()
+            texts = [written_number(number) for number in labels]
+        return labels[0] if len(labels) == 1 else tuple(labels), ", ".join(texts)
+
+
+@dataclass(frozen=True, eq=False)
+class GivenRow:
+    """A row with its own cells.
+
+    Attributes
+    ----------
+    cells : float64[p]
+        Encoded.
+    raw : tuple of p cells
+        As given, in the order of the schema; None where a cell is missing.
+    """
+
+    cells: np.ndarray
+    raw: tuple[Any, ...]
+
+
+def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
+    """Read one row as ``predict`` would read it.
+
+    Parameters
+    ----------
+    model : ModelData
+    row : mapping from column name to cell, sequence of p cells, or table of one row
+    owner : str
+        Who is named in messages.
+    """
+    schema, table = model.schema, _table(model, row, owner)
+    if table.n_rows != 1:
+        raise DataError(f"{owner}.counterfactual takes one row, the table has {table.n_rows}: take one, as in X[3:4]")
+    encoded = encode_table(schema, table, model.unseen, owner, model.missing)[0]
+    by_name = schema.named and table.names is not None
+    where = {name: at for at, name in enumerate(table.names or ())}
+    places = [where[column.name] if by_name else at for at, column in enumerate(schema.columns)]
+    return GivenRow(encoded.astype(np.float64), tuple(_raw(table.cells(at)) for at in places))
 
 
 class Goal(NamedTuple):
@@ -131,26 +328,15 @@ class Goal(NamedTuple):
     other: bool
     text: str
 
-    def holds(self, said: np.ndarray) -> np.ndarray:
+    def holds(self, predicted: np.ndarray) -> np.ndarray:
         """bool[n]: which answers (``[n, n_outputs]``) will do."""
         if self.other:
-            return np.asarray((said != self.now).any(axis=1))
-        return np.asarray(((said >= self.low) & (said <= self.high)).all(axis=1))
-
-
-def said_by_nodes(model: ModelData) -> np.ndarray:
-    """What each node says as a leaf: int32 codes or float64 numbers, ``[n_nodes, n_outputs]``."""
-    table = leaf_table(model)
-    return table.codes if model.task == "classification" else table.values
+            return np.asarray((predicted != self.now).any(axis=1))
+        return np.asarray(((predicted >= self.low) & (predicted <= self.high)).all(axis=1))
 
 
 def goal_of(model: ModelData, given: GivenRow, to: Any, at_least: Any, at_most: Any) -> Goal:
-    """Read what is wanted.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """Read what is wanted."""
     numbers = {"at_least": at_least, "at_most": at_most}
     if model.task == "classification":
         asked = next((name for name, value in numbers.items() if value is not None), None)
@@ -189,13 +375,7 @@ def _class_goal(model: ModelData, now: np.ndarray, to: Any) -> Goal:
 
 
 def _code_of(labels: np.ndarray, label: Any) -> int:
-    """Position of a class.
-
-    Raises
-    ------
-    ParameterError
-        There is no such class.
-    """
+    """Position of a class."""
     known = [plain_label(each) for each in labels]
     label = plain_label(label)
     for code, each in enumerate(known):
@@ -204,8 +384,8 @@ def _code_of(labels: np.ndarray, label: Any) -> int:
     for code, each in enumerate(known):
         if isinstance(each, Real) and isinstance(label, Real) and each == label:
             return code
-    told = ", ".join(written_level(each) for each in known[:10]) + (", ..." if len(known) > 10 else "")
-    raise ParameterError(f"to is {shown(label)}; the classes are {told}")
+    known_labels = ", ".join(written_level(each) for each in known[:10]) + (", ..." if len(known) > 10 else "")
+    raise ParameterError(f"to is {shown(label)}; the classes are {known_labels}")
 
 
 def _ends(name: str, value: Any, n_outputs: int, open_end: float) -> np.ndarray:
@@ -232,25 +412,14 @@ def _amounts(value: Any) -> str:
 
 
 def listed(keep: Any) -> list[Any]:
-    """The columns to keep, one or several.
-
-    Raises
-    ------
-    ParameterError
-    """
+    """The columns to keep, one or several."""
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         return [keep]
     return list(keep)
 
 
 def position_of(schema: Schema, name: Any) -> int:
-    """Position of a column, by its name or its position.
-
-    Raises
-    ------
-    ParameterError
-        There is no such column.
-    """
+    """Position of a column, by its name or its position."""
     try:
         known = schema.positions.get(name)
     except TypeError:
@@ -262,55 +431,194 @@ def position_of(schema: Schema, name: Any) -> int:
     raise ParameterError(f"keep names {shown(name)}, which is no column of the model")
 
 
-class Answering:
-    """Writes the result.
+def scales_of_tree(schema: Schema, tree: Tree) -> np.ndarray:
+    """Return the distance between the outermost cuts of each numeric column.
+
+    Returns
+    -------
+    float64[p]
+        Of one cut its size; 1 where that is 0, where there is no cut, and for columns of levels.
+    """
+    low, high = np.full(len(schema), np.inf), np.full(len(schema), -np.inf)
+    one = np.flatnonzero((tree.kind == THRESHOLD) & np.isfinite(tree.threshold))
+    np.minimum.at(low, tree.feature[one], tree.threshold[one])
+    np.maximum.at(high, tree.feature[one], tree.threshold[one])
+    for node in np.flatnonzero(tree.kind == INTERVALS).tolist():
+        cuts, feature = node_cuts(tree, node), int(tree.feature[node])
+        for cut in cuts[np.isfinite(cuts)][[0, -1]] if np.isfinite(cuts).any() else ():
+            low[feature], high[feature] = min(low[feature], cut), max(high[feature], cut)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scales = np.where(high > low, high - low, np.abs(low))
+    numeric = np.array([column.kind == "numeric" for column in schema.columns])
+    return np.where(numeric & (scales > 0) & np.isfinite(scales), scales, 1.0)
+
+
+def scales_of_rows(schema: Schema, matrix: np.ndarray) -> np.ndarray:
+    """Return how far the values of each numeric column lie apart.
+
+    Parameters
+    ----------
+    schema : Schema
+    matrix : float[n, p]
+        Encoded rows.
+
+    Returns
+    -------
+    float64[p]
+        The median distance from the column's median; where more than half of the rows are equal their mean distance;
+        1 where all are, and for columns of levels.
+    """
+    scales = np.ones(len(schema))
+    for feature, column in enumerate(schema.columns):
+        cells = matrix[:, feature].astype(np.float64)
+        cells = cells[np.isfinite(cells)]
+        if column.kind != "numeric" or not len(cells):
+            continue
+        with np.errstate(over="ignore", invalid="ignore"):
+            gone = np.abs(cells - np.median(cells))
+            found = [scale for scale in (float(np.median(gone)), float(gone.mean())) if 0 < scale < np.inf]
+        scales[feature] = found[0] if found else 1.0
+    return scales
+
+
+class ChangeWriter:
+    """Writes what a way asks for.
 
     Attributes
     ----------
+    model : ModelData
     asked : Asked
+    raw : tuple
+        The row's cells as given.
     """
 
-    def __init__(self, model: ModelData, given: GivenRow, asked: Asked, goal: Goal) -> None:
-        self.model, self.given, self.asked, self.goal = model, given, asked, goal
+    def __init__(self, model: ModelData, asked: Asked, row: GivenRow) -> None:
+        self.model, self.asked, self.raw = model, asked, row.raw
 
-    def stays(self) -> Counterfactual:
-        """The row gives the answer as it is."""
-        leaf = int(predict_leaves(self.model, self.given.cells[None, :])[0])
-        return self._result(self.goal.now[0], (), leaf, (0, 0.0), exact=True)
+    def changes(self, way: Way, leaf: int) -> tuple[Change, ...]:
+        """Return every column that has to change, first asked first."""
+        preferred = preferred_levels(self.model, leaf)
+        return tuple(
+            self._change(feature, held.bound, way.distances[feature], preferred.get(feature))
+            for feature, held in way.held.items()
+            if not held.kept
+        )
 
-    def found(self, reached: Reached) -> Counterfactual:
-        """The row has to change."""
-        changes = ChangeWriter(self.model, self.asked, self.given).changes(reached.way, reached.leaf)
-        cost = (len(changes), reached.way.distance)
-        return self._result(said_by_nodes(self.model)[reached.leaf], changes, reached.leaf, cost, exact=reached.exact)
-
-    def not_found(self) -> Counterfactual:
-        """There is no such row."""
-        says_so = bool((self.goal.holds(said_by_nodes(self.model)) & self.model.trees[0].is_leaf).any())
-        why = "no row reaches a leaf that predicts it" if says_so else "no leaf predicts it"
-        if says_so and self.asked.keep:
-            why += " while the kept columns stay as they are"
-        now, said = self._labels(self.goal.now[0])
-        return Counterfactual(self.goal.text, now, None, (), None, None, None, True, why, said, "")
-
-    def _result(
-        self, after: np.ndarray, changes: tuple[Change, ...], leaf: int, cost: tuple[int, float], *, exact: bool
-    ) -> Counterfactual:
-        now, said_now = self._labels(self.goal.now[0])
-        then, said_then = self._labels(after)
-        cells = list(self.given.raw)
-        for change in changes:
-            cells[change.feature] = change.after
-        schema = self.model.schema
-        row = dict(zip(schema.names, cells, strict=True)) if schema.named else cells
-        return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", said_now, said_then)
-
-    def _labels(self, said: np.ndarray) -> tuple[Any, str]:
-        """An answer as labels or numbers, and in words."""
-        if self.model.task == "classification":
-            labels = [plain_label(self.model.classes[at][code]) for at, code in enumerate(said.tolist())]
-            texts = [written_level(label) for label in labels]
+    def _change(self, feature: int, bound: Bound, distance: float, preferred: int | None) -> Change:
+        column, cell = self.model.schema.columns[feature], float(self.asked.cells[feature])
+        value = nearest_value(column, bound, cell, preferred)
+        before = self.raw[feature]
+        name = shorten(written_name(column.name), NAME_WIDTH)
+        if column.kind == "numeric":
+            after: Any = value
+            was, wanted = self._numbers(feature, bound, cell)
+            text = f"{name}: {was} -> {wanted}"
         else:
-            labels = said.tolist()
-            texts = [written_number(number) for number in labels]
-        return labels[0] if len(labels) == 1 else tuple(labels), ", ".join(texts)
+            quote = column.family == "object"
+            after = column.levels[int(value)]
+            wanted = self._levels(column, bound)
+            was = "missing" if before is None else written_level(before, quote=quote)
+            others = f" ({wanted} will do)" if wanted != written_level(after, quote=quote) else ""
+            text = f"{name}: {was} -> {written_level(after, quote=quote)}{others}"
+        return Change(column.name, feature, before, after, distance, wanted, text)
+
+    def _numbers(self, feature: int, bound: Bound, cell: float) -> tuple[str, str]:
+        """The number as it is, and what will do, with digits that keep them apart."""
+        cuts = self._cuts.get(feature, {})
+        lower, upper = (cuts.get(end, end) for end in (bound.lower, bound.upper))
+        parts = []
+        if bound.lower != -math.inf:
+            parts.append(f"more than {written_number(lower, exact=bound.lower in cuts)}")
+        if bound.upper != math.inf:
+            parts.append(f"at most {written_number(upper, exact=bound.upper in cuts)}")
+        # The end that is crossed stands first.
+        wanted = " and ".join(reversed(parts) if cell > bound.upper else parts) or "any number"
+        if math.isnan(cell):
+            return "missing", wanted
+        ends = {written_number(end, digits=17) for end in (lower, upper)}
+        digits = next((n for n in range(6, 17) if f"{float(written_number(cell, digits=n)):.17g}" not in ends), 17)
+        return written_number(cell, digits=digits), wanted
+
+    def _levels(self, column: Column, bound: Bound) -> str:
+        """All levels that will do."""
+        if column.kind == "ordinal":
+            mask = ordinal_levels(column, bound)
+        else:
+            mask = np.ones(len(column.levels), bool) if bound.allowed is None else bound.allowed
+        levels, quote = chosen(column, mask), column.family == "object"
+        if len(levels) == 1:
+            return written_level(levels[0], quote=quote)
+        return f"any of {written_set(levels, quote=quote, max_levels=MAX_LEVELS)}"
+
+    @cached_property
+    def _cuts(self) -> dict[int, dict[float, float]]:
+        return readable_cuts(self.model.trees[0])
+
+
+def _table(model: ModelData, row: Any, owner: str) -> Table:
+    """The row as a table of one row."""
+    if len(getattr(row, "shape", ())) == 1 and callable(getattr(row, "to_dict", None)):
+        row = row.to_dict()  # a pandas Series knows the names of its cells
+    if isinstance(row, Mapping):
+        if any(isinstance(cell, list | tuple | np.ndarray) and np.ndim(cell) for cell in row.values()):
+            return read_table(row)
+        return Table(tuple(row), 1, len(row), sources=[[cell] for cell in row.values()])
+    is_flat = isinstance(row, np.ndarray) and row.ndim == 1 and row.dtype.names is None
+    is_row = isinstance(row, list | tuple) and not any(isinstance(cell, list | tuple | np.ndarray) for cell in row)
+    if not (is_flat or is_row):
+        return read_table(row)
+    values = list(row)
+    if len(values) != len(model.schema):
+        raise ColumnError(
+            f"the row has {len(values)} features, but {owner} is expecting {len(model.schema)} features as input"
+        )
+    return Table(
+        model.schema.names if model.schema.named else None, 1, len(values), sources=[[cell] for cell in values]
+    )
+
+
+def _raw(cells: Cells) -> Any:
+    """The one cell of a column as it was given."""
+    if bool(cells.missing()[0]):
+        return None
+    if cells.is_number:
+        number = float(cells.values[0])
+        return int(number) if cells.whole else number
+    return cells.distinct[int(cells.values[0])]
+
+
+def preferred_level(bound: Bound) -> int | None:
+    """Code of the first level that comes this way and was there at the last test; None where there is none.
+
+    Parameters
+    ----------
+    bound : Bound
+        Of a nominal column.
+    """
+    if bound.allowed is None or bound.named is None:
+        return None
+    both = bound.allowed & bound.named
+    return int(np.argmax(both)) if bool(both.any()) else None
+
+
+def preferred_levels(model: ModelData, leaf: int) -> dict[int, int]:
+    """Return `preferred_level` of each nominal column that the tests above a leaf ask about."""
+    tree, bounds = model.trees[0], dict[int, Bound]()
+    for node, branch in path_to(tree, leaf):
+        feature = int(tree.feature[node])
+        column = model.schema.columns[feature]
+        if column.kind == "nominal":
+            bounds[feature] = narrowed(bounds.get(feature, Bound()), column, tree, node, branch)
+    return levels_of(bounds)
+
+
+def levels_of(bounds: Mapping[int, Bound]) -> dict[int, int]:
+    """Return the preferred levels of bounds by column, where there are any."""
+    found = {feature: preferred_level(bound) for feature, bound in bounds.items()}
+    return {feature: code for feature, code in found.items() if code is not None}
+
+
+def predicted_by_nodes(model: ModelData) -> np.ndarray:
+    """What each node says as a leaf: int32 codes or float64 numbers, ``[n_nodes, n_outputs]``."""
+    table = leaf_table(model)
+    return table.codes if model.task == "classification" else table.values

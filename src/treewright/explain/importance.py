@@ -1,4 +1,4 @@
-"""How much each column did. In: ``Tree``, ``PackedTrees``. Out: importances. Callers: model, estimators."""
+"""How much each column did, In: ``Tree``, ``PackedTrees``, a model. Out: arrays."""
 
 from __future__ import annotations
 

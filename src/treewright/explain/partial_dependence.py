@@ -1,8 +1,6 @@
-"""How what a model says depends on a column. In: a model, rows, a column or two. Out: ``DependenceTable``.
+"""How the predictions depend on a column. In: a model, rows, a column or two. Out: ``DependenceTable``.
 
-Callers: model.dependence, reporting.columns_part.
-
-The column is set to one value in every row and the model is asked; the mean over the rows is the partial dependence at
+The column is set to one value in every row and the model predicts; the mean over the rows is the partial dependence at
 that value (Friedman 2001, "Greedy function approximation: a gradient boosting machine", The Annals of Statistics 29,
 section 8.2), the single rows are the individual conditional expectations (Goldstein, Kapelner, Bleich and Pitkin 2015,
 "Peeking inside the black box", Journal of Computational and Graphical Statistics 24). Rows are encoded once; the model
@@ -11,27 +9,161 @@ reads blocks of copies of them, with as many values of the grid as a block holds
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from treewright.core.random import mixed
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.cells import shown
 from treewright.data.encoder import encode
+from treewright.data.matching import did_you_mean
 from treewright.data.memory import check_fits
+from treewright.data.schema import Column, Schema
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.dependence_axis import GRID_OF_TWO, Axis, axis_of, drawn, position_of
-from treewright.explain.dependence_table import DependenceTable
+from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.data import ModelData
+from treewright.model.summary import counted
 from treewright.predict.values import predict_numbers, predict_shares
-from treewright.tree.writing import written_level, written_name
+from treewright.tree.writing import gap_digits, shorten, written_amount, written_level, written_name, written_number
 
+GRID = 40
+# Points of an axis of two: the answers are those of every pair.
+GRID_OF_TWO = 20
+MOST_LEVELS = 30
+NAME_WIDTH, LEVEL_WIDTH = 40, 30
+MOST_LINES = 60
+LARGEST = 1e9
 # Of the copies of the rows that the model reads at a time.
 BLOCK_BYTES = 2**24
 REMEDY = "give fewer rows (rows=), a coarser grid, or fewer individual lines"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class DependenceTable:
+    """What a model says on average when a column, or a pair of columns, has this or that value.
+
+    Attributes
+    ----------
+    task : {"classification", "regression"}
+    said : str
+        Name of the target, ready to be read; ``y`` where it has none.
+    labels : tuple
+        The classes whose shares these are; empty for numbers.
+    axes : tuple of one or two Axis
+        What was set: ``name``, ``kind``, ``values``.
+    values : float64[n_means, k], or float64[n_means, k, l] for two columns
+        Means over the rows; one line per class of ``labels``, a single one for numbers.
+    individual : float64[n_means, m, k]
+        What the model says of single rows; m is 0 where none were asked for.
+    rows : int64[m]
+        Their positions in the table.
+    n_rows : int
+        How many rows the means are of.
+    """
+
+    task: str
+    said: str
+    labels: tuple[Hashable, ...]
+    axes: tuple[Axis, ...]
+    values: np.ndarray
+    individual: np.ndarray
+    rows: np.ndarray
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        for array in (self.values, self.individual, self.rows):
+            array.flags.writeable = False
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """What each line of ``values`` is, ready to be read."""
+        return tuple(map(written_level, self.labels)) if self.task == "classification" else (self.said,)
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """The means as columns, for a data frame.
+
+        Returns
+        -------
+        dict of str to list
+            One entry per column that was set, with its value; ``class`` where the model predicts classes; ``mean``. A
+            row per point of the grid and class.
+        """
+        n_means = len(self.values)
+        points = np.meshgrid(*(np.arange(len(axis.values)) for axis in self.axes), indexing="ij")
+        found: dict[str, list[Any]] = {}
+        for axis, places in zip(self.axes, points, strict=True):
+            found[written_name(axis.name)] = [axis.values[at] for at in places.ravel().tolist()] * n_means
+        if self.task == "classification":
+            found["class"] = [label for label in self.labels for _ in range(points[0].size)]
+        found["mean"] = self.values.ravel().tolist()
+        return found
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        named = " and ".join(shorten(written_name(axis.name), NAME_WIDTH) for axis in self.axes)
+        each = "each value" if len(self.axes) == 1 else "each pair of values"
+        what = "share of each class" if self.task == "classification" else "what the model says"
+        lines = [f"{what} on average over {counted(self.n_rows, 'row')}, with {named} set to {each}"]
+        lines += self._map() if len(self.axes) == 2 else self._columns()
+        if len(self.rows):
+            lines.append(f"individual: {counted(len(self.rows), 'row')}, drawn")
+        return "\n".join(lines)
+
+    def _columns(self) -> list[str]:
+        """A line per value, a column per class."""
+        axis = self.axes[0]
+        n_lines = min(len(axis.values), MOST_LINES)
+        texts = [shorten(text, LEVEL_WIDTH) for text in axis.texts[:n_lines]]
+        columns = [
+            TextColumn(shorten(written_name(axis.name), NAME_WIDTH), texts, "point" if axis.is_numeric else "left")
+        ]
+        digits = _decimals(self.values)
+        for title, values in zip(self.titles, self.values, strict=True):
+            means = [_text(value, digits) for value in values[:n_lines].tolist()]
+            columns.append(TextColumn(shorten(title, LEVEL_WIDTH), means, "point"))
+        lines = [GAP.join(cells).rstrip() for cells in zip(*map(aligned, columns), strict=True)]
+        if n_lines < len(axis.values):
+            lines.append(f"{len(axis.values) - n_lines} more: to_dict() has every value")
+        return lines
+
+    def _map(self) -> list[str]:
+        """Where the least and the most is said, for each class: a map is drawn, not printed."""
+        lines, digits = [], _decimals(self.values)
+        for title, values in zip(self.titles, self.values, strict=True):
+            ends = [("least", int(values.argmin())), ("most", int(values.argmax()))]
+            for name, place in ends:
+                at = np.unravel_index(place, values.shape)
+                where = ", ".join(
+                    f"{shorten(written_name(axis.name), NAME_WIDTH)} = {shorten(axis.texts[i], LEVEL_WIDTH)}"
+                    for axis, i in zip(self.axes, at, strict=True)
+                )
+                lines.append(
+                    f"{shorten(title, LEVEL_WIDTH)}: {name} {_text(float(values.flat[place]), digits)} at {where}"
+                )
+        return lines
+
+
+def _decimals(values: np.ndarray) -> int | None:
+    """Decimals that show the largest of these means with four digits; None where that would be too many."""
+    largest = float(np.abs(values).max())
+    if not 1e-9 <= largest < LARGEST:
+        return None if largest else 0
+    return min(12, max(0, 3 - math.floor(math.log10(largest))))
+
+
+def _text(value: float, digits: int | None) -> str:
+    """A mean; none is written -0."""
+    if digits is None:
+        return written_amount(value, digits=4)
+    text = f"{value:.{digits}f}"
+    return text.removeprefix("-") if not float(text) else text
 
 
 def partial_dependence(
@@ -139,15 +271,18 @@ def partial_dependence(
     axes = [axis_of(*each) for each in zip(columns, at, matrix[:, at].T, grids, strict=True)]
     lines = drawn(np.arange(len(matrix)), n_lines, seed, 1)
     codes = _labels(model, label, output)
-    said = SaidOf(
-        model.task, said_by(model, output), labels_of(model, output, codes), _answers(model, output, codes, n_jobs)
+    predictor = Predictor(
+        model.task,
+        target_name(model, output),
+        labels_of(model, output, codes),
+        _predict_of(model, output, codes, n_jobs),
     )
-    return replace(dependence(said, matrix, axes, lines=lines, weights=own), rows=kept[lines])
+    return replace(dependence(predictor, matrix, axes, lines=lines, weights=own), rows=kept[lines])
 
 
 @dataclass(frozen=True)
-class SaidOf:
-    """What a model says of encoded rows, and what that is.
+class Predictor:
+    """How a model of any kind predicts encoded rows, and what it predicts.
 
     Attributes
     ----------
@@ -155,26 +290,26 @@ class SaidOf:
     name : str
         Of the target, ready to be read.
     labels : tuple
-        The classes whose shares are said; empty for numbers.
-    answers : callable
-        float64[n, n_said] of float64[n, p].
+        The classes whose shares are predicted; empty for numbers.
+    predict : callable
+        float64[n, n_means] of float64[n, p].
     """
 
     task: str
     name: str
     labels: tuple[Hashable, ...]
-    answers: Callable[[np.ndarray], np.ndarray]
+    predict: Callable[[np.ndarray], np.ndarray]
 
 
 def dependence(
-    said: SaidOf, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
+    predictor: Predictor, matrix: np.ndarray, axes: Sequence[Axis], *, lines: np.ndarray | None = None,
     weights: np.ndarray | None = None,
 ) -> DependenceTable:  # fmt: skip
     """As ``partial_dependence``, of rows that are encoded and a model of any kind.
 
     Parameters
     ----------
-    said : SaidOf
+    predictor : Predictor
     matrix : float64[n, p], n >= 1
     axes : sequence of one or two Axis
     lines : int64[m], optional
@@ -183,26 +318,189 @@ def dependence(
     """
     lines = np.empty(0, np.int64) if lines is None else lines
     points = _pairs(axes)
-    n, n_points, n_said = len(matrix), len(points), max(1, len(said.labels))
-    check_fits(8 * (matrix.size + n_points * n_said * len(lines)), "copies of the rows", REMEDY)
+    n, n_points, n_means = len(matrix), len(points), max(1, len(predictor.labels))
+    check_fits(8 * (matrix.size + n_points * n_means * len(lines)), "copies of the rows", REMEDY)
     per_block = max(1, min(n_points, BLOCK_BYTES // max(1, matrix[0].nbytes * n)))
     copies = np.tile(np.asarray(matrix, np.float64), (per_block, 1))
-    means, single = np.empty((n_said, n_points)), np.empty((n_said, len(lines), n_points))
+    means, single = np.empty((n_means, n_points)), np.empty((n_means, len(lines), n_points))
     for begin in range(0, n_points, per_block):
         block = points[begin : begin + per_block]
         used = copies[: len(block) * n]
         for axis, values in zip(axes, block.T, strict=True):
             used[:, axis.position] = np.repeat(values, n)
-        answers = said.answers(used)
+        predicted = predictor.predict(used)
         for place in range(len(block)):
             # A mean over arrays of the same shape whatever the size of a block, so that it changes no bit.
-            own = np.ascontiguousarray(answers[place * n : (place + 1) * n].T)
+            own = np.ascontiguousarray(predicted[place * n : (place + 1) * n].T)
             means[:, begin + place] = [_mean(each, weights) for each in own]
             single[:, :, begin + place] = own[:, lines]
     shape = tuple(len(axis.values) for axis in axes)
     return DependenceTable(
-        said.task, said.name, said.labels, tuple(axes), means.reshape(n_said, *shape), single, lines, n
+        predictor.task, predictor.name, predictor.labels, tuple(axes), means.reshape(n_means, *shape), single, lines, n
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """A column and the values that it is set to.
+
+    Attributes
+    ----------
+    name : hashable
+        Of the column.
+    kind : {"numeric", "ordinal", "nominal"}
+    position : int
+        Of the column in the encoded table.
+    values : tuple
+        Numbers, ascending, or levels in the order of their codes.
+    cells : float64[k]
+        The same, encoded.
+    deciles : float64[9]
+        Of the rows' own values, of a numeric column: where answers rest on rows. Empty otherwise.
+    """
+
+    name: Hashable
+    kind: str
+    position: int
+    values: tuple[Any, ...]
+    cells: np.ndarray
+    deciles: np.ndarray
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether the values are numbers."""
+        return self.kind == "numeric"
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The values, ready to be read."""
+        if not self.is_numeric:
+            return tuple(map(written_level, self.values))
+        digits = gap_digits(self.cells, least=4).tolist()
+        return tuple(written_number(value, digits=n) for value, n in zip(self.values, digits, strict=True))
+
+
+def axis_of(column: Column, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
+    """Return the values that a column is set to.
+
+    Parameters
+    ----------
+    column : Column
+    position : int
+    cells : float64[n]
+        Encoded.
+    grid : int, sequence of values, or None
+        As in ``partial_dependence``.
+    """
+    name = shown(column.name)
+    held = cells[np.isfinite(cells)]
+    if column.kind == "numeric":
+        if grid is None or is_whole(grid):
+            n_points = GRID if grid is None else whole_number("grid", grid, 2)
+            if not len(held):
+                raise DataError(f"column {name} holds no finite number in these rows: give a grid, or other rows")
+            values = spread_values(held, n_points)
+        else:
+            values = _numbers(grid, name)
+        marks = np.quantile(held, np.arange(1, 10) / 10, method="inverted_cdf") if len(held) else np.empty(0)
+        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks)
+    if grid is None or is_whole(grid):
+        most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)
+        codes = _commonest(held, len(column.levels), most)
+        if not len(codes):
+            raise DataError(f"column {name} holds no known level in these rows: give a grid, or other rows")
+    else:
+        codes = _codes(column, grid, name)
+    levels = tuple(column.levels[code] for code in codes.tolist())
+    return Axis(column.name, column.kind, position, levels, codes.astype(np.float64), np.empty(0))
+
+
+def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:
+    """Return at most so many of the values, ascending: the quantiles, and where they repeat other values.
+
+    Examples
+    --------
+    >>> spread_values(np.array([0.0] * 97 + [1.0, 2.0, 3.0]), 3).tolist()
+    [0.0, 2.0, 3.0]
+    """
+    distinct = np.unique(held)
+    if len(distinct) <= n_points:
+        return distinct
+    places = np.linspace(0.0, 1.0, n_points)
+    chosen = np.unique(np.quantile(held, places, method="inverted_cdf"))
+    if len(chosen) < n_points:
+        rest = np.setdiff1d(distinct, chosen, assume_unique=True)
+        inside = (np.arange(n_points - len(chosen)) + 0.5) / (n_points - len(chosen))
+        chosen = np.union1d(chosen, rest[(inside * len(rest)).astype(np.int64)])
+    return chosen
+
+
+def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.ndarray:
+    """Return at most so many of the rows, ascending, drawn by a seed; all of them where they are no more.
+
+    Parameters
+    ----------
+    rows : int64[n]
+    most : int >= 0, or None
+    seed : int >= 0
+    stream : int >= 0
+        Others draw others.
+
+    Notes
+    -----
+    Rows with the lowest keys, which are those of ``core.random.mixed``: the same rows under every version of NumPy.
+    """
+    if most is None or len(rows) <= most:
+        return rows
+    with np.errstate(over="ignore"):
+        key = np.uint64(mixed(seed % 2**64, stream)) + (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(
+            0x9E3779B97F4A7C15
+        )
+        key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        key ^= key >> np.uint64(31)
+    return np.sort(rows[np.argsort(key, kind="stable")[:most]])
+
+
+def position_of(schema: Schema, column: Any) -> int:
+    """Return where a column stands, from its name or position."""
+    try:
+        return schema.positions[column]
+    except (KeyError, TypeError):  # a position, an unknown name, or what can be no name
+        pass
+    if is_whole(column) and 0 <= int(column) < len(schema):
+        return int(column)
+    raise ParameterError(f"the model has no column {shown(column)}{did_you_mean(column, schema.names)}")
+
+
+def _numbers(grid: Any, name: str) -> np.ndarray:
+    """A grid of numbers, as given."""
+    try:
+        values = np.asarray(grid, np.float64)
+    except (TypeError, ValueError):
+        values = np.empty((0, 0))
+    if values.ndim != 1 or not len(values) or not np.isfinite(values).all():
+        raise ParameterError(f"grid of column {name}: give a whole number >= 2, or a sequence of finite numbers")
+    return np.unique(values)
+
+
+def _codes(column: Column, grid: Any, name: str) -> np.ndarray:
+    """Codes of levels that are given."""
+    if isinstance(grid, str) or not hasattr(grid, "__iter__"):
+        raise ParameterError(f"grid of column {name}: give a sequence of its levels, or a whole number >= 2")
+    levels = list(grid)
+    unknown = [level for level in levels if level not in column.codes]
+    if unknown or not levels:
+        problem = f"{shown(unknown[0])} is none of its levels" if unknown else "it is empty"
+        raise ParameterError(f"grid of column {name}: {problem}")
+    return np.unique(np.array([column.codes[level] for level in levels], np.int64))
+
+
+def _commonest(codes: np.ndarray, n_levels: int, most: int) -> np.ndarray:
+    """int64: the levels that most cells hold, of equals the first, by their codes."""
+    counts = np.bincount(codes.astype(np.int64), minlength=n_levels)[:n_levels]
+    held = np.argsort(-counts, kind="stable")[:most]
+    return np.sort(held[counts[held] > 0])
 
 
 def labels_of(model: Any, output: int, codes: Sequence[int]) -> tuple[Hashable, ...]:
@@ -216,7 +514,7 @@ def default_labels(model: Any, output: int) -> tuple[int, ...]:
     return (1,) if n == 2 else tuple(range(n))
 
 
-def said_by(model: Any, output: int) -> str:
+def target_name(model: Any, output: int) -> str:
     """Return what the answers are: the name of a target, ``y`` where it has none."""
     names = model.target_names
     return written_name(names[output]) if output < len(names) else "y" if model.n_outputs == 1 else f"y{output}"
@@ -240,7 +538,7 @@ def _pairs(axes: Sequence[Axis]) -> np.ndarray:
     return np.stack([each.ravel() for each in np.meshgrid(*(axis.cells for axis in axes), indexing="ij")], axis=1)
 
 
-def _answers(
+def _predict_of(
     model: ModelData, output: int, codes: Sequence[int], n_jobs: int | None
 ) -> Callable[[np.ndarray], np.ndarray]:
     """What a model of trees says of rows: shares of these classes, or numbers."""

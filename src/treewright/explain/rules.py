@@ -1,27 +1,335 @@
-"""One if-then rule per leaf. In: a model. Out: ``LeafRules``. Callers: ``Model.rules``, the command line.
+"""One if-then rule per leaf. In: a model. Out: ``LeafRules``: a sequence that prints, and turns into a table.
 
-A rule is what the tree does to the rows that reach the leaf, said once: tests on one column are merged, what is true of
-every row is left out, and the rules of all leaves together hold for every row exactly once.
+A rule is what the tree does to the rows that reach the leaf, stated once: tests on one column are merged, what is true
+of every row is left out, and the rules of all leaves together hold for every row exactly once. The numbers in a
+``ColumnBound`` are exact and its levels complete, for programs; its ``text`` is for people.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from html import escape
+from typing import Any, Literal, overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treewright.core.confidence import check_level, mean_interval, wilson_interval
+from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
-from treewright.explain.rule import LeafRule, Outcome
-from treewright.explain.rule_bounds import Wording, readable_cuts
-from treewright.explain.rule_table import ORDERS, LeafRules
 from treewright.model.data import ModelData
-from treewright.model.summary import Output, TreeSummary, summarize
-from treewright.tree.tests import bounds_below
-from treewright.tree.writing import written_number
+from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
+from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
+from treewright.tree.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
+from treewright.tree.wording import written_bound
+from treewright.tree.writing import gap_digits, written_amount, written_number
 
+MAX_COUNTS = 8
+ORDERS = {"tree": "in tree order", "support": "largest support first", "confidence": "most certain class first"}
+# A page with more rows than this is slow and read by nobody; print and to_dict have them all.
+MAX_HTML_ROWS = 200
+CELL = '<td style="text-align: left; vertical-align: top">'
+TITLE = '<th style="text-align: left">'
 Order = Literal["tree", "support", "confidence"]
+
+
+@dataclass(frozen=True)
+class ColumnBound:
+    """What one column must be for a rule to hold.
+
+    Attributes
+    ----------
+    column : hashable
+        The column's own name.
+    feature : int
+        Its position in the schema.
+    kind : {"numeric", "ordinal", "nominal"}
+    lower, upper : float
+        Numeric: a value holds where ``lower < value <= upper``; ``-inf`` and ``inf`` where that end is open. They are
+        exact, whatever the text says. ``-inf`` and ``inf`` for the other kinds.
+    levels : tuple or None
+        Ordinal and nominal: the levels that hold, those without training rows in the leaf included. Numeric: None.
+    present : bool
+        Whether any value that is there holds; False is "is missing".
+    missing : bool or None
+        Whether a missing value holds. None where the leaf alone does not decide it (see ``leaf_rules``).
+    text : str
+        The same for people; empty where every row that fit saw meets it.
+    """
+
+    column: Hashable
+    feature: int
+    kind: Literal["numeric", "ordinal", "nominal"]
+    lower: float = -math.inf
+    upper: float = math.inf
+    levels: tuple[Hashable, ...] | None = None
+    present: bool = True
+    missing: bool | None = False
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a rule says about one target.
+
+    Attributes
+    ----------
+    name : str
+        Name of the target; empty where it had none.
+    prediction : object
+        The class label, or the number, that the model predicts.
+    text : str
+        The same for people.
+    probability : float or None
+        Share of the predicted class in the leaf, by weight (in the node above where the leaf has no training rows);
+        None for a number.
+    interval : tuple of two floats, or None
+        Confidence interval of that share, or of the mean that is predicted; None where there is none.
+    classes : tuple of str
+        Class labels, ready to be read; empty for a number.
+    counts : tuple of float
+        Weighted class counts of the leaf's training rows, in the order of ``classes``.
+    """
+
+    name: str
+    prediction: Any
+    text: str
+    probability: float | None = None
+    interval: tuple[float, float] | None = None
+    classes: tuple[str, ...] = ()
+    counts: tuple[float, ...] = ()
+
+    def evidence(self, level: float) -> str:
+        """Return the class counts that are not 0, the share and the interval, as far as there are any."""
+        pairs = zip(self.counts, self.classes, strict=True)
+        held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
+        more = [f"... {len(held) - MAX_COUNTS} more"] if len(held) > MAX_COUNTS else []
+        parts = [", ".join(held[:MAX_COUNTS] + more)] if held else []
+        if self.interval is not None:
+            low, high = self.interval
+            ends = f"{written_percent(level, digits=6)} interval {self._number(low)} to {self._number(high)}"
+            parts.append(f"share {self._number(self.probability)}, {ends}" if self.probability is not None else ends)
+        return "; ".join(parts)
+
+    def _number(self, number: float) -> str:
+        return f"{number:.3f}" if self.probability is not None else written_number(number)
+
+
+@dataclass(frozen=True)
+class LeafRule:
+    """The rule of one leaf.
+
+    Attributes
+    ----------
+    number : int
+        Its place in tree order, from 1; the same in every order of the rules.
+    leaf : int
+        Position of the leaf in the tree, as ``apply`` gives it.
+    bounds : tuple of ColumnBound
+        One per column that the rule restricts, first asked first.
+    outcomes : tuple of Outcome
+        One per target.
+    n_samples : int
+        Training rows in the leaf.
+    weight : float
+        Sum of their weights.
+    support : float, 0 to 1
+        That weight as a share of the whole; without weights the share of all rows.
+    weighted : bool
+        Whether weights differ from numbers of rows anywhere in the tree.
+    level : float
+        Level of the intervals.
+    """
+
+    number: int
+    leaf: int
+    bounds: tuple[ColumnBound, ...]
+    outcomes: tuple[Outcome, ...]
+    n_samples: int
+    weight: float
+    support: float
+    weighted: bool = False
+    level: float = 0.95
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The texts of the bounds, to be joined by "and"; empty where the rule holds for every row."""
+        return tuple(bound.text for bound in self.bounds if bound.text)
+
+    @property
+    def prediction(self) -> Any:
+        """The label or number predicted; a tuple of them for several targets."""
+        return self._of_outcomes("prediction")
+
+    @property
+    def probability(self) -> Any:
+        """Share of the predicted class, None for a number; a tuple of them for several targets."""
+        return self._of_outcomes("probability")
+
+    @property
+    def interval(self) -> Any:
+        """``(low, high)`` of that share or of the mean, or None; a tuple of them for several targets."""
+        return self._of_outcomes("interval")
+
+    def _of_outcomes(self, name: str) -> Any:
+        found = tuple(getattr(outcome, name) for outcome in self.outcomes)
+        return found[0] if len(found) == 1 else found
+
+    @property
+    def conclusion(self) -> str:
+        """What the rule predicts, one text per target, joined by commas."""
+        return ", ".join(outcome.text for outcome in self.outcomes)
+
+    @property
+    def evidence(self) -> str:
+        """What the rule rests on: rows and their share, weight where it differs, classes, intervals."""
+        parts = [f"leaf {self.leaf}", f"{counted(self.n_samples, 'row')} ({written_percent(self.support)})"]
+        if self.weighted:
+            parts.append(f"weight {written_amount(self.weight, digits=6)}")
+        if not self.n_samples:
+            parts.append("predicts as the node above")
+        for outcome in self.outcomes:
+            evidence = outcome.evidence(self.level)
+            if evidence:
+                parts.append(f"{outcome.name}: {evidence}" if len(self.outcomes) > 1 else evidence)
+        return "; ".join(parts)
+
+    @property
+    def text(self) -> str:
+        """The rule as lines: ``if ...``, ``and ...``, ``then ...``."""
+        steps = [f"{'if  ' if i == 0 else 'and '} {text}" for i, text in enumerate(self.conditions)]
+        return "\n".join([*steps, f"then {self.conclusion}  [{self.evidence}]"])
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True, eq=False)
+class LeafRules(Sequence[LeafRule]):
+    """The rules of a tree: a sequence of ``LeafRule`` that prints as text and turns into a table.
+
+    Attributes
+    ----------
+    rules : tuple of LeafRule
+    summary : TreeSummary
+        The tree they are about.
+    order : {"tree", "support", "confidence"}
+    level : float
+        Level of the intervals.
+    keep_empty : bool
+        Whether leaves without training rows have their rules here.
+    """
+
+    rules: tuple[LeafRule, ...]
+    summary: TreeSummary
+    order: str = "tree"
+    level: float = 0.95
+    keep_empty: bool = True
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def __iter__(self) -> Iterator[LeafRule]:
+        return iter(self.rules)
+
+    @overload
+    def __getitem__(self, index: int) -> LeafRule: ...
+    @overload
+    def __getitem__(self, index: slice) -> LeafRules: ...
+    def __getitem__(self, index: int | slice) -> LeafRule | LeafRules:
+        if isinstance(index, slice):
+            return replace(self, rules=self.rules[index])
+        return self.rules[index]
+
+    def __str__(self) -> str:
+        return "\n\n".join(["\n".join(self.header()), *(rule.text for rule in self.rules)])
+
+    def __repr__(self) -> str:
+        return f"<treewright.LeafRules: {counted(len(self), 'rule')}, {ORDERS[self.order]}>"
+
+    def header(self) -> list[str]:
+        """Return the lines above the rules: the tree, the order, what the numbers are, what is left out."""
+        interval = f"its {written_percent(self.level, digits=6)} interval"
+        lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
+        if self.summary.counts_classes:
+            lines.append(f"share: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
+        elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):
+            lines.append(f"predicted: the mean of the leaf's training rows, with {interval} (Student's t)")
+        elif self.summary.adds:
+            lines.append(ADDS_NOTE)
+        tree = self.summary.tree
+        n_empty = int((tree.is_leaf & (tree.n_samples == 0)).sum())
+        if n_empty and not self.keep_empty:
+            lines.append(f"{counted(n_empty, 'leaf', 'leaves')} without training rows left out")
+        if self.summary.model.missing in {"surrogate", "fractional"}:
+            lines.append(
+                f"where a missing value goes is not part of the rules (missing values: {self.summary.model.missing})"
+            )
+        return lines
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the rules as columns, for ``pandas.DataFrame`` or ``polars.DataFrame``.
+
+        Returns
+        -------
+        dict of str to list
+            ``rule`` (int, place in tree order from 1), ``leaf`` (int), ``conditions`` (str, joined by "and"),
+            ``prediction``, ``n_samples`` (int), ``weight`` (float), ``support`` (float, 0 to 1), ``probability``
+            (float, classes only), ``low`` and ``high`` (float or None), ``count_<label>`` (float, one per class). With
+            several targets those about one target end in its name: ``prediction_<name>``, ``count_<name>_<label>``.
+        """
+        rules = self.rules
+        columns: list[tuple[str, list[Any]]] = [
+            ("rule", [rule.number for rule in rules]),
+            ("leaf", [rule.leaf for rule in rules]),
+            ("conditions", [joined(rule.conditions) for rule in rules]),
+        ]
+        outputs = self.summary.outputs
+        ends = [f"_{output.name}" if len(outputs) > 1 else "" for output in outputs]
+        for at, end in enumerate(ends):
+            columns.append((f"prediction{end}", [rule.outcomes[at].prediction for rule in rules]))
+        columns += [
+            ("n_samples", [rule.n_samples for rule in rules]),
+            ("weight", [rule.weight for rule in rules]),
+            ("support", [rule.support for rule in rules]),
+        ]
+        for at, (output, end) in enumerate(zip(outputs, ends, strict=True)):
+            columns += self._evidence_columns(at, output, end)
+        return with_own_names(columns)
+
+    def _evidence_columns(self, at: int, output: Output, end: str) -> list[tuple[str, list[Any]]]:
+        """Probability, interval and counts of one target."""
+        outcomes = [rule.outcomes[at] for rule in self.rules]
+        intervals = [outcome.interval or (None, None) for outcome in outcomes]
+        columns: list[tuple[str, list[Any]]] = []
+        if output.classes:
+            columns.append((f"probability{end}", [outcome.probability for outcome in outcomes]))
+        columns.append((f"low{end}", [low for low, _ in intervals]))
+        columns.append((f"high{end}", [high for _, high in intervals]))
+        for code, label in enumerate(output.classes):
+            columns.append((f"count{end}_{label}", [outcome.counts[code] for outcome in outcomes]))
+        return columns
+
+    def _repr_html_(self) -> str:
+        """The rules as a table; a notebook asks for it."""
+        titles = ("rule", "leaf", "if", "then", "rests on")
+        rows = []
+        for rule in self.rules[:MAX_HTML_ROWS]:
+            # The leaf has a column of its own.
+            evidence = rule.evidence.removeprefix(f"leaf {rule.leaf}; ")
+            conditions = "<br>".join(escape(text) for text in rule.conditions) or "always"
+            cells = (str(rule.number), str(rule.leaf), conditions, escape(rule.conclusion), escape(evidence))
+            rows.append("<tr>" + "".join(f"{CELL}{cell}</td>" for cell in cells) + "</tr>")
+        hidden = len(self) - len(rows)
+        if hidden:
+            note = f"{counted(hidden, 'more rule')}: print the rules, or take to_dict()"
+            rows.append(f'<tr><td colspan="{len(titles)}">{note}</td></tr>')
+        head = "".join(f"{TITLE}{title}</th>" for title in titles)
+        caption = "<br>".join(escape(line) for line in self.header())
+        body = "\n".join(rows)
+        return f"<table><caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>"
 
 
 def leaf_rules(
@@ -190,6 +498,149 @@ class OutcomeTeller:
             return n
         # n_samples counts a row in every leaf that has a part of it: the weight says how much of it is here.
         return min(n, float(tree.weight[leaf] / tree.weight[0] * tree.n_samples[0]))
+
+
+@dataclass(eq=False)
+class Wording:
+    """Turns bounds into `ColumnBound`, each bound once: the leaves below a node share them.
+
+    Attributes
+    ----------
+    model : ModelData
+    readable : dict
+        From `readable_cuts`; empty to write every cut exactly.
+    max_levels : int or None
+    """
+
+    model: ModelData
+    readable: dict[int, dict[float, float]]
+    max_levels: int | None
+    # Weak: with 10,000 levels a bound is large, and it is shared only while the walk is below its node.
+    _made: WeakKeyDictionary[Bound, ColumnBound | None] = field(default_factory=WeakKeyDictionary)
+
+    def column_bounds(self, bounds: Mapping[int, Bound]) -> tuple[ColumnBound, ...]:
+        """Return the bounds of a leaf that do not hold for every row."""
+        made = []
+        for feature, bound in bounds.items():
+            if bound not in self._made:
+                self._made[bound] = self._column_bound(feature, bound)
+            column_bound = self._made[bound]
+            if column_bound is not None:
+                made.append(column_bound)
+        return tuple(made)
+
+    def _column_bound(self, feature: int, bound: Bound) -> ColumnBound | None:
+        """What a bound says, or None where it says nothing."""
+        column = self.model.schema.columns[feature]
+        levels = None if column.kind == "numeric" else chosen(column, levels_of(column, bound))
+        present = bound.present and has_values(column, bound) and levels != ()
+        missing = self._missing(bound, present)
+        is_open = bound.lower == -math.inf and bound.upper == math.inf
+        takes_every_value = present and (is_open if levels is None else levels == column.levels)
+        if takes_every_value and (missing is not False or self.model.missing == "error"):
+            return None
+        return ColumnBound(
+            column=column.name,
+            feature=feature,
+            kind=column.kind,
+            lower=bound.lower if levels is None else -math.inf,
+            upper=bound.upper if levels is None else math.inf,
+            levels=levels if present or levels is None else (),
+            present=present,
+            missing=missing,
+            # That a value is present needs no words where fit never saw one missing.
+            text="" if takes_every_value and not column.missing_seen else self._text(feature, column, bound),
+        )
+
+    def _missing(self, bound: Bound, present: bool) -> bool | None:
+        """Whether a missing value comes this way; None where the leaf alone does not decide it."""
+        if self.model.missing == "error":
+            return False
+        if self.model.missing in {"surrogate", "fractional"} and present:
+            return None
+        return bound.missing
+
+    def _text(self, feature: int, column: Column, bound: Bound) -> str:
+        """The bound in words, with numbers that are easy to read."""
+        if column.kind == "numeric":
+            cuts = self.readable.get(feature, {})
+            lower, upper = cuts.get(bound.lower, bound.lower), cuts.get(bound.upper, bound.upper)
+            bound = replace(bound, lower=lower, upper=upper)
+        # Written exactly: the numbers were rounded above, each as far as its neighbours allow.
+        return written_bound(column, bound, exact=True, max_levels=self.max_levels, missing=self.model.missing)
+
+
+def readable_cuts(tree: Tree) -> dict[int, dict[float, float]]:
+    """Return for each column its cuts with the number to write instead.
+
+    Returns
+    -------
+    dict of int to dict of float to float
+        Feature position to cut to the cut with 6 significant digits, or as many as keep the column's cuts different
+        and in their order.
+    """
+    found: dict[int, list[np.ndarray]] = {}
+    is_cut = tree.kind == THRESHOLD
+    for feature in np.unique(tree.feature[is_cut]).tolist():
+        found[feature] = [tree.threshold[is_cut & (tree.feature == feature)]]
+    for node in np.flatnonzero(tree.kind == INTERVALS).tolist():
+        found.setdefault(int(tree.feature[node]), []).append(node_cuts(tree, node))
+    readable = {}
+    for feature, parts in found.items():
+        cuts = np.unique(np.concatenate(parts))
+        cuts = cuts[np.isfinite(cuts)]
+        pairs = zip(cuts.tolist(), gap_digits(cuts).tolist(), strict=True)
+        readable[feature] = {cut: rounded(cut, digits) for cut, digits in pairs}
+    return readable
+
+
+def written_percent(share: float, *, digits: int = 3) -> str:
+    """Return a share as a percentage with so many significant digits.
+
+    Examples
+    --------
+    >>> written_percent(0.95), written_percent(1 / 3)
+    ('95 %', '33.3 %')
+    """
+    return f"{written_amount(100 * share, digits=digits)} %"
+
+
+def rounded(cut: float, digits: int) -> float:
+    """Return the cut as it reads with so many digits."""
+    number = float(written_number(cut, digits=digits))
+    return number if math.isfinite(number) else cut  # the largest float64, rounded up, would be none
+
+
+def levels_of(column: Column, bound: Bound) -> np.ndarray:
+    """Return bool[v]: the levels of an ordinal or nominal column that meet the bound."""
+    if column.kind == "ordinal":
+        return ordinal_levels(column, bound)
+    return np.ones(len(column.levels), bool) if bound.allowed is None else bound.allowed
+
+
+def with_own_names(columns: Sequence[tuple[str, list[Any]]]) -> dict[str, list[Any]]:
+    """Return columns by name; where two have one name the later one gets a number behind it.
+
+    Examples
+    --------
+    >>> with_own_names([("a", [1]), ("a", [2])])
+    {'a': [1], 'a_2': [2]}
+    """
+    named: dict[str, list[Any]] = {}
+    for name, values in columns:
+        own, number = name, 1
+        while own in named:
+            number += 1
+            own = f"{name}_{number}"
+        named[own] = values
+    return named
+
+
+def joined(conditions: Sequence[str]) -> str:
+    """Return conditions in one line; of several, one that offers a choice ("or missing") stands in brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    return " and ".join(f"({text})" if " or " in text else text for text in conditions)
 
 
 def plain_label(label: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How a tree grew, node by node. In: the grower's steps. Out: ``Trace``. Callers: estimators, users."""
+"""How a tree grew, node by node. In: the grower's steps. Out: ``Trace``."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any, overload
 import numpy as np
 
 from treewright.explain.audit_rows import candidate_test
-from treewright.explain.audit_table import html_table
+from treewright.explain.audit_search import significance_text
 from treewright.explain.audit_text import TERMS
-from treewright.explain.audit_why import significance_text
+from treewright.explain.table import html_table
 from treewright.grow.by_node.grower import Step
 from treewright.model.data import ModelData
 from treewright.model.summary import TreeSummary, counted, summarize
@@ -240,10 +240,6 @@ def trace_of(model: ModelData, steps: Sequence[Step], *, tree: int = 0) -> Trace
         ``Grown.trace``, or what ``retrace`` returns.
     tree : int
         Which of the model's trees.
-
-    Returns
-    -------
-    Trace
     """
     return Trace(
         tuple(_step(model, step) for step in steps), summarize(model, tree), sum(step.is_split for step in steps)

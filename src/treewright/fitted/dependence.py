@@ -8,18 +8,18 @@ from typing import Any
 
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
-from treewright.explain.dependence_table import DependenceTable
+from treewright.explain.partial_dependence import DependenceTable
 from treewright.explain.partial_dependence import partial_dependence as worked_out
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
-from treewright.plot.style import class_color
+from treewright.show.style import class_color
 from treewright.tree.writing import written_level, written_name
 
 
 class PartialDependence(DependenceTable):
     """What a model says on average when a column, or a pair of columns, has this or that value.
 
-    The attributes are those of ``treewright.explain.dependence_table.DependenceTable``.
+    The attributes are those of ``treewright.explain.partial_dependence.DependenceTable``.
     """
 
     def plot(self, *, label: Hashable | None = None, ax: Any = None) -> Any:
@@ -53,7 +53,7 @@ class PartialDependence(DependenceTable):
         >>> figure.axes[0].get_xlabel(), figure.axes[0].get_ylabel()
         ('rain', 'mean prediction')
         """
-        from treewright.plot.figures.dependence import dependence_lines, dependence_map
+        from treewright.show.figures.dependence import dependence_lines, dependence_map
 
         lines = self._lines(label)
         first = self.axes[0]

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
-    from treewright.explain.change import Counterfactual
-    from treewright.explain.rule_table import LeafRules
+    from treewright.explain.counterfactual import Counterfactual
+    from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.model.summary import Node
-    from treewright.plot.svg import SvgPicture
     from treewright.prune.methods import PruneLog
+    from treewright.show.svg import SvgPicture
 
 
 class Model(ModelData):
@@ -449,27 +449,27 @@ class Model(ModelData):
         return boosted_importances(boosted_parts(self)[0], kind)
 
     def show(self, **options: Any) -> str:
-        """Return the tree as text; options as ``treewright.explain.text.show``.
+        """Return the tree as text; options as ``treewright.show.text.show``.
 
         Of many trees, the one that ``tree=i`` names; without it a summary of all.
         """
         if not self.is_single_tree and "tree" not in options:
-            from treewright.explain.ensemble import show_ensemble
+            from treewright.show.ensemble import show_ensemble
 
             return show_ensemble(self, **options)
-        from treewright.explain import text
+        from treewright.show import text
 
         return text.show(self, **options)
 
     def plot(self, **options: Any) -> SvgPicture:
-        """Draw the tree as SVG; options as ``treewright.plot.svg.plot``. Of many trees, the one that ``tree=i`` names.
+        """Draw the tree as SVG; options as ``treewright.show.svg.plot``. Of many trees, the one that ``tree=i`` names.
 
         Raises
         ------
         ParameterError
             There are many trees and none is chosen, or an option is out of range.
         """
-        from treewright.plot import svg
+        from treewright.show import svg
 
         return svg.plot(self if "tree" in options else self._the_tree("plot"), **options)
 
@@ -604,7 +604,7 @@ class Model(ModelData):
         DataError
             The rows were refused.
         """
-        from treewright.explain.audit_model import audit_model, refuse_other_growth
+        from treewright.explain.audit import audit_model, refuse_other_growth
 
         refuse_other_growth(self)
         self._the_tree("audit")

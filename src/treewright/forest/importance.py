@@ -86,8 +86,8 @@ def impurity_decrease(model: ModelData) -> Importances:
     Returns
     -------
     Importances
-        The values are those of ``explain.ensemble.mean_importances``: each tree's sum to one, trees without a split do
-        not count. Of boosted trees they are shares of all gains; trees with weights count by these. Neither have a
+        The values are those of ``explain.importance.mean_importances``: each tree's sum to one, trees without a split
+        do not count. Of boosted trees they are shares of all gains; trees with weights count by these. Neither have a
         standard error: the trees follow one another.
     """
     trees, how, p = model.trees, model.aggregation, len(model.schema)

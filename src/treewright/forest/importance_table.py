@@ -103,8 +103,8 @@ class Importances:
         }
 
     def plot(self, *, most: int = 20, ax: Any = None) -> Any:
-        """Draw the values as bars, a matplotlib figure; as ``treewright.plot.figures.importances.importance_bars``."""
-        from treewright.plot.figures.importances import importance_bars
+        """Draw the values as bars, a matplotlib figure; as ``treewright.show.figures.bars.importance_bars``."""
+        from treewright.show.figures.bars import importance_bars
 
         return importance_bars(
             names=[written_name(name) for name in self.names],

@@ -416,9 +416,9 @@ class OobCurve:
         Parameters
         ----------
         **options
-            As ``treewright.plot.figures.curves.error_curve``.
+            As ``treewright.show.figures.curves.error_curve``.
         """
-        from treewright.plot.figures.curves import error_curve
+        from treewright.show.figures.curves import error_curve
 
         known = np.isfinite(self.error)
         given: dict[str, Any] = {

@@ -67,6 +67,7 @@ from treewright.model.data import ModelData
 from treewright.model.trees import ListedTrees
 from treewright.predict.walks import walk_of
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import join
 from treewright.tree.writing import written_name
 

@@ -429,7 +429,7 @@ class Curve:
         Parameters
         ----------
         **options
-            As ``treewright.plot.figures.curves.error_curve``.
+            As ``treewright.show.figures.curves.error_curve``.
 
         Returns
         -------
@@ -443,7 +443,7 @@ class Curve:
         odd = [value for value in self.x if isinstance(value, bool) or not isinstance(value, Real)]
         if odd:
             raise ParameterError(f"{self.over} has the value {odd[0]!r}: a curve needs numbers; print shows the table")
-        from treewright.plot.figures.curves import error_curve
+        from treewright.show.figures.curves import error_curve
 
         marks = {"best": self.best}
         if math.isfinite(self.test_standard_error[self.best_position]):

@@ -349,7 +349,7 @@ class BiasVarianceCurve:
             Whether the axis of the parameter is logarithmic; None: where all values are positive and span a factor of
             100.
         **options
-            As ``treewright.plot.figures.curves.bias_variance`` takes them.
+            As ``treewright.show.figures.curves.bias_variance`` takes them.
 
         Returns
         -------
@@ -357,7 +357,7 @@ class BiasVarianceCurve:
             With true values the expected loss is the sum of the parts, and the loss at these test rows is drawn beside
             it. Without them the curve of the bias holds the noise.
         """
-        from treewright.plot.figures import curves
+        from treewright.show.figures import curves
 
         if log_x is None:
             log_x = bool(self.values.min() > 0 and self.values.max() >= 100 * self.values.min())

@@ -258,13 +258,13 @@ class NeighborCurve:
         Parameters
         ----------
         **options
-            As ``treewright.plot.figures.curves.error_curve``.
+            As ``treewright.show.figures.curves.error_curve``.
 
         Returns
         -------
         matplotlib.figure.Figure
         """
-        from treewright.plot.figures.curves import error_curve
+        from treewright.show.figures.curves import error_curve
 
         marks = {"best": self.best}
         if math.isfinite(self.standard_error[self._best_position]):

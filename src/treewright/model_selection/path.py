@@ -334,7 +334,7 @@ class PruningPath:
         -------
         matplotlib.figure.Figure
         """
-        from treewright.plot.figures.curves import error_against_size
+        from treewright.show.figures.curves import error_against_size
 
         return error_against_size(
             n_leaves=self.n_leaves, train=self.train_error, cv=self.cv_error, se=self.standard_error,

@@ -441,7 +441,7 @@ class PrunerTable(Sequence[PrunedResult]):
 
     def plot(self, **options: Any) -> Figure:
         """Leaves and errors of every pruner as a figure; needs the extra ``plot``."""
-        from treewright.plot.figures.bars import pruning_comparison
+        from treewright.show.figures.bars import pruning_comparison
 
         columns = self.to_dict()
         return pruning_comparison(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from treewright.page.amounts import amount
 from treewright.page.parts import Summary
 from treewright.page.plain import json_for_script, plain
-from treewright.plot.style import CLASS_COLORS, class_color
+from treewright.show.style import CLASS_COLORS, class_color
 
 if TYPE_CHECKING:
     from jinja2 import Environment

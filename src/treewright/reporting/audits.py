@@ -1,6 +1,6 @@
 """The audits of a tree's splits, for the page. In: ``TreePart``, ``Judged``. Out: ``TreePart``. Caller: tree_judged.
 
-What a node could have asked is worked out by ``explain.audit_model``, as ``est.audit`` does it, on the rows of the fit:
+What a node could have asked is worked out by ``explain.audit``, as ``est.audit`` does it, on the rows of the fit:
 those that the estimator kept, or the judged ones where they are the same. Other rows would tell another story.
 """
 
@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from treewright.exceptions import DataError, ParameterError
-from treewright.explain.audit import Audit
-from treewright.explain.audit_model import audit_model, refuse_other_growth
+from treewright.explain.audit import Audit, audit_model, refuse_other_growth
 from treewright.page.parts_tree import CandidatePart, NodePart, TreePart
 from treewright.page.tree_part import NAME_WIDTH
 from treewright.reporting.judged import Judged
@@ -32,7 +31,7 @@ def with_audits(part: TreePart, judged: Judged) -> TreePart:
     """Return the tree with the audits of those nodes that most rows pass.
 
     The nodes without one are those beyond the first 31, those that would take too long, and all where no rows of the
-    fit are at hand or the tree did not choose among all tests (``explain.audit_model.refuse_other_growth``).
+    fit are at hand or the tree did not choose among all tests (``explain.audit.refuse_other_growth``).
     """
     inner = sum(node.test is not None for node in part.nodes)
     if not inner:

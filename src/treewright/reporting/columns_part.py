@@ -7,9 +7,16 @@ from dataclasses import replace
 import numpy as np
 
 from treewright.data.schema import Column
-from treewright.explain.dependence_axis import axis_of, drawn
-from treewright.explain.dependence_table import DependenceTable
-from treewright.explain.partial_dependence import SaidOf, default_labels, dependence, labels_of, said_by
+from treewright.explain.partial_dependence import (
+    DependenceTable,
+    Predictor,
+    axis_of,
+    default_labels,
+    dependence,
+    drawn,
+    labels_of,
+    target_name,
+)
 from treewright.forest.importance_table import Importances
 from treewright.model.data import sizes_of
 from treewright.model.summary import counted
@@ -215,11 +222,11 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
         codes = list(default_labels(model, 0)) or [0]
         if len(codes) > MOST_CLASSES:
             codes = commonest_classes(judged, MOST_CLASSES)
-    name, labels = said_by(model, 0), labels_of(model, 0, codes)
+    name, labels = target_name(model, 0), labels_of(model, 0, codes)
     if codes:
-        said = SaidOf(model.task, name, labels, lambda cells: model.shares_of(cells)[0][:, codes])
+        said = Predictor(model.task, name, labels, lambda cells: model.shares_of(cells)[0][:, codes])
     else:
-        said = SaidOf(model.task, name, labels, lambda cells: model.numbers_of(cells)[:, :1])
+        said = Predictor(model.task, name, labels, lambda cells: model.numbers_of(cells)[:, :1])
     n_lines = SINGLE_ROWS if len(codes) <= 1 else SINGLE_ROWS_OF_CLASSES
     lines = drawn(np.arange(len(rows)), n_lines, options.random_state, 1)
     found = dependence(said, judged.matrix[rows], [axis], lines=lines, weights=judged.weights[rows])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.explain.ensemble import COMBINED, LINKED
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted
 from treewright.page.parts_ensemble import CurvePart, EnsemblePart, MemberPart
@@ -14,6 +13,7 @@ from treewright.reporting.options import Options
 from treewright.reporting.rounds_part import adaboost_curves, boosting_curves
 from treewright.reporting.surrogate_part import LEAST_ROWS, Standing
 from treewright.reporting.trees_part import Agreement, agreement_of, agreement_part, members_of, size_parts
+from treewright.show.ensemble import COMBINED, LINKED
 
 
 def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.explain.change_words import levels_of
-from treewright.explain.column_scales import scales_of_rows
+from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.rules import OutcomeTeller
 from treewright.model.summary import TreeSummary, summarize
 from treewright.page.amounts import amount

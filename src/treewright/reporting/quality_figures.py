@@ -12,11 +12,8 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 from treewright.page.parts_quality import CalibrationPart, QualityPart, RankPart
-from treewright.plot.figures.calibration import calibration
-from treewright.plot.figures.confusion import confusion
-from treewright.plot.figures.curves import error_curve
-from treewright.plot.figures.residuals import residuals
-from treewright.plot.figures.roc import precision_recall, roc
+from treewright.show.figures.curves import error_curve
+from treewright.show.figures.quality import calibration, confusion, precision_recall, residuals, roc
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,9 +11,7 @@ from sklearn.datasets import load_iris
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ColumnError, DataError, ParameterError
-from treewright.explain.change_words import preferred_level
-from treewright.explain.column_scales import scales_of_rows, scales_of_tree
-from treewright.explain.counterfactual import counterfactual
+from treewright.explain.counterfactual import counterfactual, preferred_level, scales_of_rows, scales_of_tree
 from treewright.model.data import ModelData
 from treewright.tree.arrays import MULTIWAY
 from treewright.tree.tests import Bound

@@ -10,7 +10,7 @@ from sklearn.inspection import partial_dependence as of_sklearn
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain import partial_dependence as module
-from treewright.explain.dependence_axis import drawn, spread_values
+from treewright.explain.partial_dependence import drawn, spread_values
 
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier().fit(X, Y)

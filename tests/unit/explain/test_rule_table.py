@@ -12,9 +12,7 @@ import polars as pl
 import pytest
 
 from treewright.data.schema import Column, Schema
-from treewright.explain.rule import LeafRule
-from treewright.explain.rule_table import LeafRules
-from treewright.explain.rules import leaf_rules
+from treewright.explain.rules import LeafRule, LeafRules, leaf_rules
 from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
 

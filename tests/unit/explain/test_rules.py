@@ -12,8 +12,7 @@ import pytest
 from treewright.core.confidence import mean_interval, wilson_interval
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
-from treewright.explain.rule_bounds import readable_cuts, rounded
-from treewright.explain.rules import leaf_rules
+from treewright.explain.rules import leaf_rules, readable_cuts, rounded
 from treewright.model.data import ModelData
 from treewright.tree.arrays import INTERVALS, LEAF, Tree
 

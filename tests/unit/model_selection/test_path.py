@@ -104,11 +104,11 @@ class TestResult:
 
     def test_plot_hands_the_columns_to_the_figure(self, wine, monkeypatch):
         given = {}
-        module = types.ModuleType("treewright.plot.figures.curves")
+        module = types.ModuleType("treewright.show.figures.curves")
         module.error_against_size = given.update
-        monkeypatch.setitem(sys.modules, "treewright.plot.figures.curves", module)
-        if "treewright.plot.figures" not in sys.modules:
-            monkeypatch.setitem(sys.modules, "treewright.plot.figures", types.ModuleType("treewright.plot.figures"))
+        monkeypatch.setitem(sys.modules, "treewright.show.figures.curves", module)
+        if "treewright.show.figures" not in sys.modules:
+            monkeypatch.setitem(sys.modules, "treewright.show.figures", types.ModuleType("treewright.show.figures"))
 
         wine.plot()
 

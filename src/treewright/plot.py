@@ -1,0 +1,61 @@
+"""Pictures. In: a model, or arrays of results. Out: one SVG of a tree, or a matplotlib figure.
+
+The names of ``treewright.plot``; the code is in ``show``. Trees are drawn by ``show.svg`` without any library; the
+functions named here make figures and need matplotlib, which is imported when one is drawn. ``sized`` says for which
+medium either is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from treewright.core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from treewright.show.figures.bars import importance_bars, pruning_comparison
+    from treewright.show.figures.curves import bias_variance, boosting_history, error_against_size, error_curve
+    from treewright.show.figures.dependence import dependence_lines, dependence_map
+    from treewright.show.figures.impurity import impurity_functions
+    from treewright.show.figures.quality import calibration, confusion, precision_recall, residuals, roc
+    from treewright.show.figures.regions import decision_regions
+    from treewright.show.media import sized
+
+_HOMES = {
+    "bias_variance": "treewright.show.figures.curves",
+    "boosting_history": "treewright.show.figures.curves",
+    "calibration": "treewright.show.figures.quality",
+    "confusion": "treewright.show.figures.quality",
+    "decision_regions": "treewright.show.figures.regions",
+    "dependence_lines": "treewright.show.figures.dependence",
+    "dependence_map": "treewright.show.figures.dependence",
+    "error_against_size": "treewright.show.figures.curves",
+    "error_curve": "treewright.show.figures.curves",
+    "importance_bars": "treewright.show.figures.bars",
+    "impurity_functions": "treewright.show.figures.impurity",
+    "precision_recall": "treewright.show.figures.quality",
+    "pruning_comparison": "treewright.show.figures.bars",
+    "residuals": "treewright.show.figures.quality",
+    "roc": "treewright.show.figures.quality",
+    "sized": "treewright.show.media",
+}
+
+__all__ = [
+    "bias_variance",
+    "boosting_history",
+    "calibration",
+    "confusion",
+    "decision_regions",
+    "dependence_lines",
+    "dependence_map",
+    "error_against_size",
+    "error_curve",
+    "importance_bars",
+    "impurity_functions",
+    "precision_recall",
+    "pruning_comparison",
+    "residuals",
+    "roc",
+    "sized",
+]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,0 +1,375 @@
+"""A tree as laid out: boxes, texts, curves and dots, each in its place. In: a summary. Out: ``Drawing``.
+
+The drawing is what the writers share: ``show.svg`` writes it as SVG, ``show.pdf`` as PDF. It knows places, texts and
+what each shape is (its ``kind``, a rule of ``show.style``), but no colours of a theme and no file format. What stands
+on a card is ``show.cards``, where cards go is ``show.layout``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from treewright.model.summary import Output, TreeSummary, counted
+from treewright.show.cards import Card, cards_of
+from treewright.show.layout import tidy
+from treewright.show.media import Medium
+from treewright.show.style import COMPACT, COMPACT_LEAVES, NORMAL, Sizes, class_color, fitted, text_width
+from treewright.tree.walk import children, unfolded
+from treewright.tree.writing import written_amount
+
+MAX_NODES = 151
+MARGIN = 24.0
+LEAST_WIDTH = 360.0
+INCH = 96.0  # pixels, as CSS has it
+POINT = INCH / 72.0
+HEAD_SIZE, SMALL = 16.0, 12.0
+LEGEND_CLASSES, LEGEND_NAME = 12, 160.0
+DOT = " \u00b7 "
+MISSING_WORDS = {
+    "branch": "a branch of their own",
+    "surrogate": "by surrogate tests",
+    "fractional": "divided among the branches",
+}
+
+# Properties of a shape that its kind does not settle, under the names that SVG has for them.
+Paint = Mapping[str, str | float]
+
+
+@dataclass(frozen=True)
+class Box:
+    """A rectangle. ``kind`` is a rule of the stylesheet; places and sizes are pixels, here and below."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+    radius: float = 0.0
+    paint: Paint = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A disc around ``x``, ``y``."""
+
+    kind: str
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A Bezier curve: where it begins, two points that bend it, where it ends."""
+
+    kind: str
+    points: tuple[tuple[float, float], ...]
+    paint: Paint
+
+
+@dataclass(frozen=True)
+class Text:
+    """A line of text from ``x`` on, or around it (``centred``), on the baseline ``y``."""
+
+    kind: str
+    x: float
+    y: float
+    size: float
+    text: str
+    centred: bool = False
+
+    @property
+    def is_strong(self) -> bool:
+        """Whether the letters are bold."""
+        return "strong" in self.kind.split()
+
+
+@dataclass(frozen=True)
+class Group:
+    """Shapes that belong together: all edges, or a card with what a reader is told who points at it."""
+
+    kind: str
+    shapes: list[Shape]
+    tooltip: str = ""
+
+
+Shape = Box | Dot | Curve | Text
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A tree as drawn, in the pixels of its own coordinates; how large they become is another matter.
+
+    Attributes
+    ----------
+    parts : list of shapes and groups
+        The page first; later ones lie on top.
+    width, height : float
+    sizes : Sizes
+    described : str
+        What the picture shows, in a sentence.
+    heading : str
+    """
+
+    parts: list[Shape | Group]
+    width: float
+    height: float
+    sizes: Sizes
+    described: str
+    heading: str
+
+    def shapes(self) -> Iterator[Shape]:
+        """Every shape, those within groups too."""
+        for part in self.parts:
+            yield from part.shapes if isinstance(part, Group) else (part,)
+
+    def scale_in(self, medium: Medium) -> float:
+        """Return how much larger it can be drawn: as large as it has room, its letters no larger than is usual."""
+        room = min(medium.width / self.width, medium.height / self.height) * INCH
+        return min(room, medium.text * POINT / self.sizes.title)
+
+    def is_legible(self, medium: Medium) -> bool:
+        """Return whether its smallest letters are large enough there."""
+        # A hair less: a picture that is as wide as its room by construction fits.
+        return self.scale_in(medium) * min(self.sizes.small, self.sizes.label) >= medium.least * POINT * (1 - 1e-9)
+
+
+def fitting(
+    summary: TreeSummary, shown: frozenset[int], heading: str, medium: Medium, max_depth: int | None
+) -> Drawing:
+    """Return the tree, or the most of it that can be read in a medium; ``shown`` are the inner nodes open at most."""
+    drawing = drawn(summary, shown, heading)
+    if drawing.is_legible(medium):
+        return drawing
+    # From many to few, one by one: a smaller tree is not always a lower one, as its heading may have no room beside it.
+    tried = {shown}
+    for most in range(min(MAX_NODES, 1 + sum(len(children(summary.tree, node)) for node in shown)), 1, -1):
+        fewer = unfolded(summary.tree, max_depth=max_depth, max_nodes=most)
+        if fewer in tried:
+            continue
+        tried.add(fewer)
+        drawing = drawn(summary, fewer, heading)
+        if drawing.is_legible(medium):
+            return drawing
+    # One card is drawn even where it is too small to read.
+    return drawn(summary, frozenset(), heading)
+
+
+def drawn(summary: TreeSummary, shown: frozenset[int], heading: str) -> Drawing:
+    """Return the open nodes and what is under them as cards, below a heading and a legend."""
+    n_ends = 1 + sum(len(children(summary.tree, node)) - 1 for node in shown)
+    compact = n_ends >= COMPACT_LEAVES
+    sizes = COMPACT if compact else NORMAL
+    cards = cards_of(summary, shown, sizes, compact=compact)
+    middles = tidy([card.below for card in cards], [card.slot for card in cards], gap=sizes.gap)
+    tree_width = max(x + card.slot / 2 for x, card in zip(middles, cards, strict=True))
+    inner = max(tree_width, LEAST_WIDTH)
+    offset = MARGIN + (inner - tree_width) / 2
+    middles = [x + offset for x in middles]
+    head = head_of(summary, heading, inner)
+    tops = tops_of(cards, sizes, top_of(head, cards[0], middles[0]))
+    edges: list[Shape] = []
+    nodes = []
+    for position, card in enumerate(cards):
+        for child in card.below:
+            bottom = tops[position] + card.height
+            edges += edge_of((middles[position], bottom), (middles[child], tops[child]), cards[child], sizes)
+        nodes.append(Group("node", node_of(card, middles[position], tops[position], sizes), card.tooltip))
+    width = round(inner + 2 * MARGIN, 1)
+    height = round(max(y + card.height for y, card in zip(tops, cards, strict=True)) + MARGIN, 1)
+    page = Box("page", 0.0, 0.0, width, height)
+    return Drawing(
+        [page, *head.shapes, Group("edges", edges), *nodes], width, height, sizes, f"{summary.headline()}.", heading
+    )
+
+
+# Above the tree: its name, its size, the legend
+
+
+@dataclass
+class Head:
+    """What stands above the tree; ``right`` and ``bottom`` are how far its texts reach."""
+
+    shapes: list[Shape] = field(default_factory=list)
+    right: float = 0.0
+    bottom: float = 0.0
+
+    def line(self, kind: str, y: float, size: float, text: str, room: float, x: float = MARGIN) -> float:
+        """Write a line, cut where it is too long. Returns where it ends."""
+        is_strong = "strong" in kind
+        text = fitted(text, size, room, bold=is_strong)
+        self.shapes.append(Text(kind, x, y, size, text))
+        end = x + text_width(text, size, bold=is_strong)
+        self.right, self.bottom = max(self.right, end), max(self.bottom, y + 0.3 * size)
+        return end
+
+
+def default_title(summary: TreeSummary) -> str:
+    """Return the name of the target, or the task where it has none."""
+    names = ", ".join(output.name for output in summary.outputs if output.name)
+    return names or f"{summary.model.task.capitalize()} tree"
+
+
+def head_of(summary: TreeSummary, heading: str, inner: float) -> Head:
+    """Return the heading, the line of sizes and the legend."""
+    y = MARGIN + HEAD_SIZE
+    head = Head()
+    head.line("ink strong", y, HEAD_SIZE, heading, inner)
+    tree = summary.tree
+    rows = counted(int(tree.n_samples[0]), "row")
+    facts = DOT.join((rows, counted(tree.n_nodes, "node"), counted(tree.n_leaves, "leaf", "leaves")))
+    if summary.n_trees > 1:
+        facts += f"{DOT}tree {summary.position + 1} of {summary.n_trees}"
+    if not summary.counts_classes:
+        values = tree.value[:, summary.outputs[0].start]
+        first = summary.outputs[0].name
+        what = f"{summary.centre} of {first}" if len(summary.outputs) > 1 else summary.centre
+        low, high = written_amount(values.min()), written_amount(values.max())
+        facts += f"{DOT}each dot: {what} between {low} and {high}" if low != high else ""
+    y += 20
+    head.line("muted", y, SMALL, facts, inner)
+    if summary.prunings:
+        y += 18
+        head.line("muted", y, SMALL, summary.prunings, inner)
+    if summary.missing_note and summary.model.missing in MISSING_WORDS:
+        y += 18
+        head.line("muted", y, SMALL, f"missing values: {MISSING_WORDS[summary.model.missing]}", inner)
+    for output in summary.outputs:
+        if output.classes:
+            y = add_legend(head, summary, output, y + 24, inner)
+    return head
+
+
+def add_legend(head: Head, summary: TreeSummary, output: Output, y: float, inner: float) -> float:
+    """Write the legend of one output, the largest classes first where there are too many. Returns its last line's y."""
+    classes, counts = output.classes, summary.values(0, output)
+    codes = list(range(len(classes)))
+    if len(codes) > LEGEND_CLASSES:
+        codes = sorted(np.argsort(-counts, kind="stable")[: LEGEND_CLASSES - 1].tolist())
+    x = MARGIN
+    if len(summary.outputs) > 1 and output.name:
+        x = head.line("muted", y, SMALL, output.name, LEGEND_NAME) + 12
+    for code in codes:
+        room = 16 + text_width(fitted(classes[code], SMALL, LEGEND_NAME), SMALL)
+        if x + room > MARGIN + inner and x > MARGIN:
+            x, y = MARGIN, y + 19
+        head.shapes.append(Box("", x, y - 9, 10.0, 10.0, 2.0, {"fill": class_color(code)}))
+        head.line("ink", y, SMALL, classes[code], LEGEND_NAME, x + 15)
+        x = round(x + room + 16, 1)
+    if len(codes) < len(classes):
+        more = counted(len(classes) - len(codes), "more class", "more classes")
+        head.line("muted", y, SMALL, f"+{more}", inner, x)
+    return y
+
+
+# The tree: rows of cards, edges between them
+
+
+def tops_of(cards: list[Card], sizes: Sizes, top: float) -> list[float]:
+    """Return the y of each card's upper edge; cards of one depth stand in one row."""
+    depths = [0] * len(cards)
+    for position, card in enumerate(cards):
+        for child in card.below:
+            depths[child] = depths[position] + 1
+    heights = [0.0] * (max(depths) + 1)
+    lines = [1] * len(heights)
+    for depth, card in zip(depths, cards, strict=True):
+        heights[depth] = max(heights[depth], card.height)
+        lines[depth] = max(lines[depth], len(card.answer))
+    rows = [top]
+    for height, below in zip(heights[:-1], lines[1:], strict=True):
+        rows.append(rows[-1] + height + sizes.row_gap + (below - 1) * answer_line(sizes))
+    return [rows[depth] for depth in depths]
+
+
+def answer_line(sizes: Sizes) -> float:
+    """Return the height of a line of an answer."""
+    return sizes.label + 2
+
+
+def top_of(head: Head, root: Card, middle: float) -> float:
+    """Return the y where the tree begins: beside the head where there is room to its right, else below."""
+    if root.below and middle - root.width / 2 >= head.right + MARGIN:
+        # Edges begin under the root, so nothing else can reach the head.
+        return max(MARGIN, head.bottom - root.height)
+    return head.bottom + 18
+
+
+def edge_of(start: tuple[float, float], end: tuple[float, float], card: Card, sizes: Sizes) -> list[Shape]:
+    """Return the curve towards a card and, between the two, the answer that leads there."""
+    (x, bottom), (to_x, to_y) = start, end
+    line = answer_line(sizes)
+    label_top = to_y - 7 - len(card.answer) * line
+    bend = (bottom + label_top) / 2
+    thickness = 1.2 + 4.8 * math.sqrt(card.thickness) * sizes.title / NORMAL.title
+    paint: Paint = {"stroke-width": round(thickness, 1)}
+    if card.role == "empty":
+        paint = {**paint, "stroke-dasharray": "3 3"}
+    places = ((x, bottom), (x, bend), (to_x, bend), (to_x, label_top))
+    curve = Curve("edge", tuple((round(a, 1), round(b, 1)) for a, b in places), paint)
+    answers = [
+        Text("ink", round(to_x, 1), round(to_y - 7 - place * line, 1), sizes.label, text, centred=True)
+        for place, text in enumerate(reversed(card.answer))
+    ]
+    return [curve, *answers]
+
+
+def node_of(card: Card, x: float, y: float, sizes: Sizes) -> list[Shape]:
+    """Return a card with its texts and its bars."""
+    left = x - card.width / 2
+
+    def box(kind: str, paint: Paint) -> Box:
+        return Box(kind, round(left, 1), round(y, 1), card.width, card.height, round(sizes.pad_y * 0.7, 2), paint)
+
+    shapes: list[Shape] = [box("card", {})]
+    color = class_color(card.color) if card.color is not None else ""
+    if card.role == "leaf" and color:
+        shapes.append(box("", {"fill": color, "fill-opacity": 0.16, "stroke": color, "stroke-width": 1.4}))
+    elif card.role == "leaf":
+        tint = 0.05 + 0.27 * (card.place or 0.0)
+        shapes += [box("accent", {"fill-opacity": round(tint, 2)}), box("accent-rim", {"stroke-width": 1.4})]
+    elif card.role in ("folded", "empty"):
+        shapes.append(box("rim", {"stroke-width": 1.2, "stroke-dasharray": "4 3"}))
+    else:
+        shapes.append(box("rim", {"stroke-width": 1.2}))
+    text_x = left + sizes.pad_x
+    line = y + sizes.pad_y + sizes.title * 0.85
+    title_x = text_x
+    if card.role != "test" and color:
+        side = sizes.title * 0.7
+        places = (round(text_x, 1), round(line - side, 1), round(side, 1), round(side, 1))
+        shapes.append(Box("", *places, 2.0, {"fill": color}))
+        title_x += sizes.title
+    shapes.append(Text("ink strong", round(title_x, 1), round(line, 1), sizes.title, card.title))
+    for note in card.notes:
+        line += sizes.line
+        shapes.append(Text("muted", round(text_x, 1), round(line, 1), sizes.small, note))
+    bar_y = y + sizes.pad_y + sizes.line * (1 + len(card.notes)) + 2
+    return shapes + bars_of(card, text_x, bar_y, card.width - 2 * sizes.pad_x, sizes)
+
+
+def bars_of(card: Card, x: float, y: float, room: float, sizes: Sizes) -> list[Shape]:
+    """Return the bar of class shares per output, or the track with the dot of a value."""
+    if card.place is not None:
+        middle = y + sizes.bar / 2
+        dot = x + sizes.bar / 2 + card.place * (room - sizes.bar)
+        return [
+            Box("track", round(x, 1), round(middle - 1.5, 1), round(room, 1), 3.0, 1.5),
+            Dot("accent", round(dot, 1), round(middle, 1), sizes.bar / 2 + 0.5),
+        ]
+    shapes: list[Shape] = []
+    for shares in card.shares:
+        shapes.append(Box("track", round(x, 1), round(y, 1), round(room, 1), sizes.bar))
+        at = x
+        for code, share in shares:
+            width = share * room
+            shapes.append(
+                Box("", round(at, 2), round(y, 1), round(width, 2), sizes.bar, 0.0, {"fill": class_color(code)})
+            )
+            at += width
+        y += sizes.bar + 3
+    return shapes

@@ -1,0 +1,126 @@
+"""Many trees as text: how many, how large, what they predict together, and which columns they ask most."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from treewright.exceptions import ParameterError
+from treewright.model.aggregation import Boosting
+from treewright.model.check import ISOLATION_FOREST
+from treewright.model.data import ModelData, sizes_of
+from treewright.model.summary import counted, score_names
+from treewright.tree.packed import PackedTrees
+from treewright.tree.walk import Sizes
+from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
+
+COLUMN_NAME = 40
+MOST_USED = 10
+# What a boosted model makes of its scores.
+LINKED = {
+    "identity": "the score",
+    "log": "the exponential of the score",
+    "sorted": "the scores in ascending order",
+    "classes": "the class with the largest share (logistic function of the score, softmax of several)",
+}
+MOST_BASES = 6
+# What the answers of the trees become.
+COMBINED = {
+    ("classification", "mean"): "the mean of their class shares",
+    ("classification", "vote"): "the class that most of them vote for",
+    ("regression", "mean"): "the mean of their predictions",
+    ("regression", "median"): "the weighted median of their predictions",
+}
+
+
+def show_ensemble(model: ModelData, **options: Any) -> str:
+    """Return a summary of many trees: how many, how large, and which columns they ask most.
+
+    Parameters
+    ----------
+    model : ModelData
+    **options
+        None: options are for the drawing of one tree.
+
+    Returns
+    -------
+    str
+        Without a line break at the end.
+    """
+    if options:
+        raise ParameterError(
+            f"{', '.join(sorted(options))}: options are for one of the {counted(len(model.trees), 'tree')}; choose it, "
+            "as in show(tree=0, ...)"
+        )
+    sizes = sizes_of(model)
+    lines = [*_title(model), "", f"{'':8}{'least':>10}{'median':>10}{'most':>10}"]
+    for title, numbers in (("leaves", sizes.n_leaves), ("depth", sizes.depth)):
+        median = f"{np.median(numbers):.1f}".removesuffix(".0")
+        lines.append(f"{title:8}{numbers.min():>10}{median:>10}{numbers.max():>10}")
+    if (weights := model.tree_weights) is not None:
+        found = (weights.min(), np.median(weights), weights.max())
+        lines.append("weight  " + "".join(f"{weight:>10.4g}" for weight in found))
+    lines += ["", *_importances(model, sizes), "", "show(tree=0) shows the first tree, tree(0) is it as a model"]
+    return "\n".join(lines)
+
+
+def _title(model: ModelData) -> list[str]:
+    """Lines that say what the trees are and how they answer together."""
+    algorithm, n_trees = escape_controls(str(model.facts.get("algorithm", ""))), counted(len(model.trees), "tree")
+    if algorithm == ISOLATION_FOREST:
+        return [f"Isolation forest of {n_trees}", "the score of a row comes from the mean of its path lengths"]
+    lines = [f"{model.task.capitalize()} by {n_trees}" + (f", grown by {algorithm}" if algorithm else "")]
+    if model.boosting is not None:
+        return [*lines, *_boosting(model, model.boosting)]
+    predicted = COMBINED.get((model.task, model.combine))
+    if model.combine == "vote" and model.tree_weights is not None:
+        predicted = "the class that has most of their weight among the votes"
+    return [*lines, f"the prediction is {predicted}"] if predicted else lines
+
+
+def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
+    """Lines about rounds, scores, base and link."""
+    n_scores = boosting.n_scores
+    rounds = counted(len(model.trees) // n_scores, "round")
+    names = [shorten(escape_controls(name), COLUMN_NAME) for name in score_names(model)]
+    shown = [
+        f"{name} {written_amount(base)}" if name else written_amount(base)
+        for name, base in zip(names, boosting.base[:MOST_BASES], strict=False)
+    ]
+    if n_scores > MOST_BASES:
+        shown.append(f"... {n_scores - MOST_BASES} more")
+    return [
+        f"{rounds}, each a tree" + (f" for each of {n_scores} scores" if n_scores > 1 else " that adds to the score"),
+        f"base: {', '.join(shown)}",
+        f"the prediction is {LINKED.get(boosting.link, boosting.link)}",
+    ]
+
+
+def _importances(model: ModelData, sizes: Sizes) -> list[str]:
+    """Lines about the columns: of boosted trees what they gained, else how often they are asked."""
+    packed = model.trees
+    if model.boosting is None or not isinstance(packed, PackedTrees) or not packed.importances.any():
+        return _most_used(model, sizes.n_tests)
+    gains = packed.feature_importances()
+    return _column_lines(model, gains, ("columns that gained most", "columns that gained"), "of the gain")
+
+
+def _most_used(model: ModelData, n_tests: np.ndarray) -> list[str]:
+    """Lines about the columns that most nodes ask."""
+    total = int(n_tests.sum())
+    if total == 0:
+        return ["no tree has a split"]
+    return _column_lines(model, n_tests / total, ("columns asked most", "columns asked"), "of the splits")
+
+
+def _column_lines(model: ModelData, shares: np.ndarray, titles: tuple[str, str], what: str) -> list[str]:
+    """The columns with the largest shares, under a title: the first of two where there are more."""
+    order = np.argsort(-shares, kind="stable")[:MOST_USED]
+    order = order[shares[order] > 0]
+    names = [shorten(written_name(model.schema.columns[at].name), COLUMN_NAME) for at in order.tolist()]
+    width = max(map(len, names))
+    n_used = int((shares > 0).sum())
+    title = f"{titles[0]} (of {counted(n_used, 'column')} asked):" if n_used > len(order) else f"{titles[1]}:"
+    texts = [f"{shares[at]:7.1%}" for at in order.tolist()]
+    return [title, *(f"  {name:{width}}{text} {what}" for name, text in zip(names, texts, strict=True))]

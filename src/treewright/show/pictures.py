@@ -1,0 +1,261 @@
+"""A finished picture of a tree. In: an SVG and the drawing it shows. Out: files, bytes, what a notebook shows.
+
+Pixels come from resvg, which is imported when a PNG is asked for. It is the extra ``png``: a wheel of its own on Linux,
+macOS and Windows, which needs no library of the system.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path, PurePath
+from typing import Any
+
+from treewright.core.files import write_whole
+from treewright.exceptions import MissingLibraryError, ParameterError
+from treewright.show.drawing import INCH, Drawing
+from treewright.show.style import DARK, LIGHT
+
+SCREEN_DPI = 2 * INCH  # two pixels of a PNG to each of the picture's own: sharp on today's screens
+ENDINGS = (".svg", ".png", ".pdf")
+MOST_PIXELS = 100_000_000  # 400 MB while it is drawn
+PAGE = re.compile(r"\.page\{fill:(#[0-9a-f]{6})\}")
+INSTALL = 'pip install "treewright[png]"'
+
+
+@dataclass(frozen=True)
+class SvgPicture:
+    """A picture; a notebook shows it by itself.
+
+    Attributes
+    ----------
+    text : str
+        The SVG document.
+    width, height : float, pixels
+        96 of them are an inch.
+    dpi : float
+        Pixels of a PNG to an inch, unless it is asked for otherwise.
+    drawing : Drawing or None
+        What is drawn where, for the PDF.
+    theme : {"auto", "light", "dark"}
+    """
+
+    text: str
+    width: float
+    height: float
+    dpi: float = SCREEN_DPI
+    drawing: Drawing | None = field(default=None, repr=False, compare=False)
+    theme: str = field(default="auto", repr=False, compare=False)
+
+    def _repr_svg_(self) -> str:
+        """Return the SVG for a notebook."""
+        return self.text
+
+    def png(self, *, scale: float | None = None, width: float | None = None) -> bytes:
+        """Return the picture as PNG; needs the extra ``png``.
+
+        Parameters
+        ----------
+        scale : float > 0, optional
+            Pixels of the PNG to each pixel of the picture: 2 by default, more for a picture that was drawn for paper.
+        width : float >= 1, optional, pixels
+            How wide the PNG is, instead of ``scale``.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        ParameterError
+            Both were given, or one is out of range, or the PNG would have more than 100 million pixels.
+        MissingLibraryError
+            resvg is not installed, or the machine has no font.
+        """
+        if scale is not None and width is not None:
+            raise ParameterError(f"scale is {scale} and width is {width}: give one of them")
+        zoom = self.dpi / INCH
+        if scale is not None:
+            zoom = number("scale", scale)
+        elif width is not None:
+            zoom = number("width", width) / self.width
+        return png_of(self.text, self.width, self.height, zoom=zoom)
+
+    def pdf(self) -> bytes:
+        """Return the picture as PDF, on a page as large as the picture; needs the extra ``plot``.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        MissingLibraryError
+            matplotlib is not installed.
+        """
+        from treewright.show.pdf import pdf_of
+
+        if self.drawing is None:
+            raise ParameterError("this picture was made of a text alone: only one that plot made has a drawing for PDF")
+        return pdf_of(self.drawing, DARK if self.theme == "dark" else LIGHT, self.width, self.height)
+
+    def save(self, path: str | os.PathLike[str], *, scale: float | None = None, width: float | None = None) -> None:
+        """Write the picture to a file in one step; an old file stays whole if that fails.
+
+        Parameters
+        ----------
+        path : str or path-like, ending in ``.svg``, ``.png`` or ``.pdf``
+        scale, width : float, optional
+            As in ``png``; for ``.png`` only.
+
+        Raises
+        ------
+        ParameterError
+            The name has another ending, or ``scale`` or ``width`` does not fit it.
+        MissingLibraryError
+            The extra ``png`` (for ``.png``) or ``plot`` (for ``.pdf``) is not installed.
+        InputFileError
+            The file cannot be written.
+        """
+        name = os.fsdecode(path)
+        ending = PurePath(name).suffix.lower()
+        if ending not in ENDINGS:
+            raise ParameterError(f"{name!r} does not end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
+        if ending != ".png" and (scale is not None or width is not None):
+            raise ParameterError(f"scale= and width= are for .png; {name!r} has no pixels: draw it with size=")
+        content = self.png(scale=scale, width=width) if ending == ".png" else self.content(ending)
+        write_whole(path, content)
+
+    def content(self, ending: str) -> bytes:
+        """Return what a file with an ending holds: PNG for ``.png``, PDF for ``.pdf``, SVG for every other.
+
+        Parameters
+        ----------
+        ending : str
+
+        Raises
+        ------
+        MissingLibraryError
+            As ``save``.
+        """
+        match ending.lower():
+            case ".png":
+                return self.png()
+            case ".pdf":
+                return self.pdf()
+            case _:
+                return self.text.encode("utf-8")
+
+
+def check_ending(ending: str) -> None:
+    """Refuse a format that cannot be written here, before there is anything to draw.
+
+    Parameters
+    ----------
+    ending : str
+        ``.png`` and ``.pdf`` need libraries, every other ending nothing.
+    """
+    match ending.lower():
+        case ".png":
+            fonts()
+        case ".pdf":
+            import treewright.show.figures.picture  # noqa: F401 - it is refused where matplotlib is absent
+
+
+def number(name: str, value: float) -> float:
+    """Return a parameter as a number."""
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ParameterError(f"{name} is {value!r}: give a number above 0") from None
+
+
+def png_of(svg: str, width: float, height: float, *, zoom: float) -> bytes:
+    """Return an SVG as PNG.
+
+    Parameters
+    ----------
+    svg : str
+        A picture of ``show.svg``. Of a picture that follows the reader's theme, the light one is drawn.
+    width, height : float, pixels
+        What the SVG says of itself.
+    zoom : float > 0
+        Pixels of the PNG to each of these.
+
+    Notes
+    -----
+    Letters are those of the machine, so another machine may draw other pixels; the same one draws the same.
+    """
+    if not (math.isfinite(zoom) and zoom > 0):
+        raise ParameterError(f"the picture would be {zoom} times its size: give a number above 0")
+    across, down = round(width * zoom), round(height * zoom)
+    if not 1 <= across * down <= MOST_PIXELS:
+        raise ParameterError(
+            f"the picture would have {across:,} x {down:,} pixels, and can have 1 to {MOST_PIXELS:,}: "
+            "choose another scale= or width=, fold the tree with max_depth= or max_nodes=, or save it as .svg"
+        )
+    draw = renderer()
+    plain = in_light(svg)
+    # A picture need not end where a pixel does: what is left of the last row has the page's colour too.
+    page = PAGE.search(plain)
+    return bytes(draw(svg_string=plain, width=across, background=page[1] if page else None, **fonts()))
+
+
+def in_light(svg: str) -> str:
+    """Return a picture with the rules of the light theme alone: whether a renderer knows ``@media`` is its own matter.
+
+    Examples
+    --------
+    >>> in_light("<style>#a .ink{fill:#000}@media (x){#a .ink{fill:#fff}}</style><g/>")
+    '<style>#a .ink{fill:#000}</style><g/>'
+    """
+    # Names from the data are escaped, so the first style element is the picture's own.
+    before, opening, rest = svg.partition("<style>")
+    rules, closing, after = rest.partition("</style>")
+    return before + opening + rules.partition("@media")[0] + closing + after
+
+
+def renderer() -> Any:
+    """Return resvg's function."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ModuleNotFoundError as error:
+        if error.name != "resvg_py":
+            raise
+        raise MissingLibraryError(
+            f"a PNG of a tree needs resvg, which is not installed: {INSTALL}, or save the picture as .svg",
+            name="resvg_py",
+        ) from error
+    return svg_to_bytes
+
+
+@cache
+def fonts() -> dict[str, Any]:
+    """Return where resvg finds fonts: those of the machine, or else the one that matplotlib brings along.
+
+    A small server may have no font at all, and resvg would leave every text out without a word.
+    """
+    if writes({}):
+        return {}
+    from importlib.util import find_spec
+
+    found = find_spec("matplotlib")
+    for folder in (found.submodule_search_locations or []) if found is not None else []:
+        options = {"font_dirs": [str(Path(folder, "mpl-data", "fonts", "ttf"))], "sans_serif_family": "DejaVu Sans"}
+        if writes(options):
+            return options
+    raise MissingLibraryError(
+        "a PNG of a tree needs a font, and this machine has none: install one (such as fonts-dejavu), "
+        'or pip install "treewright[plot]", which brings one along, or save the picture as .svg'
+    )
+
+
+def writes(options: dict[str, Any]) -> bool:
+    """Return whether a text leaves a trace with these fonts."""
+    frame = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
+    text = '<text y="8" font-size="9" font-family="sans-serif">x</text>'
+    draw = renderer()
+    return bytes(draw(svg_string=frame.format(text), **options)) != bytes(draw(svg_string=frame.format("<g/>")))

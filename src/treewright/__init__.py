@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
     from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
     from treewright.fitted import Model, load
-    from treewright.reporting import Report, report
+    from treewright.reporting.document import Report, report
 
 _HOMES = {
     "AdaBoostClassifier": "treewright.estimators.adaboost",

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier as OtherTree
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.page.tree_part import tree_part
-from treewright.reporting import columns_part
+from treewright.reporting import columns as columns_part
+from treewright.show.page.tree import tree_part
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from treewright.page.render import asset, style_text
+from treewright.show.page.render import asset, style_text
 
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
 LINES = {

@@ -10,13 +10,12 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.page.parts import Summary
-from treewright.page.render import render
-from treewright.reporting.columns_part import columns_part
+from treewright.reporting.columns import columns_part
+from treewright.reporting.document import columns_in_words
 from treewright.reporting.findings import findings_of
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
-from treewright.reporting.summary import columns_in_words
+from treewright.reporting.judged import Options, judged_rows
+from treewright.show.page.parts import Summary
+from treewright.show.page.render import render
 
 HOSTILE = '<img src=x onerror="window.broken=1">'
 

@@ -9,13 +9,12 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 import treewright as tw
-from treewright.page.parts import Summary
-from treewright.page.render import render
-from treewright.page.tree_part import tree_part
-from treewright.reporting.examples_part import examples_part
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
-from treewright.reporting.summary import columns_in_words
+from treewright.reporting.document import columns_in_words
+from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.tree import examples_part
+from treewright.show.page.parts import Summary
+from treewright.show.page.render import render
+from treewright.show.page.tree import tree_part
 
 TOWNS = [f"town {at:03}" for at in range(120)]
 

@@ -14,12 +14,12 @@ from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
 from treewright.model.data import ModelData
 from treewright.model.summary import summarize
-from treewright.page.plain import plain
-from treewright.page.render import asset
-from treewright.page.tree_part import tree_part
 from treewright.predict.paths import decision_path
 from treewright.predict.values import leaf_table, predict_leaves
-from treewright.reporting.examples_part import supports_of
+from treewright.reporting.tree import supports_of
+from treewright.show.page.plain import plain
+from treewright.show.page.render import asset
+from treewright.show.page.tree import tree_part
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.page import render as renderer
-from treewright.page.render import render
-from treewright.page.tree_page import tree_page, tree_summary
-from treewright.page.tree_part import tree_part
 from treewright.show.layout import tidy
+from treewright.show.page import render as renderer
+from treewright.show.page.render import render
+from treewright.show.page.tree import tree_page, tree_part, tree_summary
 
 SKIES = np.array(["sun", "rain", "fog", "snow", "wind"])
 

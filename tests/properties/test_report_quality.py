@@ -9,11 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from treewright.page.plain import json_for_script
-from treewright.reporting.judged import Judged
-from treewright.reporting.options import Options
-from treewright.reporting.quality_classes import class_quality
-from treewright.reporting.quality_numbers import number_quality
+from treewright.reporting.judged import Judged, Options
+from treewright.reporting.quality import class_quality, number_quality
+from treewright.show.page.plain import json_for_script
 
 WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])
 

@@ -86,7 +86,7 @@ def check_report_output(path: Path | None, force: bool) -> None:
     """
     if path is None:
         return
-    from treewright.reporting.options import check_path
+    from treewright.reporting.document import check_path
 
     try:
         check_path(path)
@@ -120,7 +120,7 @@ def write_report(path: Path, force: bool, fitted: Any, features: Any, target: An
         The rows, an option or the output was refused.
     """
     import treewright
-    from treewright.reporting.options import check_path
+    from treewright.reporting.document import check_path
 
     is_summary = check_path(path) == ".json"
     made = treewright.report(fitted, features, target, sample_weight=weights, **options)
@@ -143,7 +143,7 @@ def _folds(word: str) -> Any:
 
 def _curves(words: tuple[str, ...]) -> tuple[str, ...]:
     """The curves that are wanted, each once."""
-    from treewright.reporting.options import CurveName
+    from treewright.reporting.judged import CurveName
 
     known = get_args(CurveName)
     named = tuple(dict.fromkeys(part.strip() for word in words for part in word.split(",")))

@@ -1,4 +1,4 @@
-"""A tree as Graphviz DOT. In: a model. Out: DOT text. Callers: ``Model``, the command line.
+"""A tree as Graphviz DOT.
 
 The text stands alone: Graphviz is not needed to write it, and names cannot leave their quotes.
 """
@@ -6,11 +6,10 @@ The text stands alone: Graphviz is not needed to write it, and names cannot leav
 from __future__ import annotations
 
 from treewright.exceptions import ParameterError
+from treewright.export.structure import Node, nodes_of
 from treewright.model.data import ModelData
-from treewright.model.growth import node_test
 from treewright.model.summary import TreeSummary, summarize
-from treewright.tree.walk import children
-from treewright.tree.wording import SubsetTest, ThresholdTest, surrogates_of, threshold_digits
+from treewright.tree.wording import SubsetTest, ThresholdTest, threshold_digits
 from treewright.tree.writing import shorten, written_amount, written_count
 
 MAX_COUNTS = 8
@@ -30,35 +29,33 @@ def quoted(*lines: str) -> str:
     return '"' + "\\n".join(escaped) + '"'
 
 
-def node_lines(summary: TreeSummary, node: int, digits: int) -> list[str]:
-    """Return the lines of a node's label."""
-    tree = summary.tree
-    lines = []
-    if tree.is_leaf[node]:
-        for output in summary.outputs:
+def node_lines(summary: TreeSummary, node: Node, digits: int) -> list[str]:
+    """The lines of a node's label."""
+    lines, split = [], node.split
+    if split is None:
+        for output, code in zip(summary.outputs, node.predicted, strict=True):
             before = f"{shorten(output.name, LABEL_WIDTH)}: " if len(summary.outputs) > 1 else ""
             if output.classes:
-                label = output.classes[summary.predicted_class(node, output)]
+                label = output.classes[int(code)]
             else:
-                label = written_amount(summary.amount(node, output), digits=6)
+                label = written_amount(summary.amount(node.number, output), digits=6)
             lines.append(before + shorten(label, LABEL_WIDTH))
     else:
-        test = node_test(summary.model, tree, node)
         # Yes or no is asked on the node; other answers stand on the edges alone.
-        asks = isinstance(test, ThresholdTest | SubsetTest)
-        answer = f" {shorten(test.answer(0, digits=digits), LABEL_WIDTH)}" if asks else ""
-        lines.append(shorten(test.column, LABEL_WIDTH) + answer)
-    if summary.is_empty(node):
+        asks = isinstance(split.words, ThresholdTest | SubsetTest)
+        answer = f" {shorten(split.words.answer(0, digits=digits), LABEL_WIDTH)}" if asks else ""
+        lines.append(shorten(split.words.column, LABEL_WIDTH) + answer)
+    if summary.is_empty(node.number):
         return [*lines, "no rows"]
-    lines.append(f"rows {written_count(int(tree.n_samples[node]))}")
+    lines.append(f"rows {written_count(node.n_samples)}")
     if summary.weighted:
-        lines.append(f"weight {written_amount(tree.weight[node], digits=6)}")
-    for output in summary.outputs:
+        lines.append(f"weight {written_amount(node.weight, digits=6)}")
+    for output, values in zip(summary.outputs, node.values, strict=True):
         if output.classes and len(output.classes) <= MAX_COUNTS:
-            lines.append(" / ".join(written_amount(count, digits=6) for count in summary.values(node, output)))
-        elif not output.classes and not tree.is_leaf[node]:
-            lines.append(f"{summary.centre} {written_amount(summary.amount(node, output), digits=6)}")
-    lines.append(f"{summary.criterion} {written_amount(tree.impurity[node], digits=4)}")
+            lines.append(" / ".join(written_amount(count, digits=6) for count in values))
+        elif not output.classes and split is not None:
+            lines.append(f"{summary.centre} {written_amount(summary.amount(node.number, output), digits=6)}")
+    lines.append(f"{summary.criterion} {written_amount(node.impurity, digits=4)}")
     return lines
 
 
@@ -101,8 +98,7 @@ def to_dot(model: ModelData, *, tree: int | None = None) -> str:
     if tree is None and len(model.trees) > 1:
         raise ParameterError(f"the model has {len(model.trees)} trees, a drawing shows one: give tree=0, for the first")
     summary = summarize(model, tree or 0)
-    arrays = summary.tree
-    digits = threshold_digits(arrays)
+    digits = threshold_digits(summary.tree).tolist()
     out = [
         "digraph tree {",
         f"  label={quoted(summary.headline())};",
@@ -110,20 +106,20 @@ def to_dot(model: ModelData, *, tree: int | None = None) -> str:
         '  node [shape=box, fontname="Helvetica", fontsize=11, color="#68737d"];',
         '  edge [fontname="Helvetica", fontsize=10, color="#68737d"];',
     ]
-    for node in range(arrays.n_nodes):
-        label = quoted(*node_lines(summary, node, int(digits[node])))
-        if arrays.is_leaf[node]:
-            look = 'style="rounded,dashed"' if summary.is_empty(node) else 'style="rounded,filled", fillcolor="#eef3f8"'
-            out.append(f"  n{node} [label={label}, tooltip={quoted(f'leaf {node}')}, {look}];")
+    for node in nodes_of(summary):
+        name, width = f"n{node.number}", digits[node.number]
+        label = quoted(*node_lines(summary, node, width))
+        if node.split is None:
+            empty = summary.is_empty(node.number)
+            look = 'style="rounded,dashed"' if empty else 'style="rounded,filled", fillcolor="#eef3f8"'
+            out.append(f"  {name} [label={label}, tooltip={quoted(f'leaf {node.number}')}, {look}];")
             continue
-        test = node_test(model, arrays, node)
-        stand_ins = (
-            f"if missing: {surrogate.edge(0, exact=True)}" for surrogate in surrogates_of(model.schema, arrays, node)
-        )
-        tooltip = quoted(f"node {node}: {test.question(exact=True)}", *stand_ins)
-        out.append(f"  n{node} [label={label}, tooltip={tooltip}];")
-        for branch, child in enumerate(children(arrays, node)):
-            short = quoted(shorten(test.edge(branch, digits=int(digits[node])), LABEL_WIDTH))
-            exact = quoted(f"{test.column} {test.edge(branch, exact=True)}")
-            out.append(f"  n{node} -> n{child} [label={short}, tooltip={exact}, labeltooltip={exact}];")
+        words = node.split.words
+        stand_ins = (f"if missing: {each.words.edge(0, exact=True)}" for each in node.split.surrogates)
+        tooltip = quoted(f"node {node.number}: {words.question(exact=True)}", *stand_ins)
+        out.append(f"  {name} [label={label}, tooltip={tooltip}];")
+        for branch, child in enumerate(node.children):
+            short = quoted(shorten(words.edge(branch, digits=width), LABEL_WIDTH))
+            exact = quoted(f"{words.column} {words.edge(branch, exact=True)}")
+            out.append(f"  {name} -> n{child} [label={short}, tooltip={exact}, labeltooltip={exact}];")
     return "\n".join([*out, "}", ""])

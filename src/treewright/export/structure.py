@@ -1,14 +1,16 @@
-"""A tree as plain data. In: a model. Out: a dict that ``json.dumps`` takes. Callers: ``Model``, the command line.
+"""A model as exact data for programs: the one description that the page, JSON and Graphviz read.
 
-For programs in other languages: a flat list of nodes, exact thresholds, levels by name. It is a one-way door; models
-are saved and loaded by ``model.codec``.
+``nodes_of`` says of every node what it asks, exactly enough to send rows down, and what it holds; levels are codes,
+that is positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
+languages; ``show.page.tree`` adds words for readers. Nothing is read back: ``model.codec`` saves and loads models.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 
@@ -16,148 +18,138 @@ from treewright.data.schema import Column
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import TreeSummary, summarize
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
+from treewright.tree.tests import level_bits, level_branches, node_cuts, node_levels
 from treewright.tree.walk import children
-from treewright.tree.wording import IntervalTest, MultiwayTest, SubsetTest, Surrogate, ThresholdTest, surrogates_of
+from treewright.tree.wording import MultiwayTest, NodeTest, SubsetTest, Surrogate, ThresholdTest, surrogates_of
 from treewright.tree.writing import escape_controls
 
 FORMAT, VERSION = "treewright-structure", 1
+Kind = Literal["threshold", "intervals", "present", "subset", "multiway"]
+NO_LEVELS = np.zeros(0, np.int64)
 
 
-def json_number(number: float) -> float | str:
-    """Return a float that JSON can hold; ``"inf"``, ``"-inf"`` or ``"nan"`` for those it cannot."""
-    number = float(number)
-    return number if math.isfinite(number) else str(number)
+@dataclass(frozen=True, eq=False)
+class StandIn:
+    """A surrogate test, asked where the node's own column is missing: the first one that answers decides."""
+
+    kind: Kind
+    column: int
+    cuts: tuple[float, ...]  # one; the value goes to branch 0 where it is not above it, to branch 1 if flipped
+    branch_of: np.ndarray  # int64[v]: the node's branch per level, flipped already; -1 where it does not answer
+    words: Surrogate
 
 
-def json_level(level: Hashable) -> str | int | float | bool | None:
-    """Return a level or label as JSON's own type where it has one, else as text."""
-    if level is None or isinstance(level, (bool, int)):
-        return level
-    if isinstance(level, float):
-        return json_number(level)
-    return str(level)
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What a node asks. The value of an ordinal column is the code of its level."""
+
+    # "threshold", "intervals": the branch is the first whose cut is not below the value, else the last, ``len(cuts)``.
+    # "subset", "multiway": ``branch_of[code]``. "present": 0 where there is a value, else ``missing``.
+    kind: Kind
+    column: int
+    cuts: tuple[float, ...]  # ascending, exact
+    branch_of: np.ndarray  # int64[v]: per level of the column; empty where the test asks for no levels
+    absent: np.ndarray  # int64[k]: codes of the levels that no row of the fit had in this node
+    missing: int  # the branch of a missing value, where no surrogate answers and nothing is divided
+    unseen: int  # the branch of a level that the fit never saw; -1 where the test asks for no levels
+    surrogates: tuple[StandIn, ...]  # in the order in which they are asked
+    words: NodeTest
 
 
-def json_label(label: object) -> str | int | float | bool | None:
-    """Return a class label, a NumPy scalar or an object, as JSON's own type where it has one, else as text."""
-    # item() would turn a date in nanoseconds into a bare integer.
-    is_plain = isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64))
-    return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined]
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One node: where it stands, what it asks, what it holds and predicts."""
+
+    number: int
+    parent: int  # -1 for the root
+    branch: int  # which of the parent's; 0 for the root
+    depth: int
+    n_samples: int
+    weight: float
+    impurity: float
+    values: tuple[tuple[float, ...], ...]  # per output the weighted class counts, or one number
+    predicted: tuple[int | float, ...]  # per output the code of a class, or the number
+    split: Split | None  # None for a leaf, and for a node that is not opened
+    children: range
 
 
-def json_fact(value: object) -> Any:
-    """Return a training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 4 becomes text."""
-    return _json_fact(value, 4)
+def nodes_of(summary: TreeSummary, opened: Collection[int] | None = None) -> Iterator[Node]:
+    """The nodes of a tree by their number, parents before children.
 
-
-def _json_fact(value: object, levels: int) -> Any:
-    if isinstance(value, float):
-        return json_number(value)
-    if value is None or isinstance(value, (bool, int, str)):
-        return value
-    if levels and isinstance(value, Mapping):
-        return {str(key): _json_fact(item, levels - 1) for key, item in value.items()}
-    if levels and isinstance(value, Sequence):
-        return [_json_fact(item, levels - 1) for item in value]
-    return escape_controls(str(value))
-
-
-def column_structure(column: Column) -> dict[str, Any]:
-    """Return a column: its name, kind, levels, and whether fit saw it missing."""
-    name = column.name if isinstance(column.name, str) else json_level(column.name)
-    structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
-    if column.kind != "numeric":
-        structure["levels"] = [json_level(level) for level in column.levels]
-    return structure
-
-
-def described_test(summary: TreeSummary, node: int) -> dict[str, Any]:
-    """Return the test of an inner node.
-
-    Its ``type`` says how to answer: ``threshold`` (branch 0 if value <= threshold, else 1), ``rank`` (the same with the
-    level's position in the column's ``levels``), ``present`` (branch 0 if the value is there), ``intervals`` and
-    ``rank_intervals`` (the first branch whose entry in ``cuts`` is not below the value or rank, else the last),
-    ``subset`` and ``multiway`` (the branch whose ``levels`` or ``absent_levels`` list the value). A branch without
-    levels, or behind a cut ``"inf"``, is for missing values alone; so is the third of the other types.
+    Parameters
+    ----------
+    summary : TreeSummary
+    opened : collection of int, optional
+        Inner nodes, each with its parent; only these are followed by their children. By default all.
     """
-    test = node_test(summary.model, summary.tree, node)
-    common = {
-        "column": test.feature,
-        "question": test.question(exact=True),
-        "answers": [test.edge(branch, exact=True) for branch in range(test.n_branches)],
-        "missing_branch": test.missing_edge,
-    }
-    if isinstance(test, ThresholdTest):
-        return {**cut_structure(test), **common}
-    if isinstance(test, IntervalTest):
-        kind = "rank_intervals" if test.levels else "intervals"
-        return {"type": kind, "cuts": [json_number(cut) for cut in test.cuts], **common}
-    return {"type": "multiway" if isinstance(test, MultiwayTest) else "subset", **common, **levels_structure(test)}
+    tree, outputs = summary.tree, summary.outputs
+    inner = set(np.flatnonzero(~tree.is_leaf).tolist()) if opened is None else set(opened)
+    parents, depths = tree.parent.tolist(), tree.depth.tolist()
+    for number in sorted({0}.union(*(children(tree, node) for node in inner))):
+        values = tuple(tuple(summary.values(number, output).tolist()) for output in outputs)
+        yield Node(
+            number=number,
+            parent=parents[number] if number else -1,
+            branch=number - int(tree.first_child[parents[number]]) if number else 0,
+            depth=depths[number],
+            n_samples=int(tree.n_samples[number]),
+            weight=float(tree.weight[number]),
+            impurity=float(tree.impurity[number]),
+            values=values,
+            predicted=tuple(
+                summary.predicted_class(number, output) if output.classes else held[0]
+                for output, held in zip(outputs, values, strict=True)
+            ),
+            split=split_of(summary, number) if number in inner else None,
+            children=children(tree, number) if number in inner else range(0),
+        )
 
 
-def cut_structure(test: ThresholdTest) -> dict[str, Any]:
-    """Return the type of a cut and the cut."""
-    if test.asks_presence:
-        return {"type": "present"}
-    return {"type": "rank" if test.levels else "threshold", "threshold": json_number(test.threshold)}
+def split_of(summary: TreeSummary, node: int) -> Split:
+    """What an inner node asks."""
+    tree, words = summary.tree, node_test(summary.model, summary.tree, node)
+    column, kind = summary.model.schema.columns[words.feature], int(tree.kind[node])
+    name: Kind = "threshold"
+    cuts: tuple[float, ...] = ()
+    branch_of = absent = NO_LEVELS
+    unseen = -1
+    if kind in (SUBSET, MULTIWAY):
+        name = "subset" if kind == SUBSET else "multiway"
+        branches, seen = branches_of_levels(column, tree, node)
+        branch_of, unseen, absent = branches[:-1], int(branches[-1]), np.flatnonzero(~seen[:-1])
+    elif kind == INTERVALS:
+        name, cuts = "intervals", tuple(node_cuts(tree, node).tolist())
+    elif isinstance(words, ThresholdTest) and words.asks_presence:
+        name = "present"
+    else:
+        cuts = (float(tree.threshold[node]),)
+    found = surrogates_of(summary.model.schema, tree, node)
+    stand_ins = tuple(stand_in(summary, node, place, each) for place, each in enumerate(found))
+    missing = int(tree.missing_branch[node])
+    return Split(name, words.feature, cuts, branch_of, absent, missing, unseen, stand_ins, words)
 
 
-def levels_structure(test: SubsetTest | MultiwayTest) -> dict[str, Any]:
-    """Return which levels take which branch."""
-    return {
-        "levels": [[json_level(level) for level in side] for side in test.branches],
-        "absent_levels": [[json_level(level) for level in side] for side in test.absent],
-        "unseen_branch": test.unseen_edge,
-    }
+def branches_of_levels(column: Column, tree: Tree, node: int) -> tuple[np.ndarray, np.ndarray]:
+    """int[v + 1] and bool[v + 1]: the branch of each level, and whether the rows of the fit had it in this node.
 
-
-def surrogate_structure(surrogate: Surrogate) -> dict[str, Any]:
-    """Return a surrogate: a test of two branches, to be taken the other way round where it is ``flipped``.
-
-    It answers where its value is there and, with levels, is one of ``levels``.
+    The last entries are for a level that the fit never saw.
     """
-    test = surrogate.test
+    if tree.kind[node] == MULTIWAY:
+        return level_branches(column, tree, node)
+    left, seen = node_levels(column, tree, node)
+    return np.where(left, 0, 1), seen
+
+
+def stand_in(summary: TreeSummary, node: int, place: int, surrogate: Surrogate) -> StandIn:
+    """A node's surrogate, the ``place``-th one from 0."""
+    tree, test = summary.tree, surrogate.test
     if isinstance(test, ThresholdTest):
-        kind = cut_structure(test)
-    else:
-        kind = {"type": "subset", "levels": levels_structure(test)["levels"]}
-    return {
-        **kind,
-        "column": test.feature,
-        "question": test.question(exact=True),
-        "flipped": surrogate.flipped,
-        "agreement": json_number(surrogate.agreement),
-        "adjusted": json_number(surrogate.adjusted),
-    }
-
-
-def node_structure(summary: TreeSummary, node: int, depth: int) -> dict[str, Any]:
-    """Return one node: what it asks, where its branches are, what it holds and predicts."""
-    tree = summary.tree
-    outputs = summary.outputs
-    structure: dict[str, Any] = {
-        "node": node,
-        "parent": int(tree.parent[node]) if node else None,
-        "depth": depth,
-        "samples": int(tree.n_samples[node]),
-        "weight": json_number(tree.weight[node]),
-        "impurity": json_number(tree.impurity[node]),
-        "value": [[json_number(number) for number in summary.values(node, output)] for output in outputs],
-    }
-    if summary.counts_classes:
-        structure["prediction"] = [
-            json_label(labels[summary.predicted_class(node, output)])
-            for labels, output in zip(summary.model.classes, outputs, strict=True)
-        ]
-    else:
-        structure["prediction"] = [json_number(tree.value[node, output.start]) for output in outputs]
-    if not tree.is_leaf[node]:
-        structure["test"] = described_test(summary, node)
-        structure["branches"] = list(children(tree, node))
-        if summary.model.missing == "surrogate":
-            found = surrogates_of(summary.model.schema, tree, node)
-            structure["surrogates"] = [surrogate_structure(surrogate) for surrogate in found]
-    return structure
+        return StandIn("threshold", test.feature, (float(test.threshold),), NO_LEVELS, surrogate)
+    start = int(tree.surrogate_level_set[int(np.searchsorted(tree.surrogate_node, node)) + place])
+    left, seen = level_bits(summary.model.schema.columns[test.feature], tree, start)
+    branches = np.where(left, int(surrogate.flipped), int(not surrogate.flipped))
+    return StandIn("subset", test.feature, (), np.where(seen, branches, -1)[:-1], surrogate)
 
 
 def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]:
@@ -176,7 +168,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         ``targets`` and ``trees``, of boosted models ``boosting`` (``base`` and ``link``), of trees with weights
         ``tree_weights``; each tree has ``nodes``, a flat list in which a node's place is its number
         and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or
-        ``"-inf"``.
+        ``"-inf"``. The ``type`` of a node's ``test`` says how to answer it (`split_structure`).
 
     Raises
     ------
@@ -204,7 +196,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     # One at a time: the trees of a forest are made when they are asked for.
     for position in chosen:
         summary = summarize(model, position)
-        trees.append({"nodes": nodes_of(summary)})
+        trees.append({"nodes": [node_structure(summary, node) for node in nodes_of(summary)]})
     targets: list[dict[str, Any]] = []
     for position in range(model.n_outputs):
         name = model.target_names[position] if position < len(model.target_names) else None
@@ -233,10 +225,135 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     }
 
 
-def nodes_of(summary: TreeSummary) -> list[dict[str, Any]]:
-    """Return every node of a tree, by position."""
-    depths = [0] * summary.tree.n_nodes
-    parents = summary.tree.parent.tolist()
-    for node in range(1, summary.tree.n_nodes):
-        depths[node] = depths[parents[node]] + 1
-    return [node_structure(summary, node, depths[node]) for node in range(summary.tree.n_nodes)]
+def column_structure(column: Column) -> dict[str, Any]:
+    """A column as JSON: its name, kind, levels, and whether fit saw it missing."""
+    name = column.name if isinstance(column.name, str) else json_level(column.name)
+    structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
+    if column.kind != "numeric":
+        structure["levels"] = [json_level(level) for level in column.levels]
+    return structure
+
+
+def node_structure(summary: TreeSummary, node: Node) -> dict[str, Any]:
+    """A node as JSON: what it asks, where its branches are, what it holds and predicts."""
+    labels = summary.model.classes
+    structure: dict[str, Any] = {
+        "node": node.number,
+        "parent": None if node.parent < 0 else node.parent,
+        "depth": node.depth,
+        "samples": node.n_samples,
+        "weight": json_number(node.weight),
+        "impurity": json_number(node.impurity),
+        "value": [[json_number(number) for number in held] for held in node.values],
+        "prediction": [
+            json_label(labels[output][code]) if summary.counts_classes else json_number(code)  # type: ignore[index]
+            for output, code in enumerate(node.predicted)
+        ],
+    }
+    if node.split is not None:
+        structure["test"] = split_structure(summary, node.split)
+        structure["branches"] = list(node.children)
+        if summary.model.missing == "surrogate":
+            structure["surrogates"] = [surrogate_structure(summary, each) for each in node.split.surrogates]
+    return structure
+
+
+def split_structure(summary: TreeSummary, split: Split) -> dict[str, Any]:
+    """The test of an inner node as JSON.
+
+    Its ``type`` says how to answer: ``threshold`` (branch 0 if value <= threshold, else 1), ``rank`` (the same with the
+    level's position in the column's ``levels``), ``present`` (branch 0 if the value is there), ``intervals`` and
+    ``rank_intervals`` (the first branch whose entry in ``cuts`` is not below the value or rank, else the last),
+    ``subset`` and ``multiway`` (the branch whose ``levels`` or ``absent_levels`` list the value). A branch without
+    levels, or behind a cut ``"inf"``, is for missing values alone; so is the third of the other types.
+    """
+    column, words = summary.model.schema.columns[split.column], split.words
+    common = {
+        "column": split.column,
+        "question": words.question(exact=True),
+        "answers": [words.edge(branch, exact=True) for branch in range(words.n_branches)],
+        "missing_branch": split.missing,
+    }
+    if isinstance(words, SubsetTest | MultiwayTest):
+        return {
+            "type": split.kind,
+            **common,
+            "levels": levels_structure(words.branches),
+            "absent_levels": levels_structure(words.absent),
+            "unseen_branch": split.unseen,
+        }
+    if split.kind == "intervals":
+        kind = "rank_intervals" if column.kind == "ordinal" else "intervals"
+        return {"type": kind, "cuts": [json_number(cut) for cut in split.cuts], **common}
+    return {**cut_structure(column, split.cuts), **common}
+
+
+def cut_structure(column: Column, cuts: tuple[float, ...]) -> dict[str, Any]:
+    """The type of a test with one cut, and the cut; without one, or with an infinite one, it asks for any value."""
+    if not cuts or cuts[0] == math.inf:
+        return {"type": "present"}
+    return {"type": "rank" if column.kind == "ordinal" else "threshold", "threshold": json_number(cuts[0])}
+
+
+def levels_structure(sides: Sequence[Sequence[Hashable]]) -> list[list[Any]]:
+    """The levels that take each branch."""
+    return [[json_level(level) for level in side] for side in sides]
+
+
+def surrogate_structure(summary: TreeSummary, stand_in: StandIn) -> dict[str, Any]:
+    """A surrogate as JSON: a test of two branches, to be taken the other way round where it is ``flipped``.
+
+    It answers where its value is there and, with levels, is one of ``levels``.
+    """
+    column, words = summary.model.schema.columns[stand_in.column], stand_in.words
+    if isinstance(words.test, SubsetTest):
+        kind: dict[str, Any] = {"type": "subset", "levels": levels_structure(words.test.branches)}
+    else:
+        kind = cut_structure(column, stand_in.cuts)
+    return {
+        **kind,
+        "column": stand_in.column,
+        "question": words.test.question(exact=True),
+        "flipped": words.flipped,
+        "agreement": json_number(words.agreement),
+        "adjusted": json_number(words.adjusted),
+    }
+
+
+def json_number(number: float) -> float | str:
+    """A float that JSON can hold; ``"inf"``, ``"-inf"`` or ``"nan"`` for those it cannot."""
+    number = float(number)
+    return number if math.isfinite(number) else str(number)
+
+
+def json_level(level: Hashable) -> str | int | float | bool | None:
+    """A level or label as JSON's own type where it has one, else as text."""
+    if level is None or isinstance(level, (bool, int)):
+        return level
+    if isinstance(level, float):
+        return json_number(level)
+    return str(level)
+
+
+def json_label(label: object) -> str | int | float | bool | None:
+    """A class label, a NumPy scalar or an object, as JSON's own type where it has one, else as text."""
+    # item() would turn a date in nanoseconds into a bare integer.
+    is_plain = isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64))
+    return json_level(label.item() if is_plain else label)  # type: ignore[attr-defined]
+
+
+def json_fact(value: object) -> Any:
+    """A training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 4 becomes text."""
+    return _json_fact(value, 4)
+
+
+def _json_fact(value: object, levels: int) -> Any:
+    if isinstance(value, float):
+        return json_number(value)
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if levels and isinstance(value, Mapping):
+        return {str(key): _json_fact(item, levels - 1) for key, item in value.items()}
+    if levels and isinstance(value, Sequence):
+        return [_json_fact(item, levels - 1) for item in value]
+    return escape_controls(str(value))

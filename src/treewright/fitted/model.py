@@ -642,7 +642,7 @@ class Model(ModelData):
         """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""
         if not self.is_single_tree:
             return f"<pre>{html.escape(self.show())}</pre>"
-        from treewright.page.tree_page import tree_frame
+        from treewright.show.page.tree import tree_frame
 
         return tree_frame(self)
 

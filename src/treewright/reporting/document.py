@@ -1,33 +1,71 @@
-"""A report about a fitted model. In: a model, rows with their target. Out: ``Report``, a file. Callers: users, cli."""
+"""A report about a fitted model: one page, made of a summary of its sections.
+
+``report`` checks what it is given, ``summary_of`` works the sections out, ``Report`` renders and writes them.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
 
 from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
-from treewright.core.whole import whole_number
+from treewright.core.whole import is_whole, whole_number
+from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
-from treewright.model.summary import counted
-from treewright.page.parts import Summary
-from treewright.page.plain import plain
-from treewright.page.render import render
-from treewright.page.tree_page import framed
-from treewright.reporting.options import CurveName, check_path, checked_options
-from treewright.reporting.summary import summary_of
+from treewright.fitted import Model
+from treewright.fitted.neighbors import NeighborsModel
+from treewright.model.summary import counted, summarize
+from treewright.reporting.columns import columns_part
+from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
+from treewright.reporting.estimator import is_ours
+from treewright.reporting.findings import findings_of
+from treewright.reporting.judged import CurveName, Judged, Options, judged_rows
+from treewright.reporting.pruning import pruning_part
+from treewright.reporting.quality import quality_parts
+from treewright.reporting.tree import examples_part, tree_with_judges
+from treewright.show.page import tree as page_tree
+from treewright.show.page.parts import ColumnWords, Fact, Summary
+from treewright.show.page.plain import plain
+from treewright.show.page.render import render
+from treewright.show.page.tree import framed, tree_part
+from treewright.tree.writing import escape_controls, shorten, written_name
+from treewright.version import __version__
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from treewright.reporting.quality_figures import FigureName
+    from treewright.reporting.figures import FigureName
 
 HEIGHT = 820  # of the frame in a notebook
+# As readers know them; facts of a model name them as programs do.
+ALGORITHMS = {
+    "cart": "CART",
+    "id3": "ID3",
+    "c45": "C4.5",
+    "chaid": "CHAID",
+    "random_forest": "random forest",
+    "extra_trees": "extra-trees",
+    "bagging": "bagging",
+    "adaboost": "AdaBoost",
+    "gradient_boosting": "gradient boosting",
+    "nearest_neighbors": "nearest neighbours",
+}
+CRITERIA = {"gini": "Gini"}
+SEEN = "These are the rows of the fit: errors on them flatter the model."
+PERHAPS = "The fit saw as many rows as these. If they are the same, errors on them flatter the model."
+AMONG = (
+    "The rows of the fit may be among these. If they are, errors flatter the model: report on rows that it did not see."
+)
+WORDS_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +74,7 @@ class Report:
 
     Attributes
     ----------
-    summary : treewright.page.parts.Summary
+    summary : treewright.show.page.parts.Summary
         Everything that the page shows, typed.
     """
 
@@ -89,7 +127,7 @@ class Report:
         MissingLibraryError
             matplotlib is not installed.
         """
-        from treewright.reporting.quality_figures import quality_figure
+        from treewright.reporting.figures import quality_figure
 
         parts = self.summary.quality
         if whole_number("output", output, 0) >= len(parts):
@@ -173,3 +211,171 @@ def report(
     if path is not None:
         made.save(path)
     return made
+
+
+def check_path(path: str | os.PathLike[str]) -> str:
+    """The ending of a report's file name."""
+    ending = PurePath(os.fsdecode(path)).suffix.lower()
+    if ending == ".htm":
+        return ".html"
+    if ending not in (".html", ".json"):
+        raise ParameterError(f"{os.fsdecode(path)!r}: a report is a page, .html, or its summary, .json")
+    return ending
+
+
+def checked_options(cv: Any, curves: Any, examples: Any, random_state: Any, n_jobs: Any, title: Any) -> Options:
+    """The options, or what is wrong with them; the title is only looked at."""
+    if (isinstance(cv, str) and cv != "auto") or isinstance(cv, bool) or (is_whole(cv) and cv < 2):
+        raise ParameterError(f"cv={cv!r}: give 'auto', 2 folds or more, a splitter, or None for no folds")
+    if title is not None and not isinstance(title, str):
+        raise ParameterError(f"title={shown(title)}: give a text, or None")
+    known = get_args(CurveName)
+    if not isinstance(curves, list | tuple) or not all(isinstance(name, str) and name in known for name in curves):
+        raise ParameterError(f"curves={curves!r}: give a list of {' and '.join(map(repr, known))}")
+    return Options(
+        cv=cv,
+        curves=tuple(dict.fromkeys(curves)),
+        examples=whole_number("examples", examples, 0),
+        random_state=whole_number("random_state", random_state, 0),
+        n_jobs=n_jobs,
+    )
+
+
+def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | None, options: Options) -> Summary:
+    """Work out every section."""
+    model, estimator = model_of(fitted)
+    judged = judged_rows(model, estimator, X, y, sample_weight)
+    first = summarize(model, 0) if isinstance(model, Model) else None
+    names = [written_name(name) for name in model.target_names] if first is None else [o.name for o in first.outputs]
+    target = ", ".join(name for name in names if name)
+    single = isinstance(model, Model) and model.combine == "single"
+    # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
+    standing = surrogate_part(judged, options)
+    tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
+    examples = None
+    if tree is not None:
+        examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
+    return Summary(
+        title=escape_controls(title) if title is not None else f"What decides {target}" if target else "A report",
+        subtitle=subtitle_of(judged, target),
+        task=model.task,
+        target=target,
+        facts=facts_of(judged),
+        notes=notes_of(judged),
+        columns=columns_in_words(judged),
+        text=model.show(),
+        tree=tree,
+        version=__version__,
+        pruning=pruning_part(judged, options),
+        quality=quality_parts(judged, options),
+        data=columns_part(judged, options),
+        findings=findings_of(judged),
+        examples=examples,
+        ensemble=ensemble_part(judged, options, standing),
+    )
+
+
+def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:
+    """The model, and the estimator where one was given."""
+    model = fitted if isinstance(fitted, Model | NeighborsModel) else getattr(fitted, "model_", None)
+    if not isinstance(model, Model | NeighborsModel):
+        why = getattr(fitted, "_why_no_model", None)
+        if isinstance(why, str):
+            raise ParameterError(f"report needs one model of trees, and this {type(fitted).__name__} has none: {why}")
+        raise ParameterError(f"report takes a fitted estimator of this library or a Model, {what_instead(fitted)}")
+    if model.facts.get("algorithm") == "isolation_forest":
+        raise ParameterError(
+            "an isolation forest predicts no target, so there is nothing that rows could be judged by: score them with "
+            "score_samples, or read one of its trees with model.tree(0).show()"
+        )
+    return model, None if model is fitted else fitted
+
+
+def what_instead(given: Any) -> str:
+    """What was given to a report in place of a fitted estimator of this library, and what to give."""
+    name = type(given).__name__
+    if isinstance(given, type):
+        return f"not the class {given.__name__} itself: make one and fit it first"
+    if is_ours(given):
+        return f"and this {name} is not fitted: fit it first"
+    if isinstance(getattr(given, "steps", None), list):
+        rows = "the rows as that sees them"
+        return f"not a {name}: give its last step and {rows}: report(pipe[-1], pipe[:-1].transform(X), y)"
+    if hasattr(given, "best_estimator_") or hasattr(given, "best_params_"):
+        return f"not a {name}: give what it found, its best_estimator_"
+    if type(given).__module__.partition(".")[0] == "treewright":
+        return f"not {name}: fit it first"
+    return f"not {name} (of {type(given).__module__.partition('.')[0]})"
+
+
+def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
+    """Every column with its levels, and where its numbers lie."""
+    found = []
+    for position, words in enumerate(page_tree.columns_in_words(judged.model.schema)):
+        cells = judged.matrix[:, position]
+        held = cells[np.isfinite(cells)] if words.kind == "numeric" else cells[:0]
+        low, high, middle = (float(f(held)) if len(held) else None for f in (np.min, np.max, np.median))
+        found.append(replace(words, low=low, high=high, middle=middle))
+    return tuple(found)
+
+
+def subtitle_of(judged: Judged, target: str) -> str:
+    """What the model is, in one line."""
+    model = judged.model
+    if not judged.is_neighbors and model.combine == "single":
+        return summarize(model, 0).headline()
+    what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
+    size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
+    return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema), 'column')}"
+
+
+def facts_of(judged: Judged) -> tuple[Fact, ...]:
+    """Lines of the head."""
+    model = judged.model
+    facts = [Fact("algorithm", algorithm_of(judged))]
+    if not judged.is_neighbors:
+        facts.append(_lowered(judged))
+    facts += [
+        Fact("fitted on", counted(int(model.facts.get("n_samples", 0)), "row")),
+        Fact("judged on", counted(judged.n, "row")),
+        Fact("columns", str(len(model.schema))),
+    ]
+    if judged.is_neighbors:
+        return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
+    return (*facts, Fact("trees", str(len(model.trees)))) if model.combine != "single" else tuple(facts)
+
+
+def notes_of(judged: Judged) -> tuple[str, ...]:
+    """What a reader must know to read the numbers."""
+    if judged.seen is None:
+        return (AMONG,) if judged.n > int(judged.model.facts.get("n_samples", 0)) else (PERHAPS,)
+    return (SEEN,) if judged.seen else ()
+
+
+def algorithm_of(judged: Judged) -> str:
+    """The algorithm in words.
+
+    A file may name one that nobody knows: it stands as it is, but for its underscores.
+    """
+    name = str(judged.model.facts.get("algorithm", "unknown"))
+    return ALGORITHMS.get(name, in_words(name))
+
+
+def in_words(name: str) -> str:
+    """A name of a program as a reader writes it.
+
+    Examples
+    --------
+    >>> in_words("squared_error")
+    'squared error'
+    """
+    return CRITERIA.get(name, shorten(escape_controls(name.replace("_", " ")), WORDS_WIDTH))
+
+
+def _lowered(judged: Judged) -> Fact:
+    """What the splits lower: an impurity, or the loss that boosting follows."""
+    facts = judged.model.facts
+    loss = facts.get("loss")
+    if judged.model.boosting is not None and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
+        return Fact("loss", in_words(loss["name"]))
+    return Fact("criterion", in_words(str(facts.get("criterion", "unknown"))))

@@ -1,49 +1,61 @@
-"""The rows that judge a model. In: a fitted model, a table with its target. Out: ``Judged``. Caller: reporting."""
+"""The rows that judge a model: encoded, with their target, what the model predicts and whether the fit saw them.
+
+``Options`` says what else a report is asked for.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from treewright.core.notices import listening
+from treewright.core.threads import resolve_jobs
+from treewright.data.frame import read_table
+from treewright.data.kinds import encode_cells
+from treewright.data.matching import match_columns
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import encoded_target
 from treewright.predict.fractional import rows_with_missing
-from treewright.predict.values import predict_leaves
+from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
+from treewright.tree.writing import written_level
 
+CurveName = Literal["learning", "depth"]
 SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ by
+
+
+@dataclass(frozen=True)
+class Options:
+    """Arguments of ``treewright.report``, checked."""
+
+    # Folds of the pruning path and of curves; "auto" is ten where the judged rows are those of the fit, else None: the
+    # rows judge themselves.
+    cv: Any = "auto"
+    curves: tuple[CurveName, ...] = ()
+    examples: int = 50  # how many judged rows go into the page to be followed
+    columns: int = 12  # at most so many columns have a partial dependence: those that matter most
+    # Permutation and partial dependence take at most so many of the judged rows, drawn by ``random_state``.
+    rows: int = 2000
+    trees: int = 6  # how many single trees of an ensemble go into the page
+    random_state: int = 0
+    n_jobs: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """Rows with their target, as a model sees them.
+    """Rows with their target, as a model sees them."""
 
-    Attributes
-    ----------
-    model : Fitted
-    estimator : fitted estimator, or None
-        None where the report is made from a model alone.
-    table, target_given : Any
-        As they were given.
-    matrix : float64[n, p]
-        Encoded: codes of levels, nan where a cell is missing.
-    target : int32[n, n_outputs] class codes, or float64[n, n_outputs]
-    weights : float64[n]
-        As given, or ones; class weights are no part of them.
-    weights_given : float64[m] or None
-        One for each row of the table, for functions that take the table itself; None without weights.
-    """
-
-    model: Any
-    estimator: Any
-    table: Any
+    model: Any  # Model or NeighborsModel
+    estimator: Any  # fitted; None where the report is made from a model alone
+    table: Any  # as it was given
     target_given: Any
-    matrix: np.ndarray
-    target: np.ndarray
-    weights: np.ndarray
+    matrix: np.ndarray  # float64[n, p], encoded: codes of levels, nan where a cell is missing
+    target: np.ndarray  # int32[n, n_outputs] class codes, or float64[n, n_outputs]
+    weights: np.ndarray  # float64[n], as given, or ones; class weights are no part of them
+    # float64[m]: one for each row of the table, for functions that take the table itself; None without weights
     weights_given: np.ndarray | None
 
     @property
@@ -151,21 +163,34 @@ class Judged:
         with np.errstate(over="ignore", invalid="ignore"):
             means = np.bincount(leaves, weights=target, minlength=tree.n_nodes)[kept] / tree.n_samples[kept]
             # Sums may be added in another order, or be beyond float64.
-            told = np.isfinite(means)
+            finite = np.isfinite(means)
             near = SAME_MEAN * max(np.abs(target).max(), np.finfo(np.float64).tiny)
-            return bool((np.abs(means - tree.value[kept, 0])[told] <= near).all())
+            return bool((np.abs(means - tree.value[kept, 0])[finite] <= near).all())
 
 
-def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
-    """Encode rows with their target as the model sees them; rows of weight 0 are left out.
+def codes_of(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """Class codes that a model of trees or neighbours predicts for encoded rows, int[n, n_outputs]."""
+    if isinstance(model, NeighborsModel):
+        return np.stack([share.argmax(axis=1) for share in shares_of(model, matrix)], axis=1)
+    return predict_codes(model, matrix)
 
-    Raises
-    ------
-    ParameterError
-        The model was fitted on sparse rows, which have no columns to tell of.
-    DataError
-        The table was refused, lengths differ, there are no rows, or a label is none of the model's classes.
-    """
+
+def shares_of(model: Any, matrix: np.ndarray) -> list[np.ndarray]:
+    """Per output the shares of the classes that a model predicts for encoded rows, float64[n, n_classes]."""
+    if isinstance(model, NeighborsModel):
+        return model._votes(matrix, resolve_jobs(None), only_first=False)
+    return predict_shares(model, matrix)
+
+
+def numbers_of(model: Any, matrix: np.ndarray) -> np.ndarray:
+    """Numbers that a model predicts for encoded rows, float64[n, n_outputs]."""
+    if isinstance(model, NeighborsModel):
+        return model._numbers(matrix, resolve_jobs(None)).reshape(len(matrix), -1)
+    return predict_numbers(model, matrix)
+
+
+def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+    """Encode rows with their target as the model sees them; rows of weight 0 are left out."""
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
     if tuple(getattr(y, "shape", ()))[1:] == (1,):  # else every fold warns of a column
@@ -187,4 +212,71 @@ def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
             "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
             "such as X.toarray(), to have one"
         )
-    return np.asarray(model._encoded(X, owner), np.float64)
+    return np.asarray(encoded_queries(model, X, owner), np.float64)
+
+
+def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
+    """Positions of all rows, or of as many as there may be, ascending.
+
+    Parameters
+    ----------
+    n : int
+    most : int >= 1
+    random_state : int >= 0
+
+    Returns
+    -------
+    int64[min(n, most)]
+
+    Examples
+    --------
+    >>> rows_drawn(3, 5, 0).tolist(), len(rows_drawn(9, 5, 0))
+    ([0, 1, 2], 5)
+    """
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(random_state).choice(n, most, replace=False))
+
+
+@dataclass(frozen=True, eq=False)
+class UnseenLevels:
+    """The cells of a column with a level that the fit never saw."""
+
+    rows: np.ndarray  # bool[n]: of the judged rows
+    levels: tuple[str, ...]  # ready to be read, sorted
+
+
+def unseen_levels(judged: Judged) -> dict[int, UnseenLevels]:
+    """Return the columns that hold such levels, by their position.
+
+    The encoded rows no longer tell them from missing cells, so the table is looked at once more.
+    """
+    schema = judged.model.schema
+    if all(column.kind == "numeric" for column in schema.columns):
+        return {}
+    with listening():  # what there is to warn of was said when the rows were encoded
+        table = read_table(judged.table)
+        source = match_columns(schema, table, "report")
+    given = None if judged.weights_given is None else check_weights(judged.weights_given, table.n_rows)
+    kept = slice(None) if given is None else given > 0
+    found = {}
+    for at, column in enumerate(schema.columns):
+        if column.kind == "numeric":
+            continue
+        cells = table.cells(source[at])
+        # Under "majority" only a nominal level has a code of its own; an ordinal one is nan, as a missing cell is.
+        codes = encode_cells(column, cells, "", "majority")
+        unknown = ((np.isnan(codes) | (codes == len(column.levels))) & ~cells.missing())[kept]
+        if unknown.any():
+            own, distinct = cells.coded()
+            levels = sorted({written_level(distinct[code]) for code in np.unique(own[kept][unknown]).tolist()})
+            found[at] = UnseenLevels(unknown, tuple(levels))
+    return found
+
+
+def cells_of(judged: Judged, at: int, unseen: dict[int, UnseenLevels]) -> np.ndarray:
+    """Return float64[n]: a column's cells; nan is missing, the code after the last level one that the fit never saw."""
+    cells = np.array(judged.matrix[:, at], np.float64)
+    if at in unseen:
+        cells[unseen[at].rows] = len(judged.model.schema.columns[at].levels)
+    return cells

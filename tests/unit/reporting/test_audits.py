@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.page.tree_part import tree_part
-from treewright.reporting import audits
+from treewright.reporting import tree as audits
 from treewright.reporting.judged import judged_rows
-from treewright.reporting.tree_judged import tree_with_judges
+from treewright.reporting.tree import tree_with_judges
+from treewright.show.page.tree import tree_part
 
 
 def table(seed=0, n=150):
@@ -101,7 +101,7 @@ def test_only_the_nodes_with_most_rows_have_one():
 
     found = audited(shown(est, X, y))
 
-    assert len(found) == audits.MAX_NODES
+    assert len(found) == audits.MAX_AUDITS
     inner = np.flatnonzero(~tree.is_leaf)
     left_out = np.setdiff1d(inner, sorted(found))
     assert tree.n_samples[sorted(found)].min() >= tree.n_samples[left_out].max()
@@ -169,6 +169,6 @@ def test_nodes_without_one_say_why():
 
 def test_where_only_some_nodes_have_one_the_others_say_so(monkeypatch):
     X, y, _ = table()
-    monkeypatch.setattr(audits, "MAX_NODES", 2)
+    monkeypatch.setattr(audits, "MAX_AUDITS", 2)
 
-    assert shown(tw.DecisionTreeClassifier().fit(X, y), X, y).audit_note == audits.SOME
+    assert shown(tw.DecisionTreeClassifier().fit(X, y), X, y).audit_note == audits.SOME_AUDITS

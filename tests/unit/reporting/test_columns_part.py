@@ -12,11 +12,9 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import DataWarning
-from treewright.page.plain import json_for_script
-from treewright.reporting.column_spread import _mean_in, mean_and_sd
-from treewright.reporting.columns_part import columns_part
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
+from treewright.reporting.columns import _mean_in, columns_part, mean_and_sd
+from treewright.reporting.judged import Options, judged_rows
+from treewright.show.page.plain import json_for_script
 
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier(max_depth=3).fit(X[::2], Y[::2])

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.exceptions import DataError, InputFileError, ParameterError
-from treewright.page.plain import json_for_script, plain
+from treewright.show.page.plain import json_for_script, plain
 
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier().fit(X[::2], Y[::2])

@@ -13,14 +13,12 @@ from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
 import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.model.data import sizes_of
-from treewright.page.parts_ensemble import MarkPart
-from treewright.page.plain import json_for_script, plain
 from treewright.predict.ensemble import answers_after, combined
-from treewright.reporting.ensemble_part import ensemble_part
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
-from treewright.reporting.rounds_part import drawn_over_rounds
-from treewright.reporting.surrogate_part import surrogate_part
+from treewright.reporting.ensemble import ensemble_part, surrogate_part
+from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.rounds import drawn_over_rounds
+from treewright.show.page.parts import MarkPart
+from treewright.show.page.plain import json_for_script, plain
 from treewright.tree.packing import take
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -387,7 +385,7 @@ def test_ensembles_of_members_report(kind, tmp_path):
 
 
 def test_many_rows_are_asked_about_by_some_and_that_is_told(monkeypatch):
-    monkeypatch.setattr("treewright.reporting.forest_curve_part.MOST_ASKED", 40)
+    monkeypatch.setattr("treewright.reporting.rounds.MOST_ASKED", 40)
     forest = tw.RandomForestClassifier(n_estimators=4).fit(X[TRAIN], Y[TRAIN])
 
     part = part_of(forest, X[TEST], Y[TEST], rows=50)

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.page.plain import plain
-from treewright.page.tree_part import tree_part
-from treewright.reporting.examples_part import examples_part
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
+from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.tree import examples_part
+from treewright.show.page.plain import plain
+from treewright.show.page.tree import tree_part
 
 
 @pytest.fixture(scope="module")

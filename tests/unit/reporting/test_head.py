@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.reporting.head import facts_of, subtitle_of
+from treewright.reporting.document import facts_of, subtitle_of
 from treewright.reporting.judged import judged_rows
 
 X = np.random.default_rng(0).normal(size=(40, 2))

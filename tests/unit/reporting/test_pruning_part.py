@@ -15,11 +15,10 @@ from sklearn.model_selection import KFold
 import treewright as tw
 from treewright.exceptions import ParameterError
 from treewright.model_selection import PrunedTree, compare_pruning, pruning_path
-from treewright.page.plain import json_for_script
-from treewright.reporting import pruning_part as module
-from treewright.reporting.judged import judged_rows
-from treewright.reporting.options import Options
-from treewright.reporting.pruning_part import pruning_part
+from treewright.reporting import pruning as module
+from treewright.reporting.judged import Options, judged_rows
+from treewright.reporting.pruning import pruning_part
+from treewright.show.page.plain import json_for_script
 
 OTHERS = ("error_based", "pessimistic", "minimum_error", "significance", "description_length")
 

@@ -13,12 +13,9 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright as tw
 from treewright.core.confidence import wilson_interval
 from treewright.judge.uncertainty import rows_worth
-from treewright.page.plain import plain
-from treewright.reporting.judged import Judged, judged_rows
-from treewright.reporting.options import Options
-from treewright.reporting.quality_classes import class_quality
-from treewright.reporting.quality_numbers import number_quality
-from treewright.reporting.quality_part import quality_parts
+from treewright.reporting.judged import Judged, Options, judged_rows
+from treewright.reporting.quality import class_quality, number_quality, quality_parts
+from treewright.show.page.plain import plain
 
 
 def classes(truth, shares, weights=None, *, labels=None, combine="mean"):

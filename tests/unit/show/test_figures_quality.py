@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.reporting.quality_figures import quality_figure
+from treewright.reporting.figures import quality_figure
 
 CURVE = ([0.0, 0.1, 1.0], [0.0, 0.8, 1.0])
 BINS = {"predicted": [0.1, 0.5, 0.9], "happened": [0.2, 0.4, 1.0]}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.page import tree_part as module
-from treewright.page.plain import json_for_script
-from treewright.page.tree_part import tree_part
+from treewright.show.page import tree as module
+from treewright.show.page.plain import json_for_script
+from treewright.show.page.tree import tree_part
 from treewright.tree.walk import children
 
 N = 240

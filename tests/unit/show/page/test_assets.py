@@ -7,9 +7,9 @@ from importlib.resources import files
 
 import pytest
 
-from treewright.page.render import COMMENT, SCRIPTS, STYLES, TREE_SCRIPTS, TREE_STYLES, script_text, style_text
+from treewright.show.page.render import COMMENT, SCRIPTS, STYLES, TREE_SCRIPTS, TREE_STYLES, script_text, style_text
 
-FOLDER = files("treewright.page").joinpath("assets")
+FOLDER = files("treewright.show.page").joinpath("assets")
 ALL = sorted(entry.name for entry in FOLDER.joinpath("scripts").iterdir() if entry.name.endswith(".js"))
 
 

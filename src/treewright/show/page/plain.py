@@ -1,4 +1,4 @@
-"""Typed values as JSON. In: a dataclass. Out: plain values, text. Callers: page.render, reporting, tests."""
+"""How a page writes values: dataclasses as JSON, numbers as readers write them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from treewright.tree.writing import written_amount
+
+GROUPED_FROM = 10_000  # from here on thousands are set apart
+
 
 def plain(value: Any) -> Any:
-    """Return a typed value as what JSON can hold, with the names of the fields.
+    """A typed value as what JSON can hold, with the names of the fields.
 
     Parameters
     ----------
@@ -24,7 +28,7 @@ def plain(value: Any) -> Any:
 
     Examples
     --------
-    >>> from treewright.page.parts import Fact
+    >>> from treewright.show.page.parts import Fact
     >>> plain((Fact("rows", "150"), np.float64(0.5), float("inf")))
     [{'name': 'rows', 'value': '150'}, 0.5, 'inf']
     """
@@ -46,7 +50,7 @@ def plain(value: Any) -> Any:
 
 
 def json_for_script(value: Any) -> str:
-    r"""Return a value as JSON that can stand in a script element: pure ASCII, no ``<``, ``>`` or ``&``.
+    r"""A value as JSON that can stand in a script element: pure ASCII, no ``<``, ``>`` or ``&``.
 
     Examples
     --------
@@ -55,3 +59,17 @@ def json_for_script(value: Any) -> str:
     """
     text = json.dumps(plain(value), allow_nan=False, ensure_ascii=True, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def amount(value: float | str | None, digits: int = 4) -> str:
+    """A number of a summary as the scripts write it (``numbers.short``).
+
+    Examples
+    --------
+    >>> amount(0.0533333), amount(12345.67), amount(None), amount("inf")
+    ('0.05333', '12,346', '-', 'inf')
+    """
+    if value is None or isinstance(value, str):
+        return value or "-"
+    text = written_amount(value, digits=digits)
+    return f"{int(text):,}" if text.removeprefix("-").isdigit() and abs(value) >= GROUPED_FROM else text

@@ -1,4 +1,4 @@
-"""The pictures of a report as figures. In: ``QualityPart``. Out: a matplotlib figure. Caller: reporting.document.
+"""The pictures of a report as matplotlib figures.
 
 The numbers are those of the part, and so those of the page.
 """
@@ -11,9 +11,9 @@ import numpy as np
 
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
-from treewright.page.parts_quality import CalibrationPart, QualityPart, RankPart
 from treewright.show.figures.curves import error_curve
 from treewright.show.figures.quality import calibration, confusion, precision_recall, residuals, roc
+from treewright.show.page.parts import CalibrationPart, QualityPart, RankPart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

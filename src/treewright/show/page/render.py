@@ -1,6 +1,6 @@
-"""A summary as one HTML file. In: ``Summary``. Out: text. Callers: page.tree_page, reporting.
+"""A summary as one HTML file.
 
-The template, scripts and styles are the files of ``page/assets``. Nothing is loaded by the page: its policy allows the
+The template, scripts and styles are the files of ``assets``. Nothing is loaded by the page: its policy allows the
 script and the style that stand in it, by their digests, and nothing else.
 """
 
@@ -13,9 +13,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from treewright.page.amounts import amount
-from treewright.page.parts import Summary
-from treewright.page.plain import json_for_script, plain
+from treewright.show.page.parts import Summary
+from treewright.show.page.plain import amount, json_for_script, plain
 from treewright.show.style import CLASS_COLORS, class_color
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def without_remarks(text: str) -> str:
 
 def asset(folder: str, name: str) -> str:
     """Return the text of one of the package's own files."""
-    return files("treewright.page").joinpath("assets", folder, name).read_text(encoding="utf-8")
+    return files("treewright.show.page").joinpath("assets", folder, name).read_text(encoding="utf-8")
 
 
 def digest_of(text: str) -> str:
@@ -111,7 +110,7 @@ def environment() -> Environment:
     from jinja2 import Environment as Templates
 
     held: dict[str, Any] = {}
-    folder = files("treewright.page").joinpath("assets", "templates")
+    folder = files("treewright.show.page").joinpath("assets", "templates")
     for entry in folder.iterdir():
         if entry.name.endswith(".j2"):
             held[entry.name] = entry.read_text(encoding="utf-8")

@@ -13,9 +13,8 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import ParameterError
-from treewright.page.plain import plain
-from treewright.page.tree_page import LEAST, MOST, tree_frame, tree_page, tree_summary
-from treewright.page.tree_part import tree_part
+from treewright.show.page.plain import plain
+from treewright.show.page.tree import LEAST, MOST, tree_frame, tree_page, tree_part, tree_summary
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,8 @@
-"""Boosting round by round. In: ``Judged``. Out: ``CurvePart``, notes. Caller: reporting.ensemble_part."""
+"""The error over the number of trees, and boosting round by round."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -12,14 +13,25 @@ from treewright.boosting.fewer_rounds import losses_of_rounds
 from treewright.boosting.losses_given import loss_words
 from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
+from treewright.forest.out_of_bag import counts_to_show
+from treewright.judge.scores import share_right
+from treewright.model.aggregation import first_largest
 from treewright.model.summary import counted
-from treewright.page.amounts import amount
-from treewright.page.parts_ensemble import CurvePart, MarkPart, SeriesPart
+from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
-from treewright.reporting.forest_curve_part import JUDGED, WRONG_WEIGHT, error_name, errors_after, rows_to_ask, told
-from treewright.reporting.judged import Judged
-from treewright.reporting.options import Options
+from treewright.reporting.estimator import POINTS_OF_TREES, out_of_bag_of
+from treewright.reporting.judged import Judged, Options, rows_drawn
+from treewright.show.page.parts import CurvePart, MarkPart, SeriesPart
+from treewright.show.page.plain import amount
 
+# Rows times trees that are asked; a median puts the answers of all trees in order at every point.
+MOST_ASKED, MOST_ORDERED = 20_000_000, 400_000
+WRONG, WRONG_WEIGHT, ROOT = (
+    "share of the rows that are wrong",
+    "share of the weight that is wrong",
+    "root mean squared error",
+)
+JUDGED, LEFT_OUT = "judged rows", "out of bag"
 POINTS = 120
 NO_HISTORY = (
     "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and y_val, "
@@ -27,6 +39,84 @@ NO_HISTORY = (
 )
 NAMES = {"train": "rows of the fit", "validation": "rows kept aside at the fit"}
 Curves = tuple[list[CurvePart], list[str]]
+
+
+def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: int | None) -> list[float]:
+    """The error of the first trees together, for several numbers of trees.
+
+    Returns
+    -------
+    list of float
+        Share of the rows with a wrong answer, of several outputs with any; or root mean squared error.
+    """
+    model, target, weights = judged.model, judged.target[rows], judged.weights[rows]
+    found = []
+    for answers in answers_after(model, judged.matrix[rows], counts, n_jobs):
+        if judged.is_classification:
+            found.append(1.0 - share_right(target, first_largest(model, answers), weights))
+        else:
+            with np.errstate(over="ignore"):
+                squares = np.square(answers - target).mean(axis=1)
+                found.append(math.sqrt(float(np.average(squares, weights=weights))))
+    return found
+
+
+def error_name(judged: Judged) -> str:
+    """What `errors_after` counts, in words."""
+    if not judged.is_classification:
+        return ROOT
+    return WRONG_WEIGHT if judged.is_weighted else WRONG
+
+
+def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
+    """The judged rows that are asked about after every number of trees, and a note where they are not all."""
+    most = MOST_ORDERED if judged.model.combine == "median" else MOST_ASKED
+    rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
+    if len(rows) == judged.n:
+        return rows, ""
+    return rows, (
+        f"Curves over trees and rounds are of {counted(len(rows), 'judged row')}, drawn at random from {judged.n:,}."
+    )
+
+
+def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str, ...]]:
+    """The error over the number of trees, on the judged rows and out of bag, and what is to be said beside it."""
+    n_trees = len(judged.model.trees)
+    counts = counts_to_show(n_trees, POINTS_OF_TREES)
+    rows, drawn = rows_to_ask(judged, options)
+    errors = errors_after(judged, rows, counts, options.n_jobs)
+    series = [SeriesPart(JUDGED, tuple(errors))]
+    out_of_bag, why = out_of_bag_of(judged)
+    if out_of_bag is not None:
+        held = out_of_bag.error if judged.is_classification else np.sqrt(out_of_bag.error)
+        series.append(SeriesPart(LEFT_OUT, tuple(held.tolist())))
+    half = counts[int(np.searchsorted(counts, (n_trees + 1) // 2))]
+    words = [f"With all {counted(n_trees, 'tree')}: {error_words(judged, errors[-1])} on the judged rows"]
+    if out_of_bag is not None:
+        words.append(f"{error_words(judged, series[1].y[-1])} out of bag")
+    if out_of_bag is not None:
+        words[-1] += " (each row of the fit by the trees that did not draw it)"
+    before = errors[counts.index(half)]
+    more = (
+        f" The first {half} alone come to {error_words(judged, before)} on the judged rows." if half < n_trees else ""
+    )
+    part = CurvePart(
+        key="error",
+        title="Error over the number of trees",
+        xlabel="trees",
+        ylabel=error_name(judged),
+        words=", ".join(words) + "." + more,
+        x=tuple(counts),
+        series=tuple(series),
+    )
+    return part, tuple(filter(None, (drawn, why)))
+
+
+def error_words(judged: Judged, error: float | None) -> str:
+    """An error in words."""
+    if error is None or math.isnan(error):
+        return "nothing"
+    return f"{100 * error:.1f} % wrong" if judged.is_classification else amount(error)
 
 
 def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
@@ -123,12 +213,12 @@ def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> Curve
 def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
     """The share of the judged rows that is wrong after each round, or the root of the mean squared error."""
     # A median puts all answers in order at every round that is asked for; sums go on from the round before.
-    counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
+    counts = places(n_rounds, POINTS if judged.model.combine == "median" else n_rounds)
     errors = errors_after(judged, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
-    words = f"After all {counted(n_rounds, 'round')}: {told(judged, errors[-1])} on the judged rows"
+    words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the judged rows"
     if errors[best] < errors[-1]:
-        words += f"; least after round {counts[best]}: {told(judged, errors[best])}"
+        words += f"; least after round {counts[best]}: {error_words(judged, errors[best])}"
     shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})
     return CurvePart(
         "error", "Error after each round", "rounds", error_name(judged), words + ".",
@@ -148,9 +238,9 @@ def adaboost_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
             "this rises while the trees together get better."
         )
         curves.append(points_of("alone", "Error of each tree alone, at the fit", what, words, own))
-    if judged.model.aggregation.weights is not None:
+    if judged.model.tree_weights is not None:
         words = "How much each tree counts when all answer together."
-        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.aggregation.weights))
+        curves.append(points_of("weights", "Weights of the trees", "weight", words, judged.model.tree_weights))
     return curves, [drawn] if drawn else []
 
 

@@ -1,0 +1,434 @@
+"""What the columns are and do: how their values lie, what shuffling costs, what the model predicts along them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from treewright.data.schema import Column
+from treewright.explain.importance import sizes_of
+from treewright.explain.partial_dependence import (
+    DependenceTable,
+    axis_of,
+    default_labels,
+    dependence,
+    drawn,
+    labels_of,
+)
+from treewright.explain.partial_dependence import (
+    Predictor as SaidOf,
+)
+from treewright.explain.partial_dependence import (
+    target_name as said_by,
+)
+from treewright.forest.importance_table import Importances
+from treewright.judge.uncertainty import rows_worth
+from treewright.model.summary import counted
+from treewright.neighbors.ranks import CALLED
+from treewright.reporting.estimator import REPEATS, shuffled
+from treewright.reporting.judged import Judged, Options, cells_of, numbers_of, shares_of, unseen_levels
+from treewright.reporting.rounds import loss_name
+from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
+from treewright.show.page.plain import amount
+from treewright.tree.writing import gap_digits, shorten, written_level, written_name, written_number
+
+NAME_WIDTH, LABEL_WIDTH = 200, 60
+# At most so many columns have their distribution in the page: the rest is described in numbers.
+MOST_SPREADS = 40
+# Single rows behind the mean, where one line is drawn, and where several classes are.
+SINGLE_ROWS, SINGLE_ROWS_OF_CLASSES = 40, 16
+MOST_CLASSES = 6
+# Of single rows: a curve is read by eye, and they are most of what a column weighs in the page.
+ROW_DIGITS = 4
+# Rows times trees (or stored rows) that may be asked for all shuffles, and for all dependence.
+# A cell of a row that is read costs as much as half a tree, a number of a distance a fortieth, a function a hundred.
+MOST_WORK = 120_000_000
+CELLS_PER_TREE, NUMBERS_PER_ROW, NUMBERS_PER_CALL = 2, 40, 100
+FEWEST_ROWS = 50
+# Of a wide table the columns that gained most are shuffled, so that each can be among so many rows; of neighbours,
+# which have no such order, none where even the fewest rows would take so many times the work.
+ROWS_TO_SHUFFLE, FEWEST_COLUMNS, TOO_LONG = 200, 20, 4
+N_CELLS = 24  # of a histogram of numbers
+# A numeric column with no more different numbers has a bar for each.
+FEW_NUMBERS = 12
+MOST_LEVELS, MOST_GROUPS = 20, 10
+OTHERS, UNSEEN, MISSING, OTHER_CLASSES = "other levels", "not seen at the fit", "missing", "other classes"
+# Numbers are far off where all others, but for such a part at either end, would take less than a third of the axis.
+FAR_OFF, SQUEEZED = 0.005, 3.0
+MOST_WHOLE = 1e15  # up to here a half can be added
+# Cells with fewer rows have a mean without an error.
+FEWEST_FOR_ERROR = 2
+
+
+def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
+    """Return what each column is and does, the most important one first.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+        ``columns``: how many have their partial dependence; ``rows``: of how many rows at most; ``random_state``.
+
+    Notes
+    -----
+    Columns are sorted by how much worse the model is when they are shuffled; of equals the one whose splits gained
+    more, then the first.
+    """
+    schema = judged.model.schema
+    p = len(schema)
+    asked = _asked(judged)
+    impurity = None if judged.is_neighbors else judged.model.feature_importances
+    among = _to_shuffle(judged, asked, impurity)
+    found = None
+    if among.any() or not asked.any():
+        rows = _rows(judged, options, REPEATS * max(1, int(among.sum())))
+        found = shuffled(judged, rows, among, seed=options.random_state, n_jobs=options.n_jobs)
+    without = "" if (among == asked).all() else f", for {among.sum()} columns that gained most at the fit"
+    order = _order(found, impurity, p)
+    groups = groups_of(judged)
+    unseen = unseen_levels(judged)
+    described = [
+        _described(judged, at, cells_of(judged, at, unseen), groups if number < MOST_SPREADS else None)
+        for number, at in enumerate(order)
+    ]
+    left_out = asked & ~among
+    curved = [at for at in order if asked[at]][: options.columns]
+    return tuple(
+        replace(
+            part,
+            asked=bool(asked[part.position]),
+            impurity=None if impurity is None else float(impurity[part.position]),
+            permutation=None if found is None or left_out[part.position] else float(found.values[part.position]),
+            error=None if found is None or left_out[part.position] else float(found.standard_errors[part.position]),
+            measure="" if found is None else _meaning(judged, found) + without,
+            dependence=_dependence(judged, part.position, options, len(curved)) if part.position in curved else None,
+        )
+        for part in described
+    )
+
+
+def _meaning(judged: Judged, found: Importances) -> str:
+    """What shuffling costs, in words, with the name of the loss that boosted trees lower."""
+    name = loss_name(judged.model)
+    return found.meaning.replace("the loss", f"the loss ({name})") if name else found.meaning
+
+
+def _asked(judged: Judged) -> np.ndarray:
+    """bool[p]: which columns the model asks; under surrogates and of neighbours all."""
+    p = len(judged.model.schema)
+    if judged.is_neighbors or judged.model.missing == "surrogate":
+        return np.ones(p, bool)
+    return np.asarray(sizes_of(judged.model).n_tests > 0)
+
+
+def _rows(judged: Judged, options: Options, n_times: int) -> np.ndarray:
+    """Rows that a model is asked about so many times: no more than are answered in a while."""
+    most = min(options.rows, max(FEWEST_ROWS, int(MOST_WORK / (_work_of_row(judged) * n_times))))
+    return drawn(np.arange(judged.n), most, options.random_state)
+
+
+def _work_of_row(judged: Judged) -> float:
+    """What it costs to ask the model about one row, in trees that it goes down."""
+    model, p = judged.model, len(judged.model.schema)
+    if not judged.is_neighbors:
+        return float(len(model.trees) + p / CELLS_PER_TREE)
+    called = NUMBERS_PER_CALL if model.stored.metric.kind == CALLED else 1
+    return float(model.n_rows * max(called, p / NUMBERS_PER_ROW))
+
+
+def _to_shuffle(judged: Judged, asked: np.ndarray, impurity: np.ndarray | None) -> np.ndarray:
+    """bool[p]: the columns that are shuffled, of those that the model asks."""
+    times = REPEATS * _work_of_row(judged)
+    if impurity is None:
+        return asked & (int(asked.sum()) * FEWEST_ROWS * times <= TOO_LONG * MOST_WORK)
+    most = max(FEWEST_COLUMNS, int(MOST_WORK / (times * min(judged.n, ROWS_TO_SHUFFLE))))
+    among = np.zeros(len(asked), bool)
+    among[np.lexsort((np.arange(len(asked)), -impurity, ~asked))[:most]] = True
+    return among & asked
+
+
+def _order(found: Importances | None, impurity: np.ndarray | None, p: int) -> list[int]:
+    """The columns, those that matter most first."""
+    values = np.zeros(p) if found is None else found.values
+    shares = np.zeros(p) if impurity is None else impurity
+    return np.lexsort((np.arange(p), -shares, -values)).tolist()
+
+
+def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None) -> ColumnPart:
+    """What one column is, without what it does."""
+    column = judged.model.schema.columns[at]
+    here = ~np.isnan(cells)
+    held, weights = cells[np.isfinite(cells)], judged.weights[np.isfinite(cells)]
+    low = high = mean = sd = None
+    quartiles: tuple[float, ...] | None = None
+    if column.kind == "numeric" and len(held):
+        low, high = float(held.min()), float(held.max())
+        mean, sd = mean_and_sd(held, weights)
+        quartiles = _quantiles(held, weights, (0.25, 0.5, 0.75))
+    spread: SpreadPart | None = None
+    if groups is not None and here.any():
+        spread = spread_of(column, cells, groups)
+    return ColumnPart(
+        position=at,
+        name=shorten(written_name(column.name), NAME_WIDTH),
+        kind=column.kind,
+        told=_in_words(column, cells[here], low, high),
+        n_distinct=len(np.unique(cells[here])),
+        n_levels=len(column.levels),
+        missing=float(judged.weights[~here].sum() / judged.weights.sum()),
+        low=low,
+        high=high,
+        mean=mean,
+        sd=sd,
+        quartiles=quartiles,
+        spread=spread,
+    )
+
+
+def _in_words(column: Column, held: np.ndarray, low: float | None, high: float | None) -> str:
+    """What the values of a column are, in a few words."""
+    if not len(held):
+        return "no value"
+    if column.kind != "numeric":
+        n_known, n_levels = len(np.unique(held[held < len(column.levels)])), len(column.levels)
+        return f"{n_known:,} of {counted(n_levels, 'level')}" if n_known < n_levels else counted(n_levels, "level")
+    if low is None or high is None:
+        return "no finite number"
+    least, greatest = (amount(end) for end in (low, high))
+    return f"{least} to {greatest}" if low < high else f"always {least}"
+
+
+def _quantiles(values: np.ndarray, weights: np.ndarray, shares: tuple[float, ...]) -> tuple[float, ...]:
+    """The least value such that at least the share of the weight is not above it."""
+    order = np.argsort(values, kind="stable")
+    passed = np.cumsum(weights[order] / weights.max())
+    places = np.searchsorted(passed, np.array(shares) * passed[-1] * (1.0 - 1e-12))
+    return tuple(values[order[np.minimum(places, len(values) - 1)]].tolist())
+
+
+def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> DependencePart | None:
+    """What the model says along a column; None where no row has a value."""
+    model = judged.model
+    column = model.schema.columns[at]
+    cells = np.asarray(judged.matrix[:, at], np.float64)
+    known = cells[np.isfinite(cells)]
+    if column.kind != "numeric":
+        known = known[(known >= 0) & (known < len(column.levels))]
+    if not len(known):
+        return None
+    if column.kind == "numeric":
+        low, high = middle_range(known)
+        known = known[(known >= low) & (known <= high)]
+    axis = axis_of(column, at, known)
+    rows = _rows(judged, options, n_columns * len(axis.values))
+    codes: list[int] = []
+    if judged.is_classification:
+        codes = list(default_labels(model, 0)) or [0]
+        if len(codes) > MOST_CLASSES:
+            codes = commonest_classes(judged, MOST_CLASSES)
+    name, labels = said_by(model, 0), labels_of(model, 0, codes)
+    if codes:
+        predicted = SaidOf(model.task, name, labels, lambda cells: shares_of(model, cells)[0][:, codes])
+    else:
+        predicted = SaidOf(model.task, name, labels, lambda cells: numbers_of(model, cells)[:, :1])
+    n_lines = SINGLE_ROWS if len(codes) <= 1 else SINGLE_ROWS_OF_CLASSES
+    lines = drawn(np.arange(len(rows)), n_lines, options.random_state, 1)
+    found = dependence(predicted, judged.matrix[rows], [axis], lines=lines, weights=judged.weights[rows])
+    return DependencePart(
+        values=axis.values if axis.is_numeric else (),
+        labels=() if axis.is_numeric else tuple(shorten(text, LABEL_WIDTH) for text in axis.texts),
+        deciles=tuple(axis.deciles.tolist()),
+        lines=tuple(_line(found, place, codes) for place in range(len(found.values))),
+        n_rows=found.n_rows,
+    )
+
+
+def _line(found: DependenceTable, place: int, codes: list[int]) -> DependenceLine:
+    """The means and the single rows of one class, or of the number."""
+    rows = [tuple(float(f"{value:.{ROW_DIGITS}g}") for value in row) for row in found.individual[place].tolist()]
+    name = shorten(found.titles[place], LABEL_WIDTH)
+    return DependenceLine(name, codes[place] if codes else None, tuple(found.values[place].tolist()), tuple(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The rows by their target."""
+
+    names: tuple[str, ...]
+    codes: tuple[int | None, ...]  # of the classes; None for all others together, and for numbers
+    place: np.ndarray  # int64[n]: which of them a row belongs to
+    truth: np.ndarray | None  # float64[n], of a target of numbers
+    weights: np.ndarray  # float64[n]
+
+
+def groups_of(judged: Judged) -> Groups:
+    """Return the rows by the classes of the first output, the commonest ones apart; of numbers all in one group."""
+    if not judged.is_classification:
+        return Groups(("rows",), (None,), np.zeros(judged.n, np.int64), judged.target[:, 0], judged.weights)
+    labels, target = judged.model.classes[0].tolist(), judged.target[:, 0].astype(np.int64)
+    kept = commonest_classes(judged, MOST_GROUPS)
+    names = [shorten(written_level(labels[code]), LABEL_WIDTH) for code in kept]
+    codes: list[int | None] = [*kept]
+    place = np.full(len(labels), len(kept))
+    place[kept] = np.arange(len(kept))
+    if len(kept) < len(labels):
+        names.append(f"{OTHER_CLASSES} ({len(labels) - len(kept)})")
+        codes.append(None)
+    return Groups(tuple(names), tuple(codes), place[target], None, judged.weights)
+
+
+def commonest_classes(judged: Judged, most: int) -> list[int]:
+    """Return the classes with the most judged rows, at most so many, in their order."""
+    n = len(judged.model.classes[0])
+    held = np.bincount(judged.target[:, 0].astype(np.int64), judged.weights, minlength=n)
+    return sorted(np.argsort(-held, kind="stable")[:most].tolist())
+
+
+def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
+    """Return how the values of a column lie, by class or with the mean of the target.
+
+    Parameters
+    ----------
+    column : Column
+    cells : float64[n]
+        Encoded; nan is missing, the code after the last level one that the fit never saw.
+    groups : Groups
+    """
+    if column.kind != "numeric":
+        return _of_levels(column, cells, groups)
+    held = cells[np.isfinite(cells)]
+    distinct = np.unique(held)
+    if len(distinct) <= FEW_NUMBERS:
+        digits = gap_digits(distinct, least=4).tolist()
+        labels = [written_number(value, digits=n) for value, n in zip(distinct.tolist(), digits, strict=True)]
+        at = np.where(np.isfinite(cells), np.searchsorted(distinct, cells), len(distinct))
+        return _counted(None, [*labels, MISSING], at, groups)
+    low, high = middle_range(held)
+    edges = edges_of(low, high, whole=bool((held == np.rint(held)).all()))
+    n_cells = len(edges) - 1
+    at = np.clip(np.searchsorted(edges, cells, side="right") - 1, 0, n_cells - 1)
+    at[~np.isfinite(cells)] = n_cells
+    spread = _counted(tuple(edges.tolist()), [""] * n_cells, at, groups)
+    return replace(spread, n_beyond=int(((held < low) | (held > high)).sum()))
+
+
+def edges_of(low: float, high: float, *, whole: bool) -> np.ndarray:
+    """Return the ends of cells of one width over a range; of whole numbers each cell holds as many of them.
+
+    Examples
+    --------
+    >>> edges_of(70.0, 82.0, whole=True)[[0, 1, -1]].tolist(), edges_of(0.0, 12.0, whole=False)[[0, 1, -1]].tolist()
+    ([69.5, 70.5, 82.5], [0.0, 0.5, 12.0])
+    """
+    if whole and max(abs(low), abs(high)) < MOST_WHOLE:
+        width = np.ceil((high - low + 1) / N_CELLS)
+        return np.asarray(low - 0.5 + width * np.arange(np.ceil((high - low + 1) / width) + 1))
+    share = np.linspace(0.0, 1.0, N_CELLS + 1)
+    # Not low + share * (high - low): the ends may lie further apart than float64 reaches.
+    edges = low * (1.0 - share) + high * share
+    edges[0], edges[-1] = low, high
+    return np.asarray(edges)
+
+
+def middle_range(held: np.ndarray) -> tuple[float, float]:
+    """Return the ends of an axis for some numbers: all of them, or, where a few lie far off, those of all but these.
+
+    Parameters
+    ----------
+    held : float64[n], n >= 1, finite
+
+    Examples
+    --------
+    >>> middle_range(np.arange(300.0)), middle_range(np.append(np.arange(300.0), 1e6))
+    ((0.0, 299.0), (1.0, 299.0))
+    """
+    low, high = float(held.min()), float(held.max())
+    inner, outer = np.quantile(held, (FAR_OFF, 1.0 - FAR_OFF), method="inverted_cdf").tolist()
+    # Halves: the whole may be beyond float64.
+    return (inner, outer) if inner < outer and high / 2 - low / 2 > SQUEEZED * (outer / 2 - inner / 2) else (low, high)
+
+
+def _of_levels(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
+    """A bar for each of the commonest levels; what is left over, and missing cells, at the end."""
+    n_levels = len(column.levels)
+    missing = np.isnan(cells)
+    codes = np.where(missing, n_levels, cells).astype(np.int64)
+    held = np.bincount(codes, groups.weights, minlength=n_levels + 1)[:n_levels]
+    shown = np.argsort(-held, kind="stable")[:MOST_LEVELS]
+    shown = shown[held[shown] > 0]
+    if column.kind == "ordinal":
+        shown = np.sort(shown)
+    place = np.full(n_levels + 1, len(shown))
+    place[shown] = np.arange(len(shown))
+    place[n_levels] = len(shown) + 1
+    at = place[codes]
+    at[missing] = len(shown) + 2
+    labels = [shorten(written_level(column.levels[code]), LABEL_WIDTH) for code in shown.tolist()]
+    n_others = int((held > 0).sum()) - len(shown)
+    return _counted(None, [*labels, f"{OTHERS} ({n_others})" if n_others else OTHERS, UNSEEN, MISSING], at, groups)
+
+
+def _counted(edges: tuple[float, ...] | None, labels: list[str], at: np.ndarray, groups: Groups) -> SpreadPart:
+    """The weight of the rows in each cell; cells of levels without rows (others, missing) are left out.
+
+    Parameters
+    ----------
+    edges : tuple of float, or None
+        With them rows beyond the last cell, which are missing, do not count.
+    labels : list of str
+        Of the cells.
+    at : int64[n]
+        Cell of each row.
+    groups : Groups
+    """
+    n_cells = len(labels)
+    inside = at < n_cells
+    at, place, weights = at[inside], groups.place[inside], groups.weights[inside]
+    parts = np.zeros((len(groups.names), n_cells))
+    np.add.at(parts, (place, at), weights)
+    kept = np.arange(n_cells) if edges is not None else np.flatnonzero(parts.sum(axis=0) > 0)
+    means: tuple[float | None, ...] | None = None
+    errors: tuple[float | None, ...] | None = None
+    if groups.truth is not None:
+        pairs = [_mean_in(groups.truth[inside][at == cell], weights[at == cell]) for cell in kept.tolist()]
+        means, errors = tuple(mean for mean, _ in pairs), tuple(error for _, error in pairs)
+    return SpreadPart(
+        edges=edges,
+        labels=() if edges is not None else tuple(labels[cell] for cell in kept.tolist()),
+        names=groups.names,
+        codes=groups.codes,
+        parts=tuple(tuple(part[kept].tolist()) for part in parts),
+        means=means,
+        errors=errors,
+    )
+
+
+def _mean_in(truth: np.ndarray, weights: np.ndarray) -> tuple[float | None, float | None]:
+    """The weighted mean of some targets, and its standard error, of as many rows as the weights are worth (Kish 1965).
+
+    None where there are too few.
+    """
+    if not len(truth):
+        return None, None
+    mean, sd = mean_and_sd(truth, weights)
+    return mean, None if len(truth) < FEWEST_FOR_ERROR else sd / float(np.sqrt(rows_worth(len(truth), weights)))
+
+
+def mean_and_sd(values: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Return the weighted mean and the standard deviation (with n - 1) of finite numbers; 0 for a single one.
+
+    Examples
+    --------
+    >>> mean_and_sd(np.array([1.0, 3.0]), np.ones(2))
+    (2.0, 1.4142135623730951)
+    """
+    # Sums and squares of numbers near the end of float64 overflow; powers of two change no digit.
+    exponent = int(np.frexp(np.abs(values).max())[1])
+    small, share = np.ldexp(values, -exponent), weights / weights.max()
+    share = share / share.sum()
+    mean = float((small * share).sum())
+    n = len(values)
+    variance = float((np.square(small - mean) * share).sum()) * n / (n - 1) if n > 1 else 0.0
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(mean, exponent)), float(np.ldexp(np.sqrt(variance), exponent))

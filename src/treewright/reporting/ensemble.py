@@ -1,0 +1,406 @@
+"""The section of many trees: what they are like, how they agree, some of them, and one tree in place of all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.data.bin_rows import bin_rows
+from treewright.explain.importance import Sizes, sizes_of
+from treewright.model.aggregation import output_columns
+from treewright.model.data import ModelData
+from treewright.model.summary import counted, score_names, summarize
+from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
+from treewright.predict.ensemble import contents_of
+from treewright.predict.walks import answers_of_tree as said_by_tree
+from treewright.predict.walks import leaf_rows_of_bins
+from treewright.reporting.judged import Judged, Options, rows_drawn
+from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
+from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
+from treewright.show.ensemble import COMBINED, LINKED
+from treewright.show.page.parts import (
+    CurvePart,
+    EnsemblePart,
+    ExamplesPart,
+    MemberPart,
+    SurrogateWords,
+    TreePart,
+    TreeSpreadPart,
+)
+from treewright.show.page.tree import tree_part
+from treewright.tree.packed import PackedTrees
+from treewright.tree.writing import shorten
+
+CELLS = 12  # of a histogram
+MOST_NODES = 127  # of a tree that stands beside others
+MOST_COMPARED = 200  # trees that are compared with each other
+MOST_ROWS = 20_000
+LEAST_ROWS = 10  # with fewer, a part of them tells nothing
+TO_JUDGE, TO_JUDGE_SHOWN = 1 / 3, "1/3"  # of the rows; the others grow the tree
+LEAST_IN_LEAF, MOST_IN_LEAF, LEAVES_TO_FILL = 2, 20, 50
+
+
+def ensemble_part(judged: Judged, options: Options, standing: Standing | None = None) -> EnsemblePart | None:
+    """What the page tells of many trees; None of a single one and of neighbours.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+    standing : Standing, optional
+        The tree that stands for all (``surrogate_part``).
+    """
+    if judged.is_neighbors or judged.model.combine == "single":
+        return None
+    model = judged.model
+    kind = "boosting" if model.boosting is not None else "forest" if model.tree_weights is None else "adaboost"
+    n_scores = 1 if model.boosting is None else model.boosting.n_scores
+    n_rounds = 0 if kind == "forest" else len(model.trees) // n_scores
+    curves: list[CurvePart]
+    notes: list[str]
+    if kind == "forest":
+        curve, own_notes = forest_curve(judged, options)
+        curves, notes = [curve], list(own_notes)
+    else:
+        curves, notes = (boosting_curves if kind == "boosting" else adaboost_curves)(judged, options, n_rounds)
+    agreement = None if kind == "boosting" else agreement_of(judged, options)
+    sizes = sizes_of(model)
+    members = members_of(judged, sizes, agreement, options.trees)
+    if standing is None:
+        notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} judged rows, there are {judged.n}.")
+    return EnsemblePart(
+        kind=kind,
+        headline=headline_of(model, n_rounds),
+        n_trees=len(model.trees),
+        n_rounds=n_rounds,
+        curves=tuple(curves),
+        sizes=size_parts(sizes),
+        agreement=None if agreement is None else agreement_part(judged, agreement),
+        members=members,
+        surrogate=None if standing is None else standing.words,
+        notes=tuple(notes),
+        first=first_shown(members, agreement, standing),
+    )
+
+
+def first_shown(members: tuple[MemberPart, ...], agreement: Agreement | None, standing: Standing | None) -> int | None:
+    """The single tree most like all, where the tree that stands for all is not to be read as them.
+
+    Of boosted trees none: each answers another question.
+    """
+    if standing is None or not standing.words.warning or agreement is None:
+        return None
+    alike = agreement.with_all[[member.number for member in members]]
+    return int(np.nanargmax(alike)) if np.isfinite(alike).any() else None
+
+
+def headline_of(model: ModelData, n_rounds: int) -> str:
+    """How many trees there are and how they answer together."""
+    trees = counted(len(model.trees), "tree")
+    if model.boosting is not None:
+        each = "one" if model.boosting.n_scores == 1 else f"one for each of {model.boosting.n_scores} scores"
+        prediction = LINKED.get(model.boosting.link, model.boosting.link)
+        return (
+            f"{trees}, grown in {counted(n_rounds, 'round')} ({each} a round), each on what those before left over. "
+            f"Their numbers add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "
+            f"{prediction}."
+        )
+    if model.tree_weights is not None:
+        prediction = (
+            "the class that has most of the weight of the trees"
+            if model.combine == "vote"
+            else "the weighted median of their predictions"
+        )
+        return (
+            f"{trees}, grown one after another, each on rows weighed by what those before got wrong. The prediction is "
+            f"{prediction}."
+        )
+    prediction = COMBINED.get((model.task, model.combine), model.combine)
+    return f"{trees}, each grown by itself. The prediction is {prediction}."
+
+
+class Agreement(NamedTuple):
+    """How trees stand to each other, on some rows.
+
+    ``with_all`` float64[n_trees]: of each tree the share of the rows with the answer of all trees together, or the
+    correlation with their number; ``between`` the mean of the same over pairs of trees, nan for one tree.
+    ``n_rows``: rows that were asked about.
+    """
+
+    with_all: np.ndarray
+    between: float
+    n_rows: int
+
+
+def size_parts(sizes: Sizes) -> tuple[TreeSpreadPart, ...]:
+    """How many leaves the trees have, and how deep they are."""
+    return tuple(
+        sizes_spread(name, title, numbers.astype(np.float64))
+        for name, title, numbers in (
+            ("leaves", "Leaves of the trees", sizes.n_leaves),
+            ("depth", "Depth of the trees", sizes.depth),
+        )
+    )
+
+
+def sizes_spread(name: str, title: str, numbers: np.ndarray) -> TreeSpreadPart:
+    """Whole numbers, one per tree, as a histogram."""
+    least, most = int(numbers.min()), int(numbers.max())
+    step = max(1, -(-(most - least + 1) // CELLS))
+    starts = list(range(least, most + 1, step))
+    counts = np.bincount(((numbers - least) // step).astype(np.int64), minlength=len(starts))
+    labels = [f"{start}" if step == 1 else f"{start} to {start + step - 1}" for start in starts]
+    middle = f"{float(np.median(numbers)):.1f}".removesuffix(".0")
+    same = f"From {least} to {most}, half of the trees up to {middle}."
+    if least == most:
+        size = f"has {counted(least, 'leaf', 'leaves')}" if name == "leaves" else f"is {least} deep"
+        same = f"Every tree {size}."
+    edges = None if step == 1 else tuple(start - 0.5 for start in [*starts, starts[-1] + step])
+    return TreeSpreadPart(
+        name, title, same, least, float(np.median(numbers)), most, tuple(labels), tuple(counts.tolist()), edges, name
+    )
+
+
+def agreement_of(judged: Judged, options: Options) -> Agreement:
+    """Ask every tree about some of the judged rows and compare the answers, of the first output.
+
+    Of trees that answer together, not of boosted ones: each of those answers another question.
+    """
+    model = judged.model
+    rows = rows_drawn(judged.n, options.rows, options.random_state)
+    weights = judged.weights[rows]
+    answers = answers_of_trees(model, judged.matrix[rows])
+    if judged.is_classification:
+        together = judged.codes[rows, 0]
+        with_all = np.average(answers == together[:, None], axis=0, weights=weights)
+        between = pairs_alike(answers, weights)
+    else:
+        together = judged.numbers[rows, 0]
+        with_all = correlations(np.column_stack([together, answers]), weights)[0, 1:]
+        table = correlations(answers[:, compared(answers.shape[1])], weights)
+        pairs = table[np.triu_indices(len(table), 1)]
+        between = float(np.nanmean(pairs)) if np.isfinite(pairs).any() else float("nan")
+    return Agreement(with_all, between, len(rows))
+
+
+def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
+    """The agreement as a histogram and in words; None where no tree can be compared."""
+    held = found.with_all[np.isfinite(found.with_all)]
+    if not len(held):
+        return None
+    is_share = judged.is_classification
+    low, high = float(held.min()), float(held.max())
+    ends = np.linspace(low, high, 11) if high > low else np.array([low, low])
+    counts = np.histogram(held, ends)[0] if high > low else np.array([len(held)])
+
+    def text(value: float) -> str:
+        return f"{100 * value:.1f} %" if is_share else f"{value:.3f}"
+
+    cells = pairwise(ends.tolist())
+    labels = tuple(text(start) if start == end else f"{text(start)} to {text(end)}" for start, end in cells)
+    rows = counted(found.n_rows, "judged row")
+    if is_share:
+        words = f"On {rows} a tree says the same as all together for {text(float(np.mean(held)))} on average"
+        pairs = f"; two trees say the same for {text(found.between)}" if np.isfinite(found.between) else ""
+    else:
+        mean = text(float(np.mean(held)))
+        words = f"On {rows} the numbers of a tree and of all together correlate by {mean} on average"
+        pairs = f"; those of two trees by {text(found.between)}" if np.isfinite(found.between) else ""
+    title = "How often each tree says what all say" if is_share else "How each tree's numbers follow those of all"
+    more = ". The less alike good trees are, the more their mean gains."
+    return TreeSpreadPart(
+        "agreement", title, words + pairs + more, low, float(np.median(held)), high, labels, tuple(counts.tolist()),
+        tuple((100 * ends if is_share else ends).tolist()) if high > low else None,
+        f"% of the {counts_of(judged)}" if is_share else "correlation",
+    )  # fmt: skip
+
+
+def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
+    """What each tree says alone of the first output: int64 or float64 [n, n_trees]."""
+    contents, trees = contents_of(model), model.trees
+    columns = output_columns(model)[0] if model.classes else slice(0, 1)
+    n_trees = len(trees)
+    answers = np.empty((len(matrix), n_trees), np.int64 if model.classes else np.float64)
+    packed = trees if isinstance(trees, PackedTrees) else None
+    cells, every = (None if packed is None else bin_rows(packed.bins, matrix)), np.arange(len(matrix), dtype=np.int32)
+    for at in range(n_trees):
+        if packed is not None and cells is not None:
+            of_tree = contents[0].take(leaf_rows_of_bins(packed, cells, every, at), axis=0)[:, columns]
+        else:
+            of_tree = said_by_tree(model, trees[at], contents[at], matrix, None)[:, columns]
+        answers[:, at] = of_tree.argmax(axis=1) if model.classes else of_tree[:, 0]
+    return answers
+
+
+def compared(n_trees: int) -> np.ndarray:
+    """The trees that are compared pair by pair: all, or some at like distances."""
+    return np.unique(np.linspace(0, n_trees - 1, min(n_trees, MOST_COMPARED)).round().astype(np.int64))
+
+
+def pairs_alike(answers: np.ndarray, weights: np.ndarray) -> float:
+    """The mean over pairs of trees of the share of the rows with equal answers; nan for one tree."""
+    answers = answers[:, compared(answers.shape[1])]
+    n_trees = answers.shape[1]
+    if n_trees < 2:
+        return float("nan")
+    alike = 0.0
+    for code in np.unique(answers):
+        votes = (answers == code).sum(axis=1)
+        # Ordered pairs of trees that both say it.
+        alike += float((weights * votes * (votes - 1)).sum())
+    return alike / (n_trees * (n_trees - 1) * float(weights.sum()))
+
+
+def correlations(numbers: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float64[k, k]: correlations of columns over weighted rows; nan where a column does not vary."""
+    shares = weights / weights.sum()
+    scale = np.abs(numbers).max(axis=0)
+    numbers = numbers / np.where(scale > 0, scale, 1.0)
+    apart = numbers - shares @ numbers
+    products = (apart * shares[:, None]).T @ apart
+    spread = np.sqrt(np.diag(products))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = products / np.outer(spread, spread)
+    found[:, spread < 1e-12] = np.nan
+    found[spread < 1e-12] = np.nan
+    return np.clip(found, -1.0, 1.0)
+
+
+def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: int) -> tuple[MemberPart, ...]:
+    """Some trees to look at: the first ones, and the one that is most like all (of boosted trees the last)."""
+    model = judged.model
+    n_trees = len(model.trees)
+    special = n_trees - 1
+    if agreement is not None and np.isfinite(agreement.with_all).any():
+        special = int(np.nanargmax(agreement.with_all))
+    numbers = list(range(min(most, n_trees)))
+    if numbers and special not in numbers:
+        numbers[-1] = special
+    moves = moved_by_trees(judged, numbers) if model.boosting is not None else []
+    found = []
+    for place, number in enumerate(numbers):
+        leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
+        label = f"Tree {number + 1} of {n_trees}{score_of(model, number)}, {leaves}"
+        words = f"Moves its score by {moves[place]:.4g} on average over the judged rows." if moves else ""
+        if agreement is not None:
+            words = stands(judged, float(agreement.with_all[number]))
+            label += ", most like all" if number == special else ""
+        part = tree_part(model, number, title=f"Tree {number + 1} of {n_trees}", max_nodes=MOST_NODES)
+        # Rules are long, and the page finds the way by itself.
+        part = replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))
+        found.append(MemberPart(number, label, words, part))
+    return tuple(found)
+
+
+def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
+    """Of some boosted trees the mean size of what they add to their score, over the judged rows."""
+    packed = judged.model.trees
+    cells, every = bin_rows(packed.bins, judged.matrix), np.arange(judged.n, dtype=np.int32)
+    adds = np.abs(packed.leaf_value[:, 0].astype(np.float64))
+    return [
+        float(np.average(adds[leaf_rows_of_bins(packed, cells, every, number)], weights=judged.weights))
+        for number in numbers
+    ]
+
+
+def score_of(model: ModelData, number: int) -> str:
+    """Of a boosted tree its round and the score that it adds to."""
+    if model.boosting is None:
+        return ""
+    n_scores = model.boosting.n_scores
+    if n_scores == 1:
+        return f" (round {number + 1})"
+    name = shorten(score_names(model)[number % n_scores] or f"score {number % n_scores + 1}", 40)
+    return f" (round {number // n_scores + 1}, {name})"
+
+
+def counts_of(judged: Judged) -> str:
+    """What shares are shares of."""
+    return "weight" if judged.is_weighted else "rows"
+
+
+def stands(judged: Judged, value: float) -> str:
+    """How a tree stands to all."""
+    if not np.isfinite(value):
+        return ""
+    if judged.is_classification:
+        return f"Says the same as all together for {100 * value:.1f} % of the {counts_of(judged)}."
+    return f"Its numbers correlate with those of all together by {value:.3f}."
+
+
+class Standing(NamedTuple):
+    """The tree as the page shows it, its words, and the judged rows as this tree alone judges them."""
+
+    tree: TreePart
+    words: SurrogateWords
+    judged: Judged
+
+
+def surrogate_part(judged: Judged, options: Options) -> Standing | None:
+    """Grow a tree on what many trees say of two thirds of the judged rows, and judge it on the others.
+
+    None of a single tree, of neighbours, and of fewer than ``LEAST_ROWS`` rows.
+    """
+    if judged.is_neighbors or judged.model.combine == "single" or judged.n < LEAST_ROWS:
+        return None
+    rows = rows_drawn(judged.n, MOST_ROWS, options.random_state)
+    weights = None if judged.weights_given is None else judged.weights[rows]
+    found = surrogate_of_model(
+        judged.model, judged.matrix[rows], weights, min_samples_leaf=rows_of_a_leaf(len(rows)), test_size=TO_JUDGE,
+        random_state=options.random_state, n_jobs=options.n_jobs,
+    )  # fmt: skip
+    title = f"One tree in place of {found.of}"
+    one = found.estimator.model_
+    # The truth of the judged rows in its nodes, as a single tree has it.
+    alone = replace(judged, model=one, estimator=found.estimator)
+    part = tree_with_judges(tree_part(one, title=title), alone)
+    return Standing(part, surrogate_words(found, title, judged.n, len(rows), one_answer=part.nodes[0].said), alone)
+
+
+def rows_of_a_leaf(n: int) -> int:
+    """How many rows a leaf has at least, of so many before some are kept aside: a single row says little.
+
+    Examples
+    --------
+    >>> [rows_of_a_leaf(n) for n in (20, 300, 20_000)]
+    [2, 4, 20]
+    """
+    return max(LEAST_IN_LEAF, min(MOST_IN_LEAF, round((1 - TO_JUDGE) * n / LEAVES_TO_FILL)))
+
+
+def examples_beside(judged: Judged, standing: Standing, options: Options) -> ExamplesPart:
+    """Rows to follow: what is said of them is what all trees say, the way is that of the tree that stands for them.
+
+    Its leaves hold answers of the trees, not the truth of rows: there is no interval around them.
+    """
+    part = examples_part(standing.judged, replace(options, examples=0), standing.tree)
+    summary = summarize(standing.judged.model, 0)
+    rows = tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist())
+    supports = tuple(replace(each, intervals=tuple(None for _ in each.intervals)) for each in part.supports)
+    return replace(part, rows=rows, supports=supports, interval="")
+
+
+def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int, one_answer: str) -> SurrogateWords:
+    """What the page says of the tree."""
+    drawn = f" ({counted(n_asked, 'row')} of {n:,} drawn at random)" if n_asked < n else ""
+    size = f"{counted(found.n_leaves, 'leaf', 'leaves')}, depth {found.depth}"
+    says_more = not found.fidelity <= found.one_answer  # also where the rows do not tell
+    always = f"always answering {one_answer}" if found.measure == "agreement" else "one number for all rows"
+    return SurrogateWords(
+        title=title,
+        words=f"A tree of {size}, grown on what {found.of} {found.verb} of {counted(found.n_fit, 'row')}{drawn}, "
+        f"{found.words}.",
+        measure=found.measure,
+        fidelity=found.fidelity,
+        low=found.low,
+        high=found.high,
+        n_fit=found.n_fit,
+        n_judged=found.n_judged,
+        n_leaves=found.n_leaves,
+        command=f"treewright.model_selection.surrogate_tree(fitted, X, max_leaf_nodes={LEAVES}, "
+        f"min_samples_leaf={rows_of_a_leaf(n_asked)}, test_size={TO_JUDGE_SHOWN})",
+        warning="" if says_more else f"This tree tells no more than {always}: do not read it as the model.",
+    )

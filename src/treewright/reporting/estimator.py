@@ -1,0 +1,285 @@
+"""What a report takes from estimators beside their model.
+
+A model made by an estimator holds its parameters as facts, so that a report made from the model alone has folds to fit
+as well (``estimator_of``). The facts are plain JSON, and a function, or a label without a JSON form, is there by the
+name of its type only: the estimator counts only where its own facts would be those of the model again, and where what
+they name is in the model. A fitted estimator may also keep the rows of its fit, and a forest knows which of them each
+tree left out. The shuffles are those of ``importances("permutation", X, y)``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from treewright.boosting.fewer_rounds import losses_of_model
+from treewright.core.threads import resolve_jobs
+from treewright.data.kinds import resolve
+from treewright.data.schema import Schema
+from treewright.estimators.base import Estimator as Reported
+from treewright.estimators.forest import Forest as ForestCurve
+from treewright.estimators.trees import SingleTree as TreeEstimator
+from treewright.exceptions import DataError, ParameterError, TooLargeError
+from treewright.fitted import Model
+from treewright.fitted.neighbors import NeighborsModel
+from treewright.forest.importance_table import Importances
+from treewright.forest.out_of_bag import OobCurve
+from treewright.learn.importance import (
+    SQUARED,
+    WRONG,
+    error_of_answers,
+    mean_of_repeats,
+    permutation_importances,
+    permutation_of_trees,
+    rises_of,
+)
+from treewright.learn.params import plain as plain_parameters
+from treewright.neighbors.ranks import CALLED
+from treewright.prune.methods import Rows
+from treewright.prune.methods import Rows as OtherRows
+from treewright.reporting.judged import Judged, codes_of, numbers_of
+
+# Algorithm, as facts name it -> its estimator for classes, for numbers.
+ONE_TREE = {
+    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "id3": ("ID3Classifier", None),
+    "c45": ("C45Classifier", None),
+    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
+}
+MANY_TREES = {
+    "random_forest": ("RandomForestClassifier", "RandomForestRegressor"),
+    "extra_trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": ("BaggingClassifier", "BaggingRegressor"),
+    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
+    "gradient_boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
+}
+NEIGHBORS = {"nearest_neighbors": ("KNeighborsClassifier", "KNeighborsRegressor")}
+# Parameters that map columns, classes or names to something; facts hold them as pairs.
+MAPPINGS = ("class_weight", "metric_params", "monotonic_cst", "nominal", "ordinal", "scale")
+DECLARATIONS = ("nominal", "ordinal", "numeric")
+PAIR = 2
+REPEATS = 5  # shuffles of a column
+POINTS_OF_TREES = 60  # of a curve over the number of trees
+MOST_OUT_OF_BAG = 100_000_000  # rows of the fit times trees
+
+
+def estimator_of(model: Model | NeighborsModel) -> Any:
+    """Return an unfitted estimator with the parameters of the fit that made a model.
+
+    Parameters
+    ----------
+    model : Model or NeighborsModel
+
+    Returns
+    -------
+    estimator or None
+        None where the facts do not tell: a function of the user was a parameter, the model is one of many trees, or it
+        comes from elsewhere. Of a generator as ``random_state`` the estimator has no seed.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> est = tw.DecisionTreeClassifier(max_depth=2, class_weight={"in": 2.0})
+    >>> model = est.fit({"sky": ["sun", "rain", "sun"]}, ["out", "in", "in"]).model_
+    >>> estimator_of(model)
+    DecisionTreeClassifier(class_weight={'in': 2.0}, max_depth=2)
+    """
+    if isinstance(model, NeighborsModel):
+        known: Mapping[str, Any] = NEIGHBORS
+        called = model.stored.metric.kind == CALLED
+    else:
+        known = ONE_TREE if model.combine == "single" else MANY_TREES
+        called = False
+    stated = model.facts.get("parameters")
+    if called or not isinstance(stated, Mapping):
+        return None
+    base = None
+    if isinstance(stated.get("estimator"), str):
+        base = _member_of(model)
+        if base is None or type(base).__name__ != stated["estimator"]:
+            return None
+    return _made(known, model, model.facts.get("algorithm"), stated, base)
+
+
+def _member_of(model: Model | NeighborsModel) -> Any:
+    """The estimator of the members of bagging or AdaBoost; None where the facts do not tell."""
+    member = model.facts.get("member")
+    stated = member.get("parameters") if isinstance(member, Mapping) else None
+    if not isinstance(member, Mapping) or not isinstance(stated, Mapping):
+        return None
+    return _made(ONE_TREE, model, member.get("algorithm"), stated)
+
+
+def _made(
+    known: Mapping[str, Any], model: Model | NeighborsModel, algorithm: Any, stated: Mapping[str, Any], base: Any = None
+) -> Any:
+    """An estimator with these parameters; None where there is none, or it would not be the same."""
+    homes = known.get(algorithm) if isinstance(algorithm, str) else None
+    name = None if homes is None else homes[0 if model.task == "classification" else 1]
+    if name is None:
+        return None
+    parameters = {name: _restored(name, value) for name, value in stated.items()}
+    if isinstance(parameters.get("random_state"), str):
+        parameters["random_state"] = None
+    if base is not None:
+        parameters["estimator"] = base
+    try:
+        made = getattr(import_module("treewright"), name)(**parameters)
+        made._validate_params()
+    except (TypeError, ValueError):
+        return None
+    return made if _is_whole(made, stated) and _fits(made, model) else None
+
+
+def _restored(name: str, value: Any) -> Any:
+    """A parameter as a user writes it: pairs become a mapping where the parameter can be one."""
+    if name not in MAPPINGS or not isinstance(value, list):
+        return value
+    if value and all(_is_pair(name, entry) for entry in value):
+        return {entry[0]: entry[1] for entry in value}
+    if name == "class_weight":  # a mapping for each output
+        return [_restored(name, entry) if isinstance(entry, list) else entry for entry in value]
+    return [tuple(entry) if isinstance(entry, list) else entry for entry in value]
+
+
+def _is_pair(name: str, entry: Any) -> bool:
+    """Whether an entry of a list is a key with its value."""
+    if not isinstance(entry, list) or len(entry) != PAIR or isinstance(entry[0], list):
+        return False
+    return name != "nominal" or entry[1] is None or isinstance(entry[1], list)
+
+
+def _is_whole(made: Any, stated: Mapping[str, Any]) -> bool:
+    """Whether the estimator's own facts would be these again, but for a seed that was a generator."""
+    own = plain_parameters(made.get_params(deep=False))
+    return {name: value for name, value in own.items() if name in stated} == {
+        name: None if name == "random_state" and isinstance(value, str) else value for name, value in stated.items()
+    }
+
+
+def _fits(made: Any, model: Model | NeighborsModel) -> bool:
+    """Whether the columns, levels and classes that the parameters name are those of the model."""
+    given = made.get_params(deep=False)
+    known = {label for labels in model.classes for label in labels.tolist()}
+    if not known.issuperset(_labels_in(given.get("class_weight"))):
+        return False
+    groups = given.get("interaction_cst")
+    if isinstance(groups, list) and not all(isinstance(group, list | tuple) for group in groups):
+        return False  # sets are there by the name of their type
+    return model.schema is None or _declares(given, model.schema)
+
+
+def _labels_in(class_weight: Any) -> Iterator[Any]:
+    """The labels that class weights are stated for."""
+    for entry in class_weight if isinstance(class_weight, list) else [class_weight]:
+        if isinstance(entry, Mapping):
+            yield from entry
+
+
+def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
+    """Whether declarations of columns lead to the model's own columns."""
+    try:
+        declared = resolve(schema.names, *(given.get(name) for name in DECLARATIONS))
+        for name in ("monotonic_cst", "scale"):
+            if isinstance(given.get(name), Mapping):
+                resolve(schema.names, list(given[name]), None, None)
+    except (DataError, ParameterError):
+        return False
+    return all(
+        schema.columns[at].kind == declaration.kind
+        and (not declaration.levels or declaration.levels == schema.columns[at].levels)
+        for at, declaration in declared.items()
+    )
+
+
+def tree_estimator(judged: Judged) -> TreeEstimator | None:
+    """The fitted estimator around the tree; None where the report is made from a model."""
+    found = judged.estimator
+    if not isinstance(found, TreeEstimator):
+        found = getattr(found, "estimator_", None)  # of ``PrunedTree``
+    return found if isinstance(found, TreeEstimator) else None
+
+
+def kept_rows(estimator: Any) -> Any:
+    """The encoded rows of the fit, where the estimator keeps them: single trees do, up to 32 MB."""
+    return getattr(estimator, "__dict__", {}).get("_rows")
+
+
+def is_ours(given: Any) -> bool:
+    """Whether something is an estimator of this library, fitted or not."""
+    return isinstance(given, Reported)
+
+
+def shuffled(
+    judged: Judged, rows: np.ndarray, among: np.ndarray | None = None, *, seed: int = 0, n_jobs: int | None = None
+) -> Importances | None:
+    """Return how much worse the model is when a column is shuffled among some rows, over five shuffles.
+
+    Parameters
+    ----------
+    judged : Judged
+    rows : int64[m]
+        The rows among which it is.
+    among : bool[p], optional
+        Only these columns are shuffled, the rise of the others is 0; all of nearest neighbours.
+    seed : int >= 0
+    n_jobs : int or None
+
+    Returns
+    -------
+    Importances or None
+        Boosted trees: the rise of the loss that they were grown to lower. Others: of the share of wrong answers, or of
+        the squared error. None where that cannot be told: errors beyond float64, or a loss that is a function unknown
+        here.
+    """
+    model = judged.model
+    matrix, target, weights = judged.matrix[rows], judged.target[rows], judged.weights[rows]
+    own = None if (weights == weights[0]).all() else weights
+    n_threads = resolve_jobs(n_jobs)
+    try:
+        if judged.is_neighbors:
+            return _of_neighbors(judged, matrix, target, own, seed)
+        if model.boosting is not None:
+            losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
+            others = OtherRows(matrix, target, own)
+            return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
+        return permutation_of_trees(
+            model, matrix, target, own, n_repeats=REPEATS, seed=seed, n_jobs=n_threads, among=among
+        )
+    except (DataError, TooLargeError):
+        return None
+
+
+def _of_neighbors(
+    judged: Judged, matrix: np.ndarray, target: np.ndarray, weights: np.ndarray | None, seed: int
+) -> Importances:
+    """Of nearest neighbours: every column is asked."""
+    model = judged.model
+    answers = codes_of if judged.is_classification else numbers_of
+    error = error_of_answers(lambda cells: answers(model, np.ascontiguousarray(cells)), model.task, target, weights)
+    by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
+    what = WRONG if judged.is_classification else SQUARED
+    return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)
+
+
+def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:
+    """The curve of a forest that has rows left out, or why there is none."""
+    model, est = judged.model, judged.estimator
+    no_curve = "There is no out-of-bag curve:"
+    if est is None:
+        return None, f"{no_curve} a model without its estimator does not know the rows of its fit."
+    if not isinstance(est, ForestCurve):
+        score = getattr(est, "oob_score_", None)
+        what = "accuracy" if judged.is_classification else "R2"
+        known = f" Out of bag, with all trees, the {what} is {score:.4g} (oob_score_)." if score is not None else ""
+        return None, f"{no_curve} {type(est).__name__} does not keep the rows of its fit.{known}"
+    n_fit = int(model.facts.get("n_samples", 0))
+    if n_fit * len(model.trees) > MOST_OUT_OF_BAG:
+        return None, f"{no_curve} {n_fit:,} rows of the fit times {len(model.trees)} trees take long; ask oob_curve()."
+    try:
+        return est.oob_curve(points=POINTS_OF_TREES), ""
+    except (ParameterError, TooLargeError) as error:
+        return None, f"{no_curve} {error}."

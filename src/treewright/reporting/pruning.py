@@ -1,0 +1,573 @@
+"""How far the tree can be cut back: the path, who judges it, and the other pruners.
+
+The path, its errors and the trees are those of ``model_selection.pruning_path`` and ``prune``: the same losses, weights
+and folds (``model_selection.path_judges``). The page shows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from treewright.core.notices import listening
+from treewright.core.threads import resolve_jobs
+from treewright.core.whole import is_whole
+from treewright.data.take import count_rows
+from treewright.data.target import check_weights
+from treewright.data.weights import warn_of_small_weights
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.fitted import Model
+from treewright.judge.folds import Split, as_array, check_tested_once, folds_within, splits_of
+from treewright.judge.scores import WORDS
+from treewright.model.summary import cuts_of, pruning_text
+from treewright.model_selection.path import DEFAULT_FOLDS, step_by
+from treewright.model_selection.path_judges import (
+    FoldRows,
+    GivenRows,
+    View,
+    along_path,
+    by_encoded_rows,
+    by_folds,
+    depths_along,
+    loss_of,
+    mean_errors,
+    rows_that_judge,
+    whole_tree,
+)
+from treewright.predict.fractional import rows_with_missing
+from treewright.predict.values import predict_codes
+from treewright.prune.cost_complexity import Path, PathLoss, path_of, risks_along, subtree_at
+from treewright.prune.costs import Risk
+from treewright.prune.methods import METHODS, PruneLog
+from treewright.prune.reduced_error import check_holdout
+from treewright.prune.requirements import criterion_of
+from treewright.reporting.estimator import estimator_of, kept_rows, tree_estimator
+from treewright.reporting.judged import Judged, Options
+from treewright.reporting.tree import tree_with_judges
+from treewright.show.page.parts import Matrix, PrunerPart, PruningPart, TreePart
+from treewright.show.page.tree import MAX_NODES, tree_part
+from treewright.tree.arrays import Tree
+from treewright.tree.edit import collapse
+from treewright.tree.walk import unfolded
+
+MAX_STEPS = 400
+# A confusion matrix for each step is written down up to so many numbers and predictions; a divided row costs as much as
+# some whole ones.
+MAX_CELLS, MAX_PREDICTIONS, DIVIDED_COST = 60_000, 20_000_000, 10
+RISK: Risk = "impurity"
+EncodedRows = tuple[np.ndarray, np.ndarray, "np.ndarray | None"]
+WHOLE = "none"
+MAX_WITH_RULES = 501  # nodes of a tree beside the page's own: rules are a third of its size
+NAMES = {
+    WHOLE: "the tree as it is",
+    "reduced_error": "reduced error",
+    "error_based": "error-based",
+    "pessimistic": "pessimistic",
+    "minimum_error": "minimum error",
+    "significance": "significance",
+    "description_length": "description length (MDL)",
+}
+OTHER_TREE = "What a node could have asked is told of the tree as it was grown, not of this one."
+HELD_OUT = (
+    "The rows (X and y, DATA) must be the judged rows of this page. Rows that treewright fit --report held out are in "
+    "no file: to prune by them, split the table into two files first."
+)
+CHOSE = "The judged rows chose this tree: its error on them flatters it."
+NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the judged rows are those of the fit"
+PERHAPS_NOT = "needs rows that the tree was not grown on, and the judged rows may be those of the fit"
+
+
+def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
+    """Work out the path, who judges it, and the other pruners.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+
+    Returns
+    -------
+    PruningPart or None
+        None for many trees, for neighbours, for a tree that is one leaf, and where impurities are beyond float64.
+    """
+    model = judged.model
+    if not isinstance(model, Model) or model.combine != "single" or model.trees[0].n_leaves == 1:
+        return None
+    try:
+        path = path_of(model, RISK)
+    except ParameterError:
+        return None
+    with listening():  # folds that a table does not suit warn each; what matters to a reader is among the notes
+        judge = path_judge(judged, options)
+        others = pruned_models(judged)
+        errors, problem = _errors(judge, path, others)
+        on_fit = judge.on_fit(model, path)
+    notes = (*notes_on_fit(judged), *judge.notes, *problem)
+    own = errors[0]
+    least, simple = (None, None) if own is None else (step_by("min", *own), step_by("1se", *own))
+    steps = _kept(path, [step for step in (least, simple) if step is not None])
+    by_nodes = _adds_up(judged)
+    matrices = None if by_nodes else _matrices(judged, path, steps)
+    called = "model" if judged.estimator is None else "est"
+
+    def places(numbers: np.ndarray) -> tuple[float, ...]:
+        return tuple(numbers[steps].tolist())
+
+    return PruningPart(
+        n_steps=len(path.alphas),
+        steps=tuple(steps),
+        alphas=places(path.alphas),
+        n_leaves=places(path.n_leaves),  # type: ignore[arg-type]
+        depth=places(depths_along(model.trees[0], path)),  # type: ignore[arg-type]
+        train_error=places(on_fit),
+        error=None if own is None else places(own.error),
+        standard_error=None if own is None else places(own.standard_error),
+        loss=judge.loss,
+        loss_name=WORDS[judge.loss],
+        judged_by="nothing" if own is None else judge.judged_by,
+        n_folds=0 if own is None else len(judge.splits),
+        n_judged=judged.n,
+        minimum=None if least is None else steps.index(least),
+        one_se=None if simple is None else steps.index(simple),
+        collapse_step=_collapse_steps(model, path),
+        confusion=matrices,
+        has_confusion=judged.is_classification and (by_nodes or matrices is not None),
+        python=f'{called}.prune("cost_complexity", alpha={{alpha}})',
+        command="treewright prune MODEL --method cost-complexity --set alpha={alpha} --out pruned.tw",
+        pruners=tuple(
+            pruner_part(pruned, judge, found, by_nodes=by_nodes)
+            for pruned, found in zip(others, errors[1:], strict=True)
+        ),
+        rows_name="the rows of the fit" if judged.seen else "the judged rows",
+        notes=notes,
+    )
+
+
+def _errors(judge: PathJudge, path: Path, others: list[Pruned]) -> tuple[list[Errors | None], list[str]]:
+    """Errors of the path and of the pruners, None where a pruner is not defined; and what went wrong."""
+    defined = [(pruned.model, pruned.view) for pruned in others if pruned.model is not None]
+    try:
+        try:
+            found = judge.errors(path, defined)
+        except ParameterError:
+            # A pruner that a fold's tree does not suit: the path can be judged nevertheless.
+            found = [*judge.errors(path, []), *(None for _ in defined)]
+    except TreewrightError as error:
+        return [None] * (1 + len(others)), [nothing_judges(error)]
+    of_others = iter(found[1:])
+    return [found[0], *(None if pruned.model is None else next(of_others) for pruned in others)], []
+
+
+def _kept(path: Path, marked: list[int]) -> list[int]:
+    """At most ``MAX_STEPS`` steps: both ends, those that are marked, the others by their leaves."""
+    n_steps = len(path.alphas)
+    if n_steps <= MAX_STEPS:
+        return list(range(n_steps))
+    wanted = np.geomspace(path.n_leaves[0], 1, MAX_STEPS - len(marked) - 2)
+    # The leaves descend along the path.
+    near = n_steps - 1 - np.searchsorted(path.n_leaves[::-1], wanted)
+    return sorted({0, n_steps - 1, *marked, *np.clip(near, 0, n_steps - 1).tolist()})
+
+
+def _collapse_steps(model: Model, path: Path) -> dict[str, int]:
+    """The step from which on each inner node of the page is none."""
+    shown = unfolded(model.trees[0], max_nodes=MAX_NODES)
+    return {str(node): int(path.collapse_step[node]) for node in sorted(shown)}
+
+
+def _adds_up(judged: Judged) -> bool:
+    """Whether the confusion matrix of a subtree is the sum of what the page's nodes hold."""
+    divided = judged.model.missing == "fractional" and len(rows_with_missing(judged.matrix)) > 0
+    return judged.model.trees[0].n_nodes <= MAX_NODES and not divided
+
+
+def _matrices(judged: Judged, path: Path, steps: list[int]) -> tuple[Matrix, ...] | None:
+    """Weight of the judged rows by true and predicted class for each step; None where that is too much."""
+    if not judged.is_classification:
+        return None
+    model, tree = judged.model, judged.model.trees[0]
+    n_classes = len(model.classes[0])
+    n_divided = len(rows_with_missing(judged.matrix)) if model.missing == "fractional" else 0
+    if len(steps) * n_classes**2 > MAX_CELLS or len(steps) * max(judged.n, DIVIDED_COST * n_divided) > MAX_PREDICTIONS:
+        return None
+    return tuple(confusion_of(judged, replace(model, trees=(subtree_at(tree, path, step),))) for step in steps)
+
+
+class Errors(NamedTuple):
+    """Mean losses and their standard errors, float64[m] each."""
+
+    error: np.ndarray
+    standard_error: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PathJudge:
+    """Rows, and folds where they judge by folds."""
+
+    judged: Judged
+    loss: PathLoss
+    scale: float  # what numbers are divided by before their losses are summed; a power of 2
+    stands_for: float  # how many rows the weights stand for
+    rows: FoldRows
+    learned: EncodedRows | None  # the rows of the fit; None where they are not at hand
+    encoded: EncodedRows | None  # the rows where they judge as they are
+    splits: list[Split]  # (train, test); empty without folds
+    recipe: Any  # an estimator that grows the trees of the folds, or None
+    entries: tuple[Any, ...]  # the prunings after the fit, which the folds repeat
+    n_threads: int
+    notes: tuple[str, ...]
+
+    @property
+    def judged_by(self) -> str:
+        """``"folds"``, ``"validation"`` or ``"nothing"``."""
+        return "folds" if self.splits else "nothing" if self.encoded is None else "validation"
+
+    def on_fit(self, model: Model, path: Path) -> np.ndarray:
+        """Errors of subtrees on the rows of the fit, float64[k]; nan where they are not known."""
+        if self.learned is not None:
+            found = by_encoded_rows(model, path, self.learned, self.scale, self.loss)
+            return mean_errors(found, 1.0, self.scale, self.loss)[0]
+        if model.missing != "fractional" and (
+            model.task == "classification" or criterion_of(model) == self.loss  # what impurities say is the loss itself
+        ):
+            return risks_along(model, path)
+        return np.full(len(path.alphas), np.nan)
+
+    def errors(self, path: Path, others: Sequence[tuple[Model, View | None]]) -> list[Errors | None]:
+        """Errors of the subtrees of the path, then of other trees, each as it is.
+
+        Parameters
+        ----------
+        path : Path
+            Of the judged model.
+        others : sequence of (Model, View or None)
+            The view makes such a tree of what a fold has grown; None where folds cannot.
+
+        Returns
+        -------
+        list of Errors or None
+            None for what cannot be judged.
+        """
+        n_views = 1 + len(others)
+        if self.splits:
+            views = [along_path(path, RISK), *(view for _, view in others if view is not None)]
+            found = iter(by_folds(self.grow, self.rows, self.splits, views, self.loss, self.n_threads))
+            sums = [next(found), *(None if view is None else next(found) for _, view in others)]
+        elif self.encoded is not None:
+            pairs = [(self.judged.model, path), *((model, whole_tree(model.trees[0])) for model, _ in others)]
+            sums = [by_encoded_rows(model, own, self.encoded, self.scale, self.loss) for model, own in pairs]
+        else:
+            return [None] * n_views
+        return [
+            None if one is None else Errors(*mean_errors(one, self.stands_for, self.scale, self.loss)) for one in sums
+        ]
+
+    def grow(self, X: Any, y: Any, weights: np.ndarray | None) -> Model:
+        """A tree on some rows, made in the way in which the judged one was."""
+        model: Model = clone(self.recipe).fit(X, y, weights).model_
+        for entry in self.entries:
+            model = pruned_again(model, entry["method"], (X, y, weights), entry["options"])
+        return model
+
+
+def pruned_again(model: Model, method: str, rows: GivenRows, options: dict[str, Any] | None = None) -> Model:
+    """A model cut back by a method that needs no rows kept aside.
+
+    Parameters
+    ----------
+    model : Model
+    method : str
+    rows : (X, y, weights)
+        Those of its fit.
+    options : dict, optional
+        As facts hold them: infinite numbers are texts.
+    """
+    given = {name: float(value) if value in ("inf", "nan") else value for name, value in (options or {}).items()}
+    return model.prune(method, *(rows if METHODS[method].needs == "training" else ()), **given)
+
+
+def path_judge(judged: Judged, options: Options) -> PathJudge:
+    """Who judges: folds where the rows are those of the fit or folds are asked for, else the rows themselves.
+
+    Folds that were asked for and cannot be are refused; where nobody asked, a note says so.
+    """
+    model, n = judged.model, count_rows(judged.target_given)
+    weights = check_weights(judged.weights_given, n)
+    rows, stands_for = rows_that_judge(model, judged.table, judged.target_given, weights, n)
+    notes, learned = [], rows_of_fit(judged)
+    splits: list[Split] = []
+    recipe, entries, encoded = None, (), None
+    if options.cv is not None and (options.cv != "auto" or judged.seen is not False):
+        recipe, entries, more = recipe_of(judged)
+        notes += more
+        if recipe is not None:
+            splits, more = folds_of(judged, options, n)
+            notes += more
+    elif judged.seen is not True or options.cv is None:
+        encoded = encoded_rows(judged)
+        try:
+            check_holdout(model, encoded[1])
+        except DataError as error:
+            encoded = None
+            notes.append(nothing_judges(error))
+    if splits or encoded is not None:
+        notes += notes_on_weights(stands_for, int((rows.weights > 0).sum()))
+    return PathJudge(
+        judged=judged,
+        loss=loss_of(model, None),
+        scale=rows.scale,
+        stands_for=stands_for,
+        rows=FoldRows(judged.table, judged.target_given, weights, rows),
+        learned=learned,
+        encoded=encoded,
+        splits=splits,
+        recipe=recipe,
+        entries=entries,
+        n_threads=resolve_jobs(options.n_jobs),
+        notes=tuple(notes),
+    )
+
+
+def nothing_judges(error: Exception) -> str:
+    """A note that says why there are no errors but those on the rows of the fit."""
+    return f"Nothing judges the subtrees: {str(error).rstrip('.')}."
+
+
+def encoded_rows(judged: Judged) -> EncodedRows:
+    """The judged rows as a pruner takes them: weighed by class as at the fit, those of weight 0 left out."""
+    return judged.model.encode_rows(
+        judged.table, judged.target_given, judged.weights_given, owner="report", routed=True
+    )
+
+
+def rows_of_fit(judged: Judged) -> EncodedRows | None:
+    """The rows of the fit: those that the estimator keeps, or the judged ones where they are the same."""
+    table = kept_rows(tree_estimator(judged))
+    if table is not None:
+        return np.ascontiguousarray(table.matrix, np.float64), table.target[0], table.weights
+    return encoded_rows(judged) if judged.seen else None
+
+
+def recipe_of(judged: Judged) -> tuple[Any, tuple[Any, ...], list[str]]:
+    """What grows the trees of folds, the prunings that they repeat, and what has to be said about that."""
+    recipe = tree_estimator(judged) or estimator_of(judged.model)
+    if recipe is None:
+        return None, (), ["Nothing judges the subtrees: the model does not tell with which parameters it was grown."]
+    entries = entries_of(judged.model)
+    if entries is None:
+        return recipe, (), ["The trees of the folds are not cut back first as this one was: how is not told."]
+    aside = [entry["method"] for entry in entries if METHODS[entry["method"]].needs == "holdout"]
+    if aside:
+        return recipe, (), [f"The trees of the folds are not cut back by {aside[0]} first: it needs rows of its own."]
+    return recipe, entries, []
+
+
+def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
+    """The prunings after the fit, first to last; None where the facts, perhaps of a file, do not tell them."""
+    stated = model.facts.get("pruning") or []
+    if not isinstance(stated, list | tuple):
+        return None
+    known = [
+        entry for entry in stated
+        if isinstance(entry, dict) and entry.get("method") in METHODS and isinstance(entry.get("options"), dict)
+    ]  # fmt: skip
+    return tuple(known) if len(known) == len(stated) else None
+
+
+def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], list[str]]:
+    """Folds of the judged rows, and what has to be said about them."""
+    auto = isinstance(options.cv, str) and options.cv == "auto"
+    cv = min(DEFAULT_FOLDS, n) if auto else options.cv
+    classes = judged.is_classification
+    try:
+        if is_whole(cv):
+            cv = folds_within(cv, judged.target_given, is_classification=classes, random_state=options.random_state)
+        splits = splits_of(cv, judged.target_given, is_classification=classes, random_state=options.random_state)
+        check_tested_once(splits, len(as_array(judged.target_given)))
+    except TreewrightError as error:
+        if not auto:
+            raise
+        return [], [nothing_judges(error)]
+    return splits, []
+
+
+def notes_on_weights(stands_for: float, n_judged: int) -> list[str]:
+    """What ``pruning_path`` would warn of."""
+    with listening() as heard:
+        warn_of_small_weights(stands_for, n_judged, "the standard error of the report")
+    return [f"{text.rstrip('.')}." for text, _ in heard.heard.values()]
+
+
+def notes_on_fit(judged: Judged) -> list[str]:
+    """What cut the tree back before the path begins, and that classes have weights."""
+    model, notes = judged.model, []
+    cuts = [pruning_text(entry) for entry in cuts_of(model)]
+    if cuts:
+        notes.append(f"The tree was cut back already: {', then '.join(cuts)}. The path begins with what is left.")
+    if judged.target.shape[1] > 1:
+        notes.append("Errors are means over the outputs.")
+    stated = model.facts.get("parameters")
+    if isinstance(stated, dict) and stated.get("class_weight") is not None:
+        notes.append("Errors count each class by its class weight, as at the fit; a confusion matrix counts the rows.")
+    own = {"ccp_alpha": 0.0, "confidence": None}
+    for name, off in own.items():
+        value = stated.get(name) if isinstance(stated, dict) else None
+        if value is not None and value != off:
+            notes.append(f"The fit itself cut the tree back ({name}={value!r}). The path begins with what it left.")
+    return notes
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """What a pruner made of the model; ``model`` is None where it is not defined for it."""
+
+    method: str
+    model: Model | None
+    why_not: str = ""
+    takes_rows: bool = False
+
+    @property
+    def view(self) -> View | None:
+        """The same of a tree that a fold has grown; None where folds lack the rows."""
+        if self.method == WHOLE:
+            return lambda grown, rows: _as_it_is(grown)  # noqa: ARG005 - a View
+        if METHODS[self.method].needs == "holdout":
+            return None
+
+        def view(grown: Model, rows: GivenRows) -> tuple[Model, Path, np.ndarray]:
+            return _as_it_is(pruned_again(grown, self.method, rows))
+
+        return view
+
+
+def _as_it_is(model: Model) -> tuple[Model, Path, np.ndarray]:
+    return model, whole_tree(model.trees[0]), np.zeros(1, np.int64)
+
+
+def pruned_models(judged: Judged) -> list[Pruned]:
+    """The tree as it is, and what every pruner makes of it."""
+    return [Pruned(WHOLE, judged.model), *(_pruned(judged, name) for name in NAMES if name != WHOLE)]
+
+
+def _pruned(judged: Judged, name: str) -> Pruned:
+    """One pruner, with the rows that it needs."""
+    model, needs = judged.model, METHODS[name].needs
+    given = (judged.table, judged.target_given, judged.weights_given)
+    if needs == "holdout" and judged.seen is not False:
+        return Pruned(name, None, NO_ROWS_ASIDE if judged.seen else PERHAPS_NOT)
+    try:
+        if needs == "training" and METHODS[name].needs_rows(model, METHODS[name].options()):
+            estimator = tree_estimator(judged)
+            if estimator is not None and kept_rows(estimator) is not None:
+                return Pruned(name, estimator.prune(name).model_)
+            if not judged.seen:
+                return Pruned(name, None, "needs the rows of the fit, which are not at hand")
+            return Pruned(name, model.prune(name, *given), takes_rows=True)
+        if needs == "holdout":
+            return Pruned(name, model.prune(name, *given), takes_rows=True)
+        return Pruned(name, model.prune(name))
+    except (ParameterError, DataError) as error:
+        return Pruned(name, None, str(error).removeprefix(f"{name} "))
+
+
+def pruner_part(pruned: Pruned, judge: PathJudge, errors: Errors | None, *, by_nodes: bool) -> PrunerPart:
+    """A pruner as the page shows it.
+
+    Parameters
+    ----------
+    pruned : Pruned
+    judge : PathJudge
+    errors : Errors or None
+    by_nodes : bool
+        Whether the confusion matrix of a tree is the sum of what its leaves hold.
+    """
+    judged, model = judge.judged, pruned.model
+    name = NAMES[pruned.method]
+    if model is None:
+        return PrunerPart(pruned.method, name, why_not=pruned.why_not)
+    tree = model.trees[0]
+    on_fit = float(judge.on_fit(model, whole_tree(tree))[0])
+    leaves = leaves_made(judged.model.trees[0], model)
+    own = None
+    if leaves is None:
+        own = own_tree(judged, model, name)
+    python, command = lines_of(judged, pruned)
+    return PrunerPart(
+        method=pruned.method,
+        name=name,
+        note=CHOSE if METHODS.get(pruned.method, METHODS["leaves"]).needs == "holdout" else "",
+        n_leaves=tree.n_leaves,
+        depth=tree.max_depth,
+        train_error=None if np.isnan(on_fit) else on_fit,
+        error=None if errors is None else float(errors.error[0]),
+        standard_error=None if errors is None else float(errors.standard_error[0]),
+        leaves=leaves or (),
+        tree=own,
+        confusion=None if by_nodes or not judged.is_classification else confusion_of(judged, model),
+        python=python,
+        command=command,
+        command_note=HELD_OUT if pruned.takes_rows and not judged.seen else "",
+    )
+
+
+def own_tree(judged: Judged, model: Model, name: str) -> TreePart:
+    """A pruned tree that is more than the page's with some nodes made leaves; a large one without its rules.
+
+    It has no audits: its nodes are not those of the tree that the estimator grew.
+    """
+    part = tree_part(model, title=f"The tree, pruned: {name}")
+    part = replace(tree_with_judges(part, replace(judged, model=model), audited=False), audit_note=OTHER_TREE)
+    if part.n_nodes <= MAX_WITH_RULES:
+        return part
+    return replace(part, nodes=tuple(replace(node, rule=None) for node in part.nodes))
+
+
+def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:
+    """Nodes that became leaves, the topmost; None where the pruned tree is more than that."""
+    after = model.trees[0]
+    if after is before:
+        return ()
+    log = model.prune_log
+    if not isinstance(log, PruneLog) or "raise" in log.actions:
+        return None
+    made = collapse(before, log.nodes)
+    names = ("feature", "threshold", "first_child", "n_samples", "value")
+    if not all(np.array_equal(getattr(made, name), getattr(after, name), equal_nan=True) for name in names):
+        return None
+    cut = np.zeros(before.n_nodes, bool)
+    cut[log.nodes] = True
+    above = np.zeros(before.n_nodes, bool)
+    for node in range(1, before.n_nodes):  # parents stand before their children
+        parent = before.parent[node]
+        above[node] = above[parent] or cut[parent]
+    return tuple(np.flatnonzero(cut & ~above & ~before.is_leaf).tolist())
+
+
+def confusion_of(judged: Judged, model: Model) -> Matrix:
+    """Weight of the judged rows by true and predicted class of the first output."""
+    n_classes = len(judged.model.classes[0])
+    held = np.zeros((n_classes, n_classes))
+    codes = predict_codes(model, judged.matrix)[:, 0]
+    np.add.at(held, (judged.target[:, 0].astype(np.int64), codes), judged.weights)
+    return tuple(map(tuple, held.tolist()))
+
+
+def lines_of(judged: Judged, pruned: Pruned) -> tuple[str, str]:
+    """What makes a pruner's tree, in Python and on the command line; empty for the tree as it is."""
+    if pruned.method == WHOLE:
+        return "", ""
+    rows = "" if not pruned.takes_rows else ", X, y" + ("" if judged.weights_given is None else ", sample_weight")
+    # The command line has no rows of the fit at hand.
+    method = METHODS[pruned.method]
+    needs = method.needs_rows(judged.model, method.options())
+    data = "" if not needs else " DATA" if method.needs == "holdout" else " ROWS_OF_THE_FIT"
+    weight = " --weight COLUMN" if needs and judged.weights_given is not None else ""
+    called = "model" if judged.estimator is None else "est"
+    return (
+        f'{called}.prune("{method.name}"{rows})',
+        f"treewright prune MODEL{data} --method {method.name.replace('_', '-')}{weight} --out pruned.tw",
+    )

@@ -1,0 +1,614 @@
+"""How good a model is: measures, curves, calibration and residuals of each output; error curves of copies.
+
+Numbers come from scikit-learn's metrics, beside those of an answer that needs no model; intervals are Wilson's, of as
+many rows as the weights are worth. Error curves fit copies of the estimator on parts of the judged rows: they tell of
+such rows, not of the model itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    log_loss,
+    mean_absolute_error,
+    mean_pinball_loss,
+    mean_squared_error,
+    precision_recall_curve,
+    precision_recall_fscore_support,
+    r2_score,
+    roc_auc_score,
+    roc_curve,
+    root_mean_squared_error,
+)
+
+from treewright.core.confidence import share_interval
+from treewright.data.cells import shown
+from treewright.exceptions import DataError, ParameterError
+from treewright.judge.folds import as_array, folds_within
+from treewright.judge.scores import WORDS, in_units
+from treewright.judge.uncertainty import rows_worth
+from treewright.model.data import quantile_levels
+from treewright.model.summary import written_labels
+from treewright.model_selection.curves import Curve, error_curve, learning_curve
+from treewright.model_selection.family import family_of, usually_over
+from treewright.reporting.estimator import estimator_of
+from treewright.reporting.judged import Judged, Options
+from treewright.show.page.parts import (
+    CalibrationPart,
+    ClassPart,
+    ConfusionPart,
+    ErrorCurvePart,
+    MeasurePart,
+    MixUpPart,
+    QualityPart,
+    RankPart,
+    ResidualsPart,
+)
+from treewright.show.page.plain import amount
+from treewright.tree.writing import shorten, written_name
+
+NAME_WIDTH = 200
+MOST_SHOWN = 20  # classes of a matrix that can be looked at, lines of a table
+MIX_UPS_FROM, MOST_MIX_UPS = 7, 10  # the largest confusions are listed from so many classes on
+MOST_CURVES = 12  # classes with curves of their own
+TWO = 2
+SAYS = {
+    "accuracy": "The share of the rows that are predicted right.",
+    "log loss": "The surprise at the truth, given the predicted shares: 0 is best. A share of 0 counts as 2e-16.",
+    "Brier score": "The mean squared distance of the predicted shares from the truth. 0 is best.",
+    "R2": "The share of the differences between the rows that the model explains. 1 is all, 0 no more than the mean.",
+    "mean absolute error": "How far off a prediction is, on average, in the unit of the target.",
+    "root mean squared error": "The same with large errors counting more.",
+}
+BESIDE = "without the model"
+VOTES = "The model counts votes, and shares of votes are no probabilities: log loss, Brier score and calibration are "
+MOST_CURVE_POINTS = 200
+N_BINS = 10
+MOST_RESIDUALS = 500
+LEAST_CELLS, MOST_CELLS = 5, 30
+PINBALL = "How far off the quantile is: being on the wrong side costs more. 0 is best."
+NOT_ABOVE = "The share of the rows whose number is not above the quantile; it should be the level."
+FOLDS = 10
+# Depths to try where each has to be fitted; one tree is cut off at every depth instead.
+DEPTHS = (1, 2, 3, 4, 6, 8, 12, 16)
+WORDS_OF = {"rows": "training rows", "max_depth": "depth of the trees", "leaves": "leaves"}
+UNKNOWN = "the facts of the model do not tell all parameters of its fit: make the report from the estimator"
+PRUNED = "The copies are not cut back as this tree was."
+LONGEST_WHY = 300
+
+
+def quality_parts(judged: Judged, options: Options) -> tuple[QualityPart, ...]:
+    """Return how good the predictions of each output are; error curves, where asked for, stand with the first.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+        Of these ``curves``, ``cv``, ``random_state`` and ``n_jobs``.
+    """
+    names = output_names(judged)
+    if judged.is_classification:
+        parts = [class_quality(judged, output, names[output]) for output in range(len(judged.model.classes))]
+    else:
+        parts = _of_numbers(judged, names, options)
+    curves, without = curve_parts(judged, options)
+    parts[0] = replace(parts[0], curves=curves, left_out=(*parts[0].left_out, *without))
+    return tuple(parts)
+
+
+def _of_numbers(judged: Judged, names: tuple[str, ...], options: Options) -> list[QualityPart]:
+    """The parts of a model that predicts numbers: one answer for each output, or quantiles, or something else."""
+    levels = () if judged.is_neighbors else quantile_levels(judged.model)
+    if levels:
+        return [quantile_quality(judged, levels, names[0])]
+    if judged.numbers.shape != judged.target.shape:
+        why = (
+            f"The model has {judged.numbers.shape[1]} answers for a row, of a loss that was a function of Python: no "
+            "number is known that says how good they are."
+        )
+        return [QualityPart(names[0], "none", judged.n, float(judged.n), False, "", left_out=(why,))]
+    return [number_quality(judged, output, names[output], options) for output in range(judged.target.shape[1])]
+
+
+def output_names(judged: Judged) -> tuple[str, ...]:
+    """What each output is called; empty where there is one and it has no name."""
+    names, n_outputs = judged.model.target_names, judged.target.shape[1]
+    if names:
+        return tuple(shorten(written_name(name), NAME_WIDTH) for name in names)
+    return tuple(f"y{output}" for output in range(n_outputs)) if n_outputs > 1 else ("",)
+
+
+def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
+    """Return how good one output's classes and shares are.
+
+    Parameters
+    ----------
+    judged : Judged
+    output : int
+    name : str
+        Of the output.
+    """
+    names = tuple(shorten(label, NAME_WIDTH) for label in written_labels(judged.model.classes[output]))
+    truth, predicted = judged.target[:, output].astype(np.int64), judged.codes[:, output].astype(np.int64)
+    shares, k = judged.shares[output], len(names)
+    # For means; sums of weights as they are could be beyond float64.
+    weights = in_units(judged.weights)
+    # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
+    counts = np.bincount(truth * k + predicted, weights=judged.weights, minlength=k * k).reshape(k, k)
+    order = np.argsort(-counts.sum(axis=1), kind="stable")
+    votes = not judged.is_neighbors and judged.model.combine == "vote"
+    ranks, calibration = _ranks_and_calibration(names, truth, shares, judged.weights, order, votes=votes)
+    measures, without = _measures(truth, predicted, shares, weights, names, votes=votes)
+    listed = np.sort(order[:MOST_SHOWN])
+    # Of two classes the curves of one are those of the other, mirrored.
+    drawn = {1} if k == TWO else set(order[:MOST_CURVES].tolist())
+    return QualityPart(
+        output=name,
+        kind="classes",
+        n_rows=judged.n,
+        worth=rows_worth(judged.n, weights),
+        weighted=judged.is_weighted,
+        lead=_lead(judged, truth, predicted, measures[0]),
+        beside=BESIDE,
+        without=without,
+        measures=measures,
+        n_classes=k,
+        classes=_classes(names, truth, predicted, weights, counts, listed, {rank.position: rank for rank in ranks}),
+        confusion=ConfusionPart(names, tuple(map(tuple, counts.tolist()))) if k <= MOST_SHOWN else None,
+        mix_ups=_mix_ups(names, counts) if k >= MIX_UPS_FROM else (),
+        ranks=tuple(rank for rank in ranks if rank.position in drawn),
+        calibration=tuple(held for held in calibration if held.position in drawn),
+        left_out=_left_out(truth, k, len(ranks), votes=votes),
+    )
+
+
+def _measures(
+    truth: np.ndarray,
+    predicted: np.ndarray,
+    shares: np.ndarray,
+    weights: np.ndarray,
+    names: tuple[str, ...],
+    *,
+    votes: bool,
+) -> tuple[tuple[MeasurePart, ...], str]:
+    """Accuracy, log loss and Brier score beside those of an answer that needs no model, and that answer in words."""
+    k = len(names)
+    held = np.bincount(truth, weights=weights, minlength=k) / weights.sum()
+    commonest = int(held.argmax())
+    accuracy = float(accuracy_score(truth, predicted, sample_weight=weights))
+    n = rows_worth(len(truth), weights)
+    low, high = share_interval(min(1.0, accuracy), n)
+    found = [MeasurePart("accuracy", accuracy, low, high, float(held[commonest]), SAYS["accuracy"], "share")]
+    without = f'always answering "{names[commonest]}"'
+    if k < TWO or votes:
+        return tuple(found), without
+    same = np.broadcast_to(held, shares.shape)
+    for measure, work in (("log loss", _log_loss), ("Brier score", _brier_score)):
+        value, guess = (work(truth, given, weights) for given in (shares, same))
+        found.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], "share"))
+    return tuple(found), f"{without}, with the share that each class has among these rows"
+
+
+def _log_loss(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> float:
+    """Mean of -ln of the true class's share, in nats."""
+    # A mean of shares may be above 1 in its last digit, which scikit-learn refuses.
+    shares = np.clip(shares, 0.0, 1.0)
+    return float(log_loss(truth, shares, labels=np.arange(shares.shape[1]), sample_weight=weights))
+
+
+def _brier_score(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> float:
+    """Mean squared distance of the shares (Brier 1950); of two classes that of the second alone, as is the custom."""
+    k = shares.shape[1]
+    each = mean_squared_error(np.eye(k)[truth], shares, sample_weight=weights, multioutput="raw_values")
+    return float(each[1] if k == TWO else each.sum())
+
+
+def _classes(
+    names: tuple[str, ...], truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, counts: np.ndarray,
+    listed: np.ndarray, ranks: dict[int, RankPart],
+) -> tuple[ClassPart, ...]:  # fmt: skip
+    """A line for each of some classes."""
+    precisions, recalls, f1s, _ = precision_recall_fscore_support(
+        truth, predicted, labels=np.arange(len(names)), sample_weight=weights, zero_division=np.nan
+    )
+    found = []
+    for place in listed.tolist():
+        is_so, is_predicted = truth == place, predicted == place
+        found_so, found_predicted = (
+            _ends(recalls[place], weights[is_so]),
+            _ends(precisions[place], weights[is_predicted]),
+        )
+        rank = ranks.get(place)
+        found.append(
+            ClassPart(
+                name=names[place],
+                position=place,
+                n_rows=int(is_so.sum()),
+                n_said=int(is_predicted.sum()),
+                weight=float(counts[place].sum()),
+                weight_said=float(counts[:, place].sum()),
+                precision=_number(precisions[place]),
+                precision_low=found_predicted[0],
+                precision_high=found_predicted[1],
+                recall=_number(recalls[place]),
+                recall_low=found_so[0],
+                recall_high=found_so[1],
+                f1=_number(f1s[place]),
+                area=None if rank is None else rank.area,
+                average_precision=None if rank is None else rank.average_precision,
+            )
+        )
+    return tuple(found)
+
+
+def _number(value: float) -> float | None:
+    """A number, None for nan."""
+    return None if np.isnan(value) else float(value)
+
+
+def _ends(share: float, weights: np.ndarray) -> tuple[float | None, float | None]:
+    """95 % interval of a share of some rows; None where there are none."""
+    if np.isnan(share):
+        return None, None
+    n = rows_worth(len(weights), weights)
+    return share_interval(float(np.clip(share, 0.0, 1.0)), n)
+
+
+def _mix_ups(names: tuple[str, ...], counts: np.ndarray) -> tuple[MixUpPart, ...]:
+    """The largest confusions; of equal ones the first."""
+    off = counts.copy()
+    np.fill_diagonal(off, 0.0)
+    totals = counts.sum(axis=1)
+    largest = [place for place in np.argsort(-off, axis=None, kind="stable")[:MOST_MIX_UPS] if off.flat[place] > 0]
+    pairs = [(int(place) // len(names), int(place) % len(names)) for place in largest]
+    return tuple(
+        MixUpPart(names[true], names[guess], float(off[true, guess]), float(off[true, guess] / totals[true]))
+        for true, guess in pairs
+    )
+
+
+def _ranks_and_calibration(
+    names: tuple[str, ...], truth: np.ndarray, shares: np.ndarray, weights: np.ndarray, order: np.ndarray, *,
+    votes: bool,
+) -> tuple[tuple[RankPart, ...], tuple[CalibrationPart, ...]]:  # fmt: skip
+    """What the shares of each class are worth; of many classes those with the most weight."""
+    held, places = in_units(weights), sorted(order[:MOST_SHOWN].tolist())
+    ranks, calibration = [], []
+    for place in places:
+        is_so = truth == place
+        if held[is_so].any() and held[~is_so].any():
+            ranks.append(rank_part(names[place], place, is_so, shares[:, place], weights))
+        if not votes and len(names) > 1:
+            calibration.append(calibration_part(names[place], place, is_so, shares[:, place], weights))
+    return tuple(ranks), tuple(calibration)
+
+
+def _lead(judged: Judged, truth: np.ndarray, predicted: np.ndarray, accuracy: MeasurePart) -> str:
+    """The quality in a sentence."""
+    share, low, high = (100 * (value or 0.0) for value in (accuracy.value, accuracy.low, accuracy.high))
+    right = f"The model is right for {int((truth == predicted).sum()):,} of {len(truth):,} rows"
+    of = " of the weight" if judged.is_weighted else ""
+    if judged.seen:  # an interval would tell of other rows than these
+        return f"{right} that it was fitted on: {share:.1f} %{of}."
+    return f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
+
+
+def _left_out(truth: np.ndarray, k: int, n_ranks: int, *, votes: bool) -> tuple[str, ...]:
+    """What is not shown, and why."""
+    found = []
+    if k == 1:
+        found.append("The model knows one class only: there is nothing to tell apart.")
+    elif (truth == truth[0]).all():
+        found.append("The rows are all of one class: there are no curves that need another class beside it.")
+    elif n_ranks < min(k, MOST_SHOWN):
+        absent = min(k, MOST_SHOWN) - n_ranks
+        found.append(f"{absent} of the classes {'has' if absent == 1 else 'have'} no judged row, and no curves.")
+    if k > MOST_SHOWN:
+        found.append(f"The model knows {k} classes: a table of all against all could not be looked at.")
+    if k > MOST_CURVES:
+        found.append(f"Curves are drawn of the {MOST_CURVES} classes with the most rows.")
+    if votes:
+        found.append(VOTES + "left out.")
+    return tuple(found)
+
+
+def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, weights: np.ndarray) -> RankPart:
+    """Return both curves of a class against the rest.
+
+    Parameters
+    ----------
+    name : str
+    position : int
+        Of the class.
+    is_so : bool[n]
+        Which rows are of the class; at least one is, and one is not.
+    share : float64[n]
+    weights : float64[n], > 0
+
+    Returns
+    -------
+    RankPart
+        At most 200 points of each curve; areas are of all points.
+    """
+    weights = in_units(weights)
+    false_rate, true_rate, _ = roc_curve(is_so, share, sample_weight=weights)
+    precision, recall, _ = precision_recall_curve(is_so, share, sample_weight=weights, drop_intermediate=True)
+    precision, recall = precision[::-1], recall[::-1]
+    kept, held = _some(false_rate, true_rate), _some(recall, precision)
+    return RankPart(
+        name=name,
+        position=position,
+        share=float(weights[is_so].sum() / weights.sum()),
+        false_rate=tuple(false_rate[kept].tolist()),
+        true_rate=tuple(true_rate[kept].tolist()),
+        area=float(roc_auc_score(is_so, share, sample_weight=weights)),
+        recall=tuple(recall[held].tolist()),
+        precision=tuple(precision[held].tolist()),
+        average_precision=float(average_precision_score(is_so, share, sample_weight=weights)),
+    )
+
+
+def calibration_part(
+    name: str, position: int, is_so: np.ndarray, share: np.ndarray, weights: np.ndarray
+) -> CalibrationPart:
+    """Return how often a class is true where it is predicted with some share, in ten bins of equal width.
+
+    Parameters
+    ----------
+    name, position, is_so, share, weights
+        As ``rank_part``; all rows or none may be of the class.
+    """
+    edges = np.linspace(0.0, 1.0, N_BINS + 1)
+    # As scikit-learn's calibration_curve, which takes no weights: a share on an edge belongs to the bin below.
+    bins = np.searchsorted(edges[1:-1], share)
+    held, unit = np.bincount(bins, minlength=N_BINS), in_units(weights)
+    weight, total, true, stated = (
+        np.bincount(bins, weights=each, minlength=N_BINS) for each in (weights, unit, unit * is_so, unit * share)
+    )
+    lines: list[tuple[float | None, float | None, float | None, float | None]] = []
+    for at in range(N_BINS):
+        if not total[at] > 0:
+            lines.append((None, None, None, None))
+            continue
+        part, n = min(1.0, float(true[at] / total[at])), rows_worth(int(held[at]), unit[bins == at])
+        lines.append((min(1.0, float(stated[at] / total[at])), part, *share_interval(part, n)))
+    predicted, happened, lows, highs = zip(*lines, strict=True)
+    return CalibrationPart(
+        name=name,
+        position=position,
+        edges=tuple(edges.tolist()),
+        n_rows=tuple(held.tolist()),
+        weight=tuple(weight.tolist()),
+        predicted=predicted,
+        happened=happened,
+        low=lows,
+        high=highs,
+        error=float(np.abs(true - stated).sum() / total.sum()),
+    )
+
+
+def _some(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Positions of at most so many points, evenly along the curve, the ends with them."""
+    if len(x) <= MOST_CURVE_POINTS:
+        return np.arange(len(x))
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+    wanted = np.linspace(0.0, way[-1], MOST_CURVE_POINTS)
+    return np.unique([0, *np.searchsorted(way, wanted[1:-1]).tolist(), len(x) - 1])
+
+
+def number_quality(judged: Judged, output: int, name: str, options: Options) -> QualityPart:
+    """Return how good one output's numbers are.
+
+    Parameters
+    ----------
+    judged : Judged
+    output : int
+    name : str
+        Of the output.
+    options : Options
+        ``random_state`` draws the points.
+    """
+    truth, predicted = judged.target[:, output], judged.numbers[:, output]
+    constant = bool((truth == truth[0]).all())
+    # In units of a power of 2, in which squares and sums are within float64; nothing is rounded.
+    unit = int(np.frexp(max(np.abs(truth).max(), np.abs(predicted).max()))[1])
+    with np.errstate(over="ignore", under="ignore"):
+        weights, scaled = in_units(judged.weights), np.ldexp(truth, -unit)
+        mean = float(np.average(scaled, weights=weights))
+        same = np.full(len(truth), mean)
+        measures = []
+        for measure, work in (
+            ("R2", r2_score),
+            ("mean absolute error", mean_absolute_error),
+            ("root mean squared error", root_mean_squared_error),
+        ):
+            if measure == "R2" and constant:
+                continue
+            value, guess = (
+                float(work(scaled, given, sample_weight=weights)) for given in (np.ldexp(predicted, -unit), same)
+            )
+            if measure == "R2":
+                measures.append(MeasurePart(measure, value, None, None, 0.0, SAYS[measure], "share"))
+            else:
+                value, guess = (float(np.ldexp(each, unit)) for each in (value, guess))
+                measures.append(MeasurePart(measure, value, None, None, guess, SAYS[measure]))
+        mean = float(np.ldexp(mean, unit))
+        residuals = _residuals(truth, predicted, judged.weights, options.random_state)
+    absolute = next(each for each in measures if each.name == "mean absolute error")
+    left_out = ["The numbers of the rows are all the same: there are no differences for R2 to explain."] * constant
+    if residuals is None:
+        left_out.append("Residuals are beyond float64 and are not drawn.")
+    return QualityPart(
+        output=name,
+        kind="numbers",
+        n_rows=judged.n,
+        worth=rows_worth(judged.n, weights),
+        weighted=judged.is_weighted,
+        lead=(
+            f"A prediction is off by {amount(absolute.value)} on average; always answering the mean, {amount(mean)}, "
+            f"by {amount(absolute.beside)}."
+        ),
+        beside="without the model",
+        without=f"always answering the mean of these rows, {amount(mean)}",
+        measures=tuple(measures),
+        residuals=residuals,
+        left_out=tuple(left_out),
+    )
+
+
+def quantile_quality(judged: Judged, levels: tuple[float, ...], name: str) -> QualityPart:
+    """Return how good predicted quantiles are: a loss for each, and how many rows lie below it.
+
+    Parameters
+    ----------
+    judged : Judged
+        ``numbers`` has a column for each level.
+    levels : tuple of float
+    name : str
+        Of the output.
+    """
+    truth, weights, n = judged.target[:, 0], in_units(judged.weights), rows_worth(judged.n, judged.weights)
+    measures = []
+    for column, level in enumerate(levels):
+        predicted = judged.numbers[:, column]
+        loss = float(mean_pinball_loss(truth, predicted, alpha=level, sample_weight=weights))
+        share = min(1.0, float(np.average(truth <= predicted, weights=weights)))
+        low, high = share_interval(share, n)
+        measures += [
+            MeasurePart(f"pinball loss of quantile {level:g}", loss, None, None, None, PINBALL),
+            MeasurePart(f"not above quantile {level:g}", share, low, high, level, NOT_ABOVE, "share"),
+        ]
+    return QualityPart(
+        output=name,
+        kind="quantiles",
+        n_rows=judged.n,
+        worth=n,
+        weighted=judged.is_weighted,
+        lead=f"The model predicts {'a quantile' if len(levels) == 1 else 'quantiles'}, no mean: judge it by how many "
+        "rows lie below.",
+        beside="should be",
+        measures=tuple(measures),
+        left_out=("R2 and residuals compare with a mean, and the model predicts none.",),
+    )
+
+
+def _residuals(truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, seed: int) -> ResidualsPart | None:
+    """Drawn rows with their residuals, and all residuals as a histogram; None where they are beyond float64."""
+    residual = truth - predicted
+    if not np.isfinite(residual).all() or not np.isfinite(np.ptp(residual)):
+        return None
+    rows = np.arange(len(truth))
+    if len(rows) > MOST_RESIDUALS:
+        rows = np.sort(np.random.default_rng(seed).choice(len(truth), MOST_RESIDUALS, replace=False))
+    edges = _residual_edges(residual)
+    held, _ = np.histogram(residual, bins=edges, weights=weights)
+    return ResidualsPart(
+        truth=tuple(truth[rows].tolist()),
+        predicted=tuple(predicted[rows].tolist()),
+        residual=tuple(residual[rows].tolist()),
+        n_rows=len(truth),
+        edges=tuple(edges.tolist()),
+        weight=tuple(held.tolist()),
+    )
+
+
+def _residual_edges(residual: np.ndarray) -> np.ndarray:
+    """Ends of the cells of a histogram: about the root of the number of rows, between 5 and 30 cells."""
+    low, high = float(residual.min()), float(residual.max())
+    n_cells = int(np.clip(np.ceil(np.sqrt(len(residual))), LEAST_CELLS, MOST_CELLS))
+    edges = np.unique(np.linspace(low, high, n_cells + 1))
+    if len(edges) > 1:
+        return edges
+    room = max(0.5, abs(low) * 0.5)
+    return np.array([low - room, low + room])
+
+
+def curve_parts(judged: Judged, options: Options) -> tuple[tuple[ErrorCurvePart, ...], tuple[str, ...]]:
+    """Return the curves that were asked for, and why one is not there.
+
+    Parameters
+    ----------
+    judged : Judged
+    options : Options
+        ``cv``: "auto" and None are ten folds here, fewer where rows are few.
+    """
+    if not options.curves:
+        return (), ()
+    estimator = judged.estimator if judged.estimator is not None else estimator_of(judged.model)
+    found, without = [], []
+    for name in dict.fromkeys(options.curves):
+        if estimator is None:
+            without.append(f"No {name} curve: {UNKNOWN}.")
+            continue
+        try:
+            folds = _folds(judged, options)
+        except DataError as error:
+            without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
+            continue
+        try:
+            curve = _error_curve(name, estimator, judged, options, folds)
+        except (DataError, ParameterError) as error:  # parameters that a part of the rows does not suit
+            without.append(f"No {name} curve: {shorten(str(error), LONGEST_WHY)}")
+            continue
+        if isinstance(curve, str):
+            without.append(f"No {name} curve: {curve}.")
+        else:
+            found.append(_error_curve_part(name, curve, PRUNED if "pruning" in judged.model.facts else ""))
+    return tuple(found), tuple(without)
+
+
+def _error_curve(name: str, estimator: Any, judged: Judged, options: Options, folds: Any) -> Curve | str:
+    """One curve, or why there is none."""
+    held: dict[str, Any] = {
+        "cv": folds,
+        "sample_weight": judged.weights_given,
+        "random_state": options.random_state,
+        "n_jobs": options.n_jobs,
+    }
+    if name == "learning":
+        return learning_curve(estimator, judged.table, judged.target_given, **held)
+    try:
+        over = usually_over(estimator)
+    except ParameterError:
+        return f"{type(estimator).__name__} has no depth to vary"
+    values = None if family_of(estimator, over) is not None else list(DEPTHS)
+    return error_curve(estimator, judged.table, judged.target_given, over=over, values=values, **held)
+
+
+def _folds(judged: Judged, options: Options) -> Any:
+    """What ``cv`` means for curves."""
+    cv = options.cv
+    if isinstance(cv, str) or cv is None:
+        if isinstance(cv, str) and cv != "auto":
+            raise ParameterError(f"cv={shown(cv)}: give 'auto', a number of folds, a splitter, or None")
+        n = len(as_array(judged.target_given))
+        if n < 2:
+            raise DataError("one row cannot both be learned from and be tested.")
+        cv = min(FOLDS, n)
+    return folds_within(
+        cv, judged.target_given, is_classification=judged.is_classification, random_state=options.random_state
+    )
+
+
+def _error_curve_part(name: str, curve: Curve, note: str) -> ErrorCurvePart:
+    """A curve as a page shows it."""
+    numbers = (curve.train_error, curve.train_standard_error, curve.test_error, curve.test_standard_error)
+    train, train_se, test, test_se = (tuple(np.asarray(each).tolist()) for each in numbers)
+    return ErrorCurvePart(
+        name=name,
+        over=WORDS_OF.get(curve.over, curve.over),
+        loss=WORDS[curve.loss],
+        x=tuple(float(value) for value in curve.x),
+        train=train,
+        train_se=train_se,
+        test=test,
+        test_se=test_se,
+        n_folds=curve.n_folds,
+        n_rows=curve.n_rows,
+        note=note,
+    )

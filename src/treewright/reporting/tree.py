@@ -1,0 +1,299 @@
+"""The tree of the page: what the judged rows are like in its nodes, what nodes could have asked, rows to follow.
+
+What a node could have asked is worked out by ``explain.audit``, as ``est.audit`` does it, on the rows of the fit:
+those that the estimator kept, or the judged ones where they are the same. Other rows would tell another story.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright.exceptions import DataError, ParameterError
+from treewright.explain.audit import Audit, audit_model, refuse_other_growth
+from treewright.explain.counterfactual import levels_of, scales_of_rows
+from treewright.explain.rules import OutcomeTeller
+from treewright.export.structure import branches_of_levels
+from treewright.model.summary import TreeSummary, summarize
+from treewright.reporting.estimator import kept_rows
+from treewright.reporting.judged import Judged, Options
+from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
+from treewright.show.page.plain import amount
+from treewright.show.page.tree import NAME_WIDTH
+from treewright.tree.tests import bounds_below
+from treewright.tree.writing import escape_controls, shorten
+
+N_CELLS = 12
+MAX_AUDITS, MAX_CANDIDATES = 31, 6
+# An audit takes about half a microsecond per cell, as much per level as per hundred cells, and per column as per
+# thousand: two seconds in all.
+MAX_WORK, WORK_OF_A_LEVEL, WORK_OF_A_COLUMN = 4_000_000, 100, 1_000
+NO_ROWS = "What this node could have asked is not told: the rows of the fit are not at hand."
+NO_CHOICE = "What this node could have asked is not told: the tree did not choose among all tests."
+SOME_AUDITS = "Only the nodes with the most rows tell what they could have asked."
+NO_AUDITS = "What this node could have asked is not told: it takes too long, or its rows do not tell."
+LEVEL = 0.95
+# Preferred levels go into the page up to so many, beyond the first level that will do is named; absent levels up to so
+# many, beyond the page does not say that the fit saw none of them in a node.
+MAX_LEVELS, MAX_ABSENT = 60_000, 20_000
+# Cells of examples: of a wide table there are fewer rows, so that the page can be sent.
+MAX_CELLS = 20_000
+
+
+def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) -> TreePart:
+    """Return the tree with the weight of judged rows per true class in each node; of numbers a histogram.
+
+    A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too, unless
+    ``audited`` is false.
+    """
+    tree = judged.model.trees[0]
+    edges: tuple[float, ...] | None = None
+    if judged.is_classification:
+        place, n_places = judged.target[:, 0].astype(np.int64), len(judged.model.classes[0])
+    else:
+        truth = judged.target[:, 0]
+        low, high = float(truth.min()), float(truth.max())
+        # Halves: the range of numbers near the ends of float64 would overflow.
+        ends = 2.0 * np.linspace(low / 2, high / 2, N_CELLS + 1) if high > low else np.array([low, low])
+        n_places = len(ends) - 1
+        place = np.clip(np.searchsorted(ends, truth, side="right") - 1, 0, n_places - 1)
+        edges = tuple(ends.tolist())
+    held = np.zeros((tree.n_nodes, n_places))
+    np.add.at(held, (judged.leaves, place), judged.weights)
+    # Parents stand before their children, so one pass backwards carries everything up.
+    parents = tree.parent.tolist()
+    for node in range(tree.n_nodes - 1, 0, -1):
+        held[parents[node]] += held[node]
+    nodes = tuple(replace(node, judged=tuple(held[node.id].tolist())) for node in part.nodes)
+    shown = replace(part, nodes=nodes, edges=edges)
+    return with_audits(shown, judged) if audited else shown
+
+
+def with_audits(part: TreePart, judged: Judged) -> TreePart:
+    """Return the tree with the audits of those nodes that most rows pass.
+
+    The nodes without one are those beyond the first 31, those that would take too long, and all where no rows of the
+    fit are at hand or the tree did not choose among all tests (``explain.audit.refuse_other_growth``).
+    """
+    inner = sum(node.test is not None for node in part.nodes)
+    if not inner:
+        return part
+    audit_of = audits_of(judged)
+    if audit_of is None:
+        return replace(part, audit_note=NO_CHOICE if is_by_chance(judged) else NO_ROWS)
+    found = {}
+    for node in audited_nodes(part, judged):
+        try:
+            audit = audit_of(node)
+        except (ParameterError, DataError):
+            # A cut between bins that is not the best of all, targets beyond squares: the node stays without.
+            continue
+        found[node] = candidates(audit)
+    nodes = tuple(replace(node, audit=found.get(node.id, ())) for node in part.nodes)
+    note = "" if len(found) == inner else SOME_AUDITS if found else NO_AUDITS
+    return replace(part, nodes=nodes, audit_note=note)
+
+
+def audits_of(judged: Judged) -> Callable[[int], Audit] | None:
+    """Return what audits a node on the rows of the fit; None where that cannot be."""
+    model, estimator = judged.model, judged.estimator
+    if is_by_chance(judged):
+        return None
+    if kept_rows(estimator) is not None:
+        kept: Callable[[int], Audit] = estimator.audit
+        return kept
+    if not judged.seen:
+        return None
+    matrix, target, weights = model.encode_rows(judged.table, judged.target_given, judged.weights_given, owner="report")
+    return lambda node: audit_model(model, matrix, target, weights, node)
+
+
+def is_by_chance(judged: Judged) -> bool:
+    """Whether the nodes of the tree did not choose among all tests, or it is not known how they did."""
+    try:
+        refuse_other_growth(judged.model)
+    except ParameterError:
+        return True
+    return False
+
+
+def audited_nodes(part: TreePart, judged: Judged) -> list[int]:
+    """Return the inner nodes to audit, those with the most rows first, as far as the work is bounded."""
+    columns = judged.model.schema.columns
+    inner = sorted((node for node in part.nodes if node.test is not None), key=lambda node: (-node.n_rows, node.id))
+    nodes: list[int] = []
+    spent = 0
+    for node in inner:
+        work = (node.n_rows + WORK_OF_A_COLUMN) * len(columns) + levels_work(
+            node, [len(column.levels) for column in columns]
+        )
+        if spent + work > MAX_WORK:
+            continue
+        spent += work
+        nodes.append(node.id)
+        if len(nodes) == MAX_AUDITS:
+            break
+    return nodes
+
+
+def levels_work(node: NodePart, levels: list[int]) -> int:
+    """Return what the levels of a node's rows take to be grouped."""
+    return WORK_OF_A_LEVEL * sum(min(count, node.n_rows) for count in levels)
+
+
+def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
+    """Return the best candidates, best first, with the one that the node asks."""
+    rows = list(audit.rows)
+    shown = rows[:MAX_CANDIDATES]
+    asked = next((row for row in rows if row.question == audit.asked), None)
+    if asked is not None and asked not in shown:
+        shown[-1] = asked
+    return tuple(CandidatePart(shorten(row.question, NAME_WIDTH), row.gain, row.score, row is asked) for row in shown)
+
+
+def examples_part(judged: Judged, options: Options, tree: TreePart) -> ExamplesPart:
+    """Return examples among the judged rows, and what the nodes of the tree rest on.
+
+    Parameters
+    ----------
+    judged : Judged
+        By a single tree.
+    options : Options
+        ``examples`` rows at most, half of them wrong answers where there are as many; drawn by ``random_state``.
+    tree : TreePart
+        Of this model.
+    """
+    summary = summarize(judged.model, 0)
+    supports = supports_of(summary, tree)
+    has_interval = any(interval for support in supports for interval in support.intervals)
+    return ExamplesPart(
+        rows=tuple(example_row(judged, summary, row) for row in chosen_rows(judged, options).tolist()),
+        supports=supports,
+        level=LEVEL,
+        interval=("Wilson" if summary.counts_classes else "Student's t") if has_interval else "",
+        scales=tuple(scales_of_rows(judged.model.schema, judged.matrix).tolist()),
+        unseen=judged.model.unseen,
+    )
+
+
+def supports_of(summary: TreeSummary, tree: TreePart) -> tuple[SupportPart, ...]:
+    """Return what each node of the page rests on, in the order of its nodes."""
+    schema, teller = summary.model.schema, OutcomeTeller(summary, LEVEL, exact=False)
+    shown = {node.id for node in tree.nodes}
+    inner = {node.id for node in tree.nodes if node.test is not None}
+    nominal = {at for at, column in enumerate(schema.columns) if column.kind == "nominal"}
+    levels: dict[int, tuple[tuple[int, int], ...]] = {}
+    n_levels = 0
+    for node, bounds in bounds_below(schema, summary.tree, inner) if nominal else ():
+        found = levels_of({feature: bound for feature, bound in bounds.items() if feature in nominal})
+        n_levels += len(found)
+        if n_levels > MAX_LEVELS:
+            break
+        if node in shown:
+            levels[node] = tuple(found.items())
+    absent = absent_levels(summary, tree)
+    n_outputs = len(summary.outputs)
+    return tuple(
+        SupportPart(
+            tuple(teller.outcome(node.id, at).interval for at in range(n_outputs)),
+            levels.get(node.id, ()),
+            absent.get(node.id, ()),
+        )
+        for node in tree.nodes
+    )
+
+
+def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, ...]]:
+    """Return per node the levels of its test that its rows did not have, as far as there is room for them."""
+    grown, schema = summary.tree, summary.model.schema
+    found: dict[int, tuple[int, ...]] = {}
+    room = MAX_ABSENT
+    for node in tree.nodes:
+        if node.test is None or node.test.kind != "levels":
+            continue
+        _, seen = branches_of_levels(schema.columns[node.test.column], grown, node.id)
+        codes = np.flatnonzero(~seen[:-1]).tolist()
+        room -= len(codes)
+        if room < 0:
+            break
+        found[node.id] = tuple(codes)
+    return found
+
+
+def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
+    """Positions of the examples among the judged rows, ascending.
+
+    Of classes half are answered wrong, where there are as many, and the classes take turns. Of numbers they are taken
+    evenly from the nearest to the farthest answer. Of a wide table there are fewer than asked for.
+    """
+    n = min(options.examples, judged.n, max(1, MAX_CELLS // len(judged.model.schema)))
+    drawn = np.random.default_rng(options.random_state).permutation(judged.n)
+    if not n or not judged.is_classification:
+        if not n:
+            return drawn[:0]
+        gone = np.abs(judged.numbers - judged.target).sum(axis=1)
+        ordered = drawn[np.argsort(gone[drawn], kind="stable")]
+        return np.sort(ordered[np.linspace(0, judged.n - 1, n).astype(np.int64)])
+    wrong = (judged.codes != judged.target).any(axis=1)
+    some_wrong, some_right = (by_turns(drawn[mask[drawn]], judged.target[:, 0]) for mask in (wrong, ~wrong))
+    n_wrong = max(min(len(some_wrong), n // 2), n - len(some_right))
+    return np.sort(np.concatenate([some_wrong[:n_wrong], some_right[: n - n_wrong]]))
+
+
+def by_turns(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The rows so that the classes take turns.
+
+    Examples
+    --------
+    >>> by_turns(np.array([0, 1, 2, 3]), np.array([7, 7, 7, 8])).tolist()
+    [0, 3, 1, 2]
+    """
+    turn, seen = np.empty(len(rows), np.int64), dict[int, int]()
+    for at, code in enumerate(codes[rows].tolist()):
+        turn[at] = seen[code] = seen.get(code, -1) + 1
+    return np.asarray(rows[np.lexsort((np.arange(len(rows)), turn))])
+
+
+def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
+    """Return one judged row in numbers and words."""
+    shares: tuple[tuple[float, ...], ...]
+    if judged.is_classification:
+        truth, predicted = (
+            ", ".join(output.classes[code] for output, code in zip(summary.outputs, codes[row].tolist(), strict=True))
+            for codes in (judged.target, judged.codes)
+        )
+        right: bool | None = bool((judged.target[row] == judged.codes[row]).all())
+        shares = tuple(tuple(each[row].tolist()) for each in judged.shares)
+    else:
+        truth, predicted = (
+            "; ".join(amount(number) for number in numbers[row].tolist()) for numbers in (judged.target, judged.numbers)
+        )
+        right, shares = None, tuple((number,) for number in judged.numbers[row].tolist())
+    number = int(given_positions(judged)[row])
+    return ExampleRow(
+        number=number,
+        cells=tuple(judged.matrix[row].astype(np.float64).tolist()),
+        truth=shorten(truth, NAME_WIDTH),
+        said=shorten(predicted, NAME_WIDTH),
+        right=right,
+        shares=shares,
+        name=row_name(judged.table, number),
+    )
+
+
+def row_name(table: Any, number: int) -> str:
+    """What the index of a table calls a row; empty where it counts from 0, or there is no index."""
+    index = getattr(table, "index", None)
+    if not hasattr(table, "iloc") or index is None or np.array_equal(np.asarray(index), np.arange(len(table))):
+        return ""
+    return shorten(escape_controls(str(index[number])), NAME_WIDTH)
+
+
+def given_positions(judged: Judged) -> np.ndarray:
+    """Where the judged rows stand in the table as given: rows of weight 0 are no judges."""
+    if judged.weights_given is None:
+        return np.arange(judged.n)
+    return np.flatnonzero(judged.weights_given > 0)

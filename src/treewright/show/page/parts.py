@@ -1,0 +1,608 @@
+"""What a page shows, as typed values: ``Summary`` and the parts of its sections.
+
+A summary is numbers, texts and tuples. ``plain.plain`` makes JSON of it with the names of the fields; the scripts of
+the page read exactly these names. Texts from the data are ready to be read (``tree.writing``), never ready for HTML: who
+writes HTML escapes. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# -------- The tree
+
+
+@dataclass(frozen=True)
+class SurrogatePart:
+    """A test that stands in where the node's own column is missing."""
+
+    text: str  # what leads to branch 0, in words
+    # kind, column, cuts, branch_of: as in ``TestPart``; branches of levels are the node's, turned around already where
+    # the surrogate is flipped; a level that it does not answer has branch -1
+    kind: str
+    column: int
+    cuts: tuple[float, ...]
+    branch_of: tuple[int, ...]
+    flipped: bool  # for a cut: whether ``value <= cut`` leads to branch 1
+
+
+@dataclass(frozen=True)
+class TestPart:
+    """What a node asks, for a program that sends rows down."""
+
+    # "cuts": branch b is the first with value <= cuts[b], else len(cuts); the value of an ordinal column is the
+    # position of its level. "levels": branch_of[code]. "present": branch 0 if there is a value, else ``missing``.
+    kind: str
+    column: int  # position of the column
+    cuts: tuple[float, ...]  # ascending, exact
+    branch_of: tuple[int, ...]  # per level of the column
+    missing: int  # the branch of a missing value, where no surrogate answers and nothing is divided
+    unseen: int  # the branch of a level that the fit never saw; -1 where the test asks for no levels
+    surrogates: tuple[SurrogatePart, ...] = ()  # in the order in which they are asked
+
+
+@dataclass(frozen=True)
+class CandidatePart:
+    """One line of a split's audit: the best test that a column offered."""
+
+    question: str
+    gain: float  # decrease of impurity
+    score: float  # what the algorithm compares columns by
+    chosen: bool  # whether the node asks this
+
+
+@dataclass(frozen=True)
+class NodePart:
+    """One node."""
+
+    id: int  # its number in the tree: ``est.node(id)``
+    parent: int | None
+    branch: int  # which branch of the parent it is; 0 for the root
+    depth: int
+    edge: str  # the answer that leads here, in words; empty for the root
+    question: str  # the test in words; empty for a leaf
+    said: str  # what it predicts, as a leaf, in words
+    code: int | None  # position of the class that it predicts (first output); None for numbers
+    n_rows: int  # rows of the fit
+    weight: float
+    impurity: float
+    # decrease of impurity by its test: its impurity minus the weighted mean of its branches'; None for a leaf
+    gain: float | None
+    values: tuple[tuple[float, ...], ...]  # per output: weighted class counts, or one number
+    # what leads here, a condition per column; None where the tree is too deep to write one for every node
+    rule: tuple[str, ...] | None
+    test: TestPart | None
+    hidden: int = 0  # how many nodes below it are not in this page
+    # of the judged rows that pass here the weight per true class (first output), or for numbers their histogram over
+    # ``TreePart.edges``; None where no rows judge
+    judged: tuple[float, ...] | None = None
+    audit: tuple[CandidatePart, ...] = ()  # best first; empty where no rows were at hand or the node is small
+
+
+@dataclass(frozen=True)
+class TreePart:
+    """One tree."""
+
+    title: str  # ``"The tree"`` or ``"Tree 3 of 100"``
+    headline: str  # what kind of tree, of what target, how large, in one line
+    outputs: tuple[tuple[str, ...], ...]  # class labels per output; an empty tuple for a number
+    output_names: tuple[str, ...]
+    criterion: str  # name of the impurity
+    centre: str  # "mean", "median", "adds": what the numbers of nodes are
+    weighted: bool  # whether weights differ from numbers of rows
+    missing: str  # "direction", "branch", "surrogate", "fractional", "error": how missing values go
+    # low, high: the least and the greatest number of a node (first output); None for classes
+    low: float | None
+    high: float | None
+    edges: tuple[float, ...] | None  # ends of the cells of ``NodePart.judged`` for numbers
+    # n_nodes, n_leaves, depth: of the whole tree
+    n_nodes: int
+    n_leaves: int
+    depth: int
+    nodes: tuple[NodePart, ...]  # parents before children; of a large tree those with the most rows
+    missing_words: str = ""  # how missing values go, as a sentence
+    audit_note: str = ""  # why nodes have no audit; empty where all have one, or none was asked for
+
+
+# -------- Rows to follow through the tree
+
+
+@dataclass(frozen=True)
+class ExampleRow:
+    """A judged row."""
+
+    number: int  # its position in the table, from 0: ``X[number]``
+    # encoded; nan where a cell is missing, the number of levels for a level that the fit never saw
+    cells: tuple[float, ...]
+    # truth, said: the target, and what the model predicts, in words
+    truth: str
+    said: str
+    right: bool | None  # whether they are equal; None for numbers
+    shares: tuple[tuple[float, ...], ...]  # per output the predicted shares of the classes, or the predicted number
+    name: str = ""  # its name in the index of the table; empty where that counts from 0
+
+
+@dataclass(frozen=True)
+class SupportPart:
+    """What a node rests on, as a leaf."""
+
+    # per output the confidence interval of the predicted share, or of the mean; None where there is none
+    intervals: tuple[tuple[float, float] | None, ...]
+    # of nominal columns that the way asks about: the column, and the code of a level that was in the node above
+    levels: tuple[tuple[int, int], ...]
+    # of the levels that the node's own test asks about: the codes of those that no row of the fit had there
+    absent: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExamplesPart:
+    """What it takes to follow a row, and to say what would have to change."""
+
+    rows: tuple[ExampleRow, ...]  # none of the table's where none were asked for
+    supports: tuple[SupportPart, ...]  # per node of ``TreePart.nodes``, in their order
+    level: float  # of the intervals
+    interval: str  # whose they are: ``"Wilson"``, ``"Student's t"``; empty where there are none
+    scales: tuple[float, ...]  # per column how much of it counts as a change of 1
+    unseen: str  # "missing", "error", "majority": what a level that the fit never saw is taken for
+
+
+# -------- How far the tree can be cut back
+
+
+Matrix = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True)
+class PrunerPart:
+    """What one way to prune makes of the tree."""
+
+    method: str  # ``"none"`` for the tree as it is, else a method of ``prune``
+    name: str  # in words
+    why_not: str = ""  # why it is not defined for this tree; empty where it is, and only then the rest is filled in
+    note: str = ""  # what must be known to read its numbers
+    n_leaves: int = 0
+    depth: int = 0
+    # train_error, error, standard_error: as in ``PruningPart``
+    train_error: float | None = None
+    error: float | None = None
+    standard_error: float | None = None
+    # nodes of the page's tree that become leaves, the topmost; empty where it has a tree of its own
+    leaves: tuple[int, ...] = ()
+    tree: TreePart | None = None  # its tree, where it is more than the page's tree with some nodes made leaves
+    # weight of the judged rows by true class and predicted class, where it cannot be added up from nodes
+    confusion: Matrix | None = None
+    # python, command: what makes this tree
+    python: str = ""
+    command: str = ""
+    command_note: str = ""  # what must be known to run them
+
+
+@dataclass(frozen=True)
+class PruningPart:
+    """The subtrees of the cost-complexity path, from the largest to the root alone, and what other pruners make."""
+
+    n_steps: int  # of the whole path
+    steps: tuple[int, ...]  # ascending: the steps that the page holds; the following tuples have an entry for each
+    alphas: tuple[float, ...]  # the price of a leaf from which on each subtree is the one wanted
+    n_leaves: tuple[int, ...]
+    depth: tuple[int, ...]
+    train_error: tuple[float, ...]  # mean loss over the rows of the fit; nan where that is not known
+    # error, standard_error: mean loss over the rows that judge; None where nothing judges
+    error: tuple[float, ...] | None
+    standard_error: tuple[float, ...] | None
+    loss: str  # "misclassification", "squared_error", "absolute_error"
+    loss_name: str  # in words
+    judged_by: str  # "folds", "validation", "nothing"
+    n_folds: int  # 0 without folds
+    n_judged: int  # rows that judge
+    # minimum, one_se: positions in ``steps`` of the tree of least error, and of the smallest within one standard error
+    # of it
+    minimum: int | None
+    one_se: int | None
+    # per inner node of the page's tree, by its number: the step from which on it is no inner node
+    collapse_step: dict[str, int]
+    confusion: tuple[Matrix, ...] | None  # as in ``PrunerPart``; None where it is the sum of the leaves' ``judged``
+    has_confusion: bool  # whether there is a confusion matrix for each step, one way or the other
+    # python, command: what makes the tree of a step; ``{alpha}`` stands for its price
+    python: str
+    command: str
+    pruners: tuple[PrunerPart, ...]  # the first is the tree as it is
+    rows_name: str  # what the judged rows are called: ``"the rows of the fit"`` or ``"the judged rows"``
+    notes: tuple[str, ...]  # what must be known to read the numbers
+
+
+# -------- How good the model is
+
+
+@dataclass(frozen=True)
+class MeasurePart:
+    """One number about all rows."""
+
+    name: str
+    value: float | None
+    # low, high: 95 % interval, where there is one
+    low: float | None
+    high: float | None
+    beside: float | None  # what it is compared with: ``QualityPart.beside``
+    says: str  # what it is, for a reader who does not know it
+    digits: str = "amount"  # "share", "amount": how it is written: three decimals, or four significant digits
+
+
+@dataclass(frozen=True)
+class ClassPart:
+    """One class against all others."""
+
+    name: str
+    position: int  # among all classes: its colour
+    # n_rows, n_said: judged rows of the class, and rows that were predicted so
+    n_rows: int
+    n_said: int
+    # weight, weight_said: the same by weight
+    weight: float
+    weight_said: float
+    # precision, recall: of the rows predicted so, the share that is so; of the rows that are so, the share predicted
+    # so; both with 95 % intervals (Wilson 1927, of as many rows as the weights are worth)
+    precision: float | None
+    precision_low: float | None
+    precision_high: float | None
+    recall: float | None
+    recall_low: float | None
+    recall_high: float | None
+    f1: float | None  # harmonic mean of both
+    area: float | None  # under the ROC curve of the class against the rest
+    average_precision: float | None
+
+
+@dataclass(frozen=True)
+class ConfusionPart:
+    """True against predicted classes."""
+
+    labels: tuple[str, ...]
+    counts: tuple[tuple[float, ...], ...]  # weight of the judged rows: ``counts[true][predicted]``
+
+
+@dataclass(frozen=True)
+class MixUpPart:
+    """Two classes that are taken for each other: ``share`` of the weight of the true class."""
+
+    truth: str
+    said: str
+    weight: float
+    share: float
+
+
+@dataclass(frozen=True)
+class RankPart:
+    """How well the shares of a class put its rows before the others."""
+
+    name: str
+    position: int
+    share: float  # of the class among the judged rows: the precision of guessing
+    # false_rate, true_rate: ROC curve: shares of the other rows and of the class above a threshold, ascending
+    false_rate: tuple[float, ...]
+    true_rate: tuple[float, ...]
+    area: float
+    # recall, precision: by ascending recall; between two points the precision is that of the point to the right
+    recall: tuple[float, ...]
+    precision: tuple[float, ...]
+    average_precision: float  # mean of the precisions, each for the recall that it adds
+
+
+@dataclass(frozen=True)
+class CalibrationPart:
+    """Whether shares that the model states come true."""
+
+    name: str
+    position: int
+    edges: tuple[float, ...]  # ends of the bins of the predicted share; a share on an edge belongs to the bin below
+    # n_rows, weight: what lies in each bin
+    n_rows: tuple[int, ...]
+    weight: tuple[float, ...]
+    # predicted, happened: mean of the predicted shares, and the share of the rows that are of the class; None in an
+    # empty bin
+    predicted: tuple[float | None, ...]
+    happened: tuple[float | None, ...]
+    # low, high: 95 % interval of ``happened``
+    low: tuple[float | None, ...]
+    high: tuple[float | None, ...]
+    # expected calibration error: mean distance of the two, each bin by its weight (Naeini, Cooper and Hauskrecht 2015,
+    # AAAI 29)
+    error: float
+
+
+@dataclass(frozen=True)
+class ResidualsPart:
+    """True and predicted numbers."""
+
+    # truth, predicted, residual: of drawn rows; a residual is the true number minus the predicted one
+    truth: tuple[float, ...]
+    predicted: tuple[float, ...]
+    residual: tuple[float, ...]
+    n_rows: int  # of how many rows they were drawn
+    edges: tuple[float, ...]
+    weight: tuple[float, ...]  # weight of all judged rows by their residual
+
+
+@dataclass(frozen=True)
+class ErrorCurvePart:
+    """Errors of copies that were fitted on parts of the judged rows."""
+
+    name: str  # "learning", "depth"
+    # over, loss: what is varied and what is measured, in words
+    over: str
+    loss: str
+    x: tuple[float, ...]
+    # train, train_se, test, test_se: means over the folds with their standard errors
+    train: tuple[float, ...]
+    train_se: tuple[float, ...]
+    test: tuple[float, ...]
+    test_se: tuple[float, ...]
+    n_folds: int
+    n_rows: int
+    note: str = ""  # what the copies lack; empty where nothing
+
+
+@dataclass(frozen=True)
+class QualityPart:
+    """How good the predictions of one output are."""
+
+    output: str  # its name; empty where there is one and it has none
+    kind: str  # "classes", "numbers", "quantiles", "none"
+    n_rows: int  # judged rows
+    worth: float  # as how many rows of one weight they say (Kish 1965)
+    weighted: bool  # whether weights differ
+    lead: str  # the quality in a sentence
+    # what stands beside the measures: "without the model", or "should be"; empty where nothing is compared
+    beside: str = ""
+    without: str = ""  # the answer that needs no model, in words; empty where none is compared
+    measures: tuple[MeasurePart, ...] = ()
+    n_classes: int = 0  # all classes that the model knows; ``classes`` holds those with the most weight
+    classes: tuple[ClassPart, ...] = ()
+    confusion: ConfusionPart | None = None  # None where there are too many classes to be looked at
+    mix_ups: tuple[MixUpPart, ...] = ()  # the largest ones first
+    ranks: tuple[RankPart, ...] = ()  # of two classes the second alone: the other is its mirror
+    calibration: tuple[CalibrationPart, ...] = ()  # the same
+    residuals: ResidualsPart | None = None
+    curves: tuple[ErrorCurvePart, ...] = ()  # of all outputs together, with the first
+    left_out: tuple[str, ...] = ()  # what is not here, and why
+
+
+# -------- What its columns are and do
+
+
+@dataclass(frozen=True)
+class SpreadPart:
+    """How the values of a column lie, and what the target is where they lie."""
+
+    # ends of the cells of a numeric column; None where there is a bar for each of ``labels``
+    edges: tuple[float, ...] | None
+    # levels, the commonest first (ordinal ones in their order); what is left over and missing cells stand at the end.
+    # Of a numeric column with few different numbers these; empty where ``edges`` tell.
+    labels: tuple[str, ...]
+    # names, codes: the classes, and their positions; None stands for all others together. Of a target of numbers one
+    # name.
+    names: tuple[str, ...]
+    codes: tuple[int | None, ...]
+    # per class the weight of its rows in each cell; of numbers one tuple for all rows
+    parts: tuple[tuple[float, ...], ...]
+    # means, errors: of a target of numbers: its mean in each cell and the standard error of that; None (in the tuple)
+    # of a cell with too few rows
+    means: tuple[float | None, ...] | None = None
+    errors: tuple[float | None, ...] | None = None
+    # how many rows lie beyond ``edges``, where these leave out a few numbers far from the rest; they are counted in the
+    # first and the last cell
+    n_beyond: int = 0
+
+
+@dataclass(frozen=True)
+class DependenceLine:
+    """What the model says along a column: of one class, or the number."""
+
+    name: str  # the class, or the target
+    code: int | None  # position of the class
+    means: tuple[float, ...]  # one for each value of the column
+    rows: tuple[tuple[float, ...], ...]  # the same of single rows, to four digits; may be empty
+
+
+@dataclass(frozen=True)
+class DependencePart:
+    """Partial dependence on a column."""
+
+    values: tuple[float, ...]  # that a numeric column is set to; empty for levels
+    labels: tuple[str, ...]  # the levels that it is set to; empty for numbers
+    deciles: tuple[float, ...]  # of the rows' own values
+    lines: tuple[DependenceLine, ...]
+    n_rows: int  # how many rows the means are of
+
+
+@dataclass(frozen=True)
+class ColumnPart:
+    """A column of the judged rows."""
+
+    position: int  # in ``Summary.columns``, where name and levels stand
+    name: str
+    kind: str  # "numeric", "ordinal", "nominal"
+    told: str  # what its values are, in a few words
+    n_distinct: int  # different values, or levels, of the judged rows
+    n_levels: int  # that the model knows; 0 of a numeric column
+    missing: float  # share of the judged rows, by weight, without a value
+    # low, high, mean, sd: of a numeric column, over the rows with a finite value
+    low: float | None
+    high: float | None
+    mean: float | None
+    sd: float | None
+    quartiles: tuple[float, ...] | None
+    asked: bool = True  # whether the model asks this column anywhere
+    # share of the impurity (of boosted trees: the gain) that the column's splits removed from the rows of the fit; None
+    # for a model without splits
+    impurity: float | None = None
+    # permutation, error: how much worse the model is when the column is shuffled among the judged rows, and the
+    # standard error of that over the shuffles; None where it cannot be told
+    permutation: float | None = None
+    error: float | None = None
+    measure: str = ""  # what ``permutation`` is, in words
+    spread: SpreadPart | None = None
+    dependence: DependencePart | None = None  # None where the page leaves it out: of columns that matter less
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something about the table that a reader should look at."""
+
+    kind: str  # which check found it, such as ``"equals the target"``
+    serious: bool  # whether numbers on the page cannot be believed before it is looked at
+    columns: tuple[str, ...]  # names of the columns, ready to be read; empty where it is about rows or classes
+    n: int  # how many columns, rows or classes it is about
+    text: str  # what was found, as a sentence
+    advice: str  # what to do
+
+
+# -------- Many trees
+
+
+@dataclass(frozen=True)
+class SeriesPart:
+    """A line of a chart: a value for each x of the chart, None where it has none."""
+
+    name: str
+    y: tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class MarkPart:
+    """A place of a chart with words."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True)
+class CurvePart:
+    """A chart over trees or rounds."""
+
+    key: str  # what it is, for tests and links: ``"loss"``, ``"history"``, ``"error"``, ``"alone"``, ``"weights"``
+    title: str
+    xlabel: str
+    ylabel: str
+    words: str  # what it says, in a sentence or two
+    x: tuple[int, ...]  # ascending
+    series: tuple[SeriesPart, ...]
+    marks: tuple[MarkPart, ...] = ()
+    dots: bool = False  # whether the values are a point each, not a course
+
+
+@dataclass(frozen=True)
+class TreeSpreadPart:
+    """How a number differs between the trees."""
+
+    name: str
+    title: str
+    words: str
+    least: float
+    median: float
+    most: float
+    labels: tuple[str, ...]  # of the cells of the histogram
+    counts: tuple[int, ...]  # how many trees are in each
+    # ends of the cells, one more than there are; None where each cell is one whole number
+    edges: tuple[float, ...] | None = None
+    xlabel: str = ""
+
+
+@dataclass(frozen=True)
+class MemberPart:
+    """One of the trees."""
+
+    number: int  # ``model.tree(number)``; counted from 0
+    label: str  # as the list names it
+    words: str  # how it stands to the others; empty where that is not known
+    tree: TreePart  # without rules; of a large tree the nodes with the most rows
+
+
+@dataclass(frozen=True)
+class SurrogateWords:
+    """The one tree that stands for all; the tree itself is ``Summary.tree``."""
+
+    title: str  # of the tree
+    words: str  # how faithful it is
+    measure: str  # "agreement", "r2"
+    # fidelity, low, high: nan where rows do not tell
+    fidelity: float
+    low: float
+    high: float
+    n_fit: int
+    n_judged: int
+    n_leaves: int
+    command: str  # what makes this tree
+    # where one answer for all says no less than the tree: that it is not to be read as the model; else empty
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class EnsemblePart:
+    """The section of many trees."""
+
+    # "forest", "boosting", "adaboost": trees that are asked side by side (bagging too), or grown round by round
+    kind: str
+    headline: str  # how many trees there are and how they answer together
+    n_trees: int
+    n_rounds: int  # 0 where there are none
+    curves: tuple[CurvePart, ...]
+    sizes: tuple[TreeSpreadPart, ...]
+    agreement: TreeSpreadPart | None
+    members: tuple[MemberPart, ...]
+    surrogate: SurrogateWords | None
+    notes: tuple[str, ...]  # what was left out or drawn at random, and why
+    first: int | None = None  # which of ``members`` the page begins with; None for the tree that stands for all
+
+
+# -------- The page
+
+
+FORMAT, VERSION = "treewright-report", 1
+
+
+@dataclass(frozen=True)
+class ColumnWords:
+    """A column as the scripts need it to send rows down."""
+
+    name: str
+    kind: str  # "numeric", "ordinal", "nominal"
+    levels: tuple[str, ...]  # in the order of their codes
+    # low, high, middle: of a numeric column: the least, the greatest and the middle value of the judged rows; None
+    # where there are none
+    low: float | None = None
+    high: float | None = None
+    middle: float | None = None
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A line of the head: what, and how much."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Everything that a page shows."""
+
+    title: str
+    subtitle: str  # what the model is, in one line
+    task: str  # "classification", "regression"
+    target: str  # name of the target, empty where it has none
+    facts: tuple[Fact, ...]  # the head of the page
+    notes: tuple[str, ...]  # what a reader must know to read the numbers, such as that the rows are those of the fit
+    columns: tuple[ColumnWords, ...]  # all columns, in the order of the schema
+    text: str  # the model as text, for readers without scripts
+    tree: TreePart | None
+    version: str  # of the library
+    # pruning, quality, data, ensemble, examples: the sections; None or empty where a page has none
+    pruning: PruningPart | None = None
+    quality: tuple[QualityPart, ...] = ()
+    data: tuple[ColumnPart, ...] = ()
+    findings: tuple[Finding, ...] = ()  # what looks wrong about the table
+    ensemble: EnsemblePart | None = None
+    examples: ExamplesPart | None = None
+    format: str = FORMAT
+    format_version: int = VERSION

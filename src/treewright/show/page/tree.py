@@ -1,0 +1,294 @@
+"""A tree for a page: the description of ``export.structure`` in words; and the page of a tree alone, in a frame.
+
+A notebook shows a fitted tree by that page: the same drawing as in a report, in a frame of its own, so that neither its
+styles nor its scripts meet those of the notebook.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from treewright.data.schema import Schema
+from treewright.export.structure import Node, Split, StandIn, nodes_of
+from treewright.model.data import ModelData
+from treewright.model.summary import TreeSummary, summarize
+from treewright.show.page.parts import ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
+from treewright.show.page.plain import amount
+from treewright.show.page.render import render
+from treewright.tree.tests import bounds_below
+from treewright.tree.walk import subtree_sizes, unfolded
+from treewright.tree.wording import conditions, threshold_digits
+from treewright.tree.writing import escape_controls, shorten, written_level, written_name
+from treewright.version import __version__
+
+MAX_NODES = 4001
+# A notebook holds the page of every cell: of a large tree only the nodes with the most rows.
+MAX_NODES_ALONE = 401
+# Rules are written for every node of a tree up to this many conditions in all; beyond, the page tells the way instead.
+MAX_CONDITIONS = 60_000
+NAME_WIDTH, EDGE_LEVELS, RULE_LEVELS = 200, 6, 12
+# Pixels: what stands above and below the drawing, one row of cards, and the least and the most of a frame.
+REST, ROW, LEAST, MOST = 170, 152, 380, 760
+# How many levels a drawing opens with, at most.
+LEVELS = 5
+# What the scripts tell apart of the kinds of ``export.structure.Split``.
+KINDS = {"threshold": "cuts", "intervals": "cuts", "present": "present", "subset": "levels", "multiway": "levels"}
+
+
+def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: int = MAX_NODES) -> TreePart:
+    """One of a model's trees as a page shows it.
+
+    Parameters
+    ----------
+    model : ModelData
+    tree : int
+        Which of its trees.
+    title : str, optional
+    max_nodes : int >= 1
+        At most this many nodes, those with the most rows.
+
+    Raises
+    ------
+    ParameterError
+        There is no such tree.
+    """
+    summary = summarize(model, tree)
+    grown = summary.tree
+    shown = unfolded(grown, max_nodes=max_nodes)
+    rules = rules_of(summary, shown)
+    sizes, digits = subtree_sizes(grown).tolist(), threshold_digits(grown).tolist()
+    parts = []
+    splits: dict[int, Split] = {}  # parents stand before their children
+    for node in nodes_of(summary, shown):
+        split, edge = node.split, ""
+        if split is not None:
+            splits[node.number] = split
+        if node.parent >= 0:
+            above = splits[node.parent].words
+            edge = shorten(above.edge(node.branch, digits=digits[node.parent], max_levels=EDGE_LEVELS), NAME_WIDTH)
+        parts.append(
+            NodePart(
+                id=node.number,
+                parent=None if node.parent < 0 else node.parent,
+                branch=node.branch,
+                depth=node.depth,
+                edge=edge,
+                question="" if split is None else shorten(split.words.question(digits=digits[node.number]), NAME_WIDTH),
+                said=predicted_words(summary, node),
+                code=int(node.predicted[0]) if summary.counts_classes else None,
+                n_rows=node.n_samples,
+                weight=node.weight,
+                impurity=node.impurity,
+                gain=None if split is None else gain_of(summary, node),
+                values=node.values,
+                rule=None if rules is None else rules[node.number],
+                test=None if split is None else test_part(split),
+                hidden=0 if split is not None else sizes[node.number] - 1,
+            )
+        )
+    first = grown.value[:, summary.outputs[0].start]
+    return TreePart(
+        title=title,
+        headline=summary.headline(),
+        outputs=tuple(output.classes for output in summary.outputs),
+        output_names=tuple(output.name for output in summary.outputs),
+        criterion=summary.criterion,
+        centre=summary.centre,
+        weighted=summary.weighted,
+        missing=summary.model.missing,
+        low=None if summary.counts_classes else float(first.min()),
+        high=None if summary.counts_classes else float(first.max()),
+        edges=None,
+        n_nodes=grown.n_nodes,
+        n_leaves=grown.n_leaves,
+        depth=grown.max_depth,
+        nodes=tuple(parts),
+        missing_words=missing_words_of(summary),
+    )
+
+
+def missing_words_of(summary: TreeSummary) -> str:
+    """How missing values go, as a sentence."""
+    note = summary.missing_note
+    if note:
+        return f"{note[0].upper()}{note[1:]}."
+    if any(column.missing_seen for column in summary.model.schema.columns):
+        return "The answers on the edges say where missing values go."
+    return "The fit met no missing value."
+
+
+def rules_of(summary: TreeSummary, shown: frozenset[int]) -> dict[int, tuple[str, ...]] | None:
+    """The conditions that lead to each visible node; None where they are too many to write down."""
+    model, rules, n_written = summary.model, {}, 0
+    for node, bounds in bounds_below(model.schema, summary.tree, shown):
+        n_written += len(bounds)
+        if n_written > MAX_CONDITIONS:
+            return None
+        texts = conditions(model.schema, bounds, exact=False, max_levels=RULE_LEVELS, missing=model.missing)
+        rules[node] = tuple(shorten(text, NAME_WIDTH) for text in texts)
+    return rules
+
+
+def predicted_words(summary: TreeSummary, node: Node) -> str:
+    """What a node predicts, or would predict as a leaf."""
+    texts = [
+        output.classes[int(code)] if output.classes else amount(summary.amount(node.number, output))
+        for output, code in zip(summary.outputs, node.predicted, strict=True)
+    ]
+    return shorten((", " if summary.counts_classes else "; ").join(texts), NAME_WIDTH)
+
+
+def gain_of(summary: TreeSummary, node: Node) -> float:
+    """The impurity of a node minus the weighted mean of its branches'; at least 0."""
+    tree, below = summary.tree, np.array(node.children)
+    held = tree.weight[below]
+    total = float(held.sum())
+    if not total > 0:
+        return 0.0
+    # Shares first: weights near the end of float64 times an impurity would overflow.
+    return max(0.0, float(node.impurity - (held / total * tree.impurity[below]).sum()))
+
+
+def test_part(split: Split) -> TestPart:
+    """What a node asks, as the scripts send rows down."""
+    return TestPart(
+        kind=KINDS[split.kind],
+        column=split.column,
+        cuts=split.cuts,
+        branch_of=tuple(split.branch_of.tolist()),
+        missing=split.missing,
+        unseen=split.unseen,
+        surrogates=tuple(map(surrogate_part, split.surrogates)),
+    )
+
+
+def surrogate_part(stand_in: StandIn) -> SurrogatePart:
+    """A surrogate, as the scripts ask it."""
+    return SurrogatePart(
+        text=shorten(stand_in.words.edge(0), NAME_WIDTH),
+        kind=KINDS[stand_in.kind],
+        column=stand_in.column,
+        cuts=stand_in.cuts,
+        branch_of=tuple(stand_in.branch_of.tolist()),
+        flipped=stand_in.words.flipped,
+    )
+
+
+def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
+    """Every column with its levels."""
+    return tuple(
+        ColumnWords(
+            shorten(written_name(column.name), NAME_WIDTH), column.kind, tuple(map(written_level, column.levels))
+        )
+        for column in schema.columns
+    )
+
+
+def tree_page(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
+    """A page that holds one tree: it zooms, folds, finds, and tells of each node.
+
+    Parameters
+    ----------
+    model : ModelData
+    tree : int
+        Which of its trees.
+    title : str, optional
+        By default the name of the target.
+
+    Returns
+    -------
+    str
+        A whole HTML document that loads nothing.
+
+    Raises
+    ------
+    ParameterError
+        There is no such tree.
+    """
+    return render(tree_summary(model, tree, title=title), template="tree")
+
+
+def tree_frame(model: ModelData, tree: int = 0, *, title: str | None = None) -> str:
+    """`tree_page` in a frame that cannot reach the page around it; as tall as the tree wants, within bounds.
+
+    Raises
+    ------
+    ParameterError
+        There is no such tree.
+    """
+    summary = tree_summary(model, tree, title=title)
+    height = LEAST if summary.tree is None else height_of(summary.tree)
+    return framed(render(summary, template="tree"), summary.title, height)
+
+
+def framed(page: str, title: str, height: int) -> str:
+    """A page in a frame whose scripts run, and reach nothing outside."""
+    return (
+        f'<iframe sandbox="allow-scripts" style="width:100%;height:{height}px;border:0" '
+        f"title='{in_quotes(title)}' srcdoc='{in_quotes(page)}'></iframe>"
+    )
+
+
+def in_quotes(text: str) -> str:
+    """A text as it stands in an attribute between single quotes; the double ones of JSON need no escape there.
+
+    Examples
+    --------
+    >>> print(in_quotes('<a title="x"> & y' + "'s"))
+    &lt;a title="x"&gt; &amp; y&#39;s
+    """
+    for sign, name in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("'", "&#39;")):
+        text = text.replace(sign, name)
+    return text
+
+
+def height_of(part: TreePart) -> int:
+    """The pixels that a frame around the tree has from top to bottom."""
+    levels = min(LEVELS, max(node.depth for node in part.nodes)) + 1
+    return min(MOST, max(LEAST, REST + ROW * levels))
+
+
+def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -> Summary:
+    """What the page of a tree alone shows.
+
+    Raises
+    ------
+    ParameterError
+        There is no such tree.
+    """
+    summary = summarize(model, tree)
+    target = ", ".join(output.name for output in summary.outputs if output.name)
+    heading = escape_controls(title) if title is not None else target or f"{model.task.capitalize()} tree"
+    part = without_ways(tree_part(model, tree, max_nodes=MAX_NODES_ALONE))
+    return Summary(
+        title=shorten(heading, 200),
+        subtitle=part.headline,
+        task=model.task,
+        target=target,
+        facts=(),
+        notes=(),
+        columns=columns_in_words(model.schema),
+        text=part.headline,
+        tree=part,
+        version=__version__,
+    )
+
+
+def without_ways(part: TreePart) -> TreePart:
+    """The tree without the branch of every level: no row is sent down here, and levels may be thousands."""
+    nodes = tuple(
+        node
+        if node.test is None
+        else replace(
+            node,
+            test=replace(
+                node.test,
+                branch_of=(),
+                surrogates=tuple(replace(one, branch_of=()) for one in node.test.surrogates),
+            ),
+        )
+        for node in part.nodes
+    )
+    return replace(part, nodes=nodes)

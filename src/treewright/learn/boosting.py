@@ -209,9 +209,9 @@ class BoostingParams(ColumnParams):
             refuse_other_function(each, "callbacks", "one argument, a Round", 1)
         if self.task == NUMBERS:
             self._loss_of_numbers()
-            self._warn_of_unused_numbers()
 
-    def _warn_of_unused_numbers(self) -> None:
+    def warn_of_unused_numbers(self) -> None:
+        """Warn of a number that another loss than the chosen one reads."""
         for name, (loss, default) in _OF_ONE_LOSS.items():
             value = getattr(self, name)
             if self.loss != loss and not (np.ndim(value) == 0 and value == default):
@@ -266,6 +266,8 @@ def train_boosting(
     validation: Dataset | None = None,
 ) -> Trained:  # fmt: skip
     """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
+    if params.task == NUMBERS:
+        params.warn_of_unused_numbers()
     n, p = dataset.matrix.shape
     # A byte a cell; rows in the order of their leaves, and scores, gradients and hessians.
     check_fits(n * (p + 8 + 32), f"boosting on {n} rows x {p} columns")

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from treewright.data.schema import Column
-from treewright.explain.importance import sizes_of
 from treewright.explain.partial_dependence import (
     DependenceTable,
     axis_of,
@@ -15,19 +14,15 @@ from treewright.explain.partial_dependence import (
     dependence,
     drawn,
     labels_of,
-)
-from treewright.explain.partial_dependence import (
-    Predictor as SaidOf,
-)
-from treewright.explain.partial_dependence import (
-    target_name as said_by,
+    target_name,
 )
 from treewright.forest.importance_table import Importances
 from treewright.judge.uncertainty import rows_worth
+from treewright.model.data import sizes_of
 from treewright.model.summary import counted
 from treewright.neighbors.ranks import CALLED
 from treewright.reporting.estimator import REPEATS, shuffled
-from treewright.reporting.judged import Judged, Options, cells_of, numbers_of, shares_of, unseen_levels
+from treewright.reporting.judged import Judged, Options, cells_of, unseen_levels
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.show.page.plain import amount
@@ -227,11 +222,11 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
         codes = list(default_labels(model, 0)) or [0]
         if len(codes) > MOST_CLASSES:
             codes = commonest_classes(judged, MOST_CLASSES)
-    name, labels = said_by(model, 0), labels_of(model, 0, codes)
+    name, labels = target_name(model, 0), labels_of(model, 0, codes)
     if codes:
-        predicted = SaidOf(model.task, name, labels, lambda cells: shares_of(model, cells)[0][:, codes])
+        predicted = Predictor(model.task, name, labels, lambda cells: model.shares_of(cells)[0][:, codes])
     else:
-        predicted = SaidOf(model.task, name, labels, lambda cells: numbers_of(model, cells)[:, :1])
+        predicted = Predictor(model.task, name, labels, lambda cells: model.numbers_of(cells)[:, :1])
     n_lines = SINGLE_ROWS if len(codes) <= 1 else SINGLE_ROWS_OF_CLASSES
     lines = drawn(np.arange(len(rows)), n_lines, options.random_state, 1)
     found = dependence(predicted, judged.matrix[rows], [axis], lines=lines, weights=judged.weights[rows])

@@ -248,7 +248,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     first = summarize(model, 0) if isinstance(model, Model) else None
     names = [written_name(name) for name in model.target_names] if first is None else [o.name for o in first.outputs]
     target = ", ".join(name for name in names if name)
-    single = isinstance(model, Model) and model.combine == "single"
+    single = isinstance(model, Model) and model.is_single_tree
     # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
     standing = surrogate_part(judged, options)
     tree = tree_with_judges(tree_part(judged.model, title="The tree"), judged) if single else standing and standing.tree
@@ -322,7 +322,7 @@ def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
 def subtitle_of(judged: Judged, target: str) -> str:
     """What the model is, in one line."""
     model = judged.model
-    if not judged.is_neighbors and model.combine == "single":
+    if not judged.is_neighbors and model.is_single_tree:
         return summarize(model, 0).headline()
     what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
     size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
@@ -342,7 +342,7 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     ]
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
-    return (*facts, Fact("trees", str(len(model.trees)))) if model.combine != "single" else tuple(facts)
+    return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)
 
 
 def notes_of(judged: Judged) -> tuple[str, ...]:
@@ -376,6 +376,6 @@ def _lowered(judged: Judged) -> Fact:
     """What the splits lower: an impurity, or the loss that boosting follows."""
     facts = judged.model.facts
     loss = facts.get("loss")
-    if judged.model.boosting is not None and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
+    if judged.model.has_scores and isinstance(loss, Mapping) and isinstance(loss.get("name"), str):
         return Fact("loss", in_words(loss["name"]))
     return Fact("criterion", in_words(str(facts.get("criterion", "unknown"))))

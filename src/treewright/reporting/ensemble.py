@@ -9,14 +9,12 @@ from typing import NamedTuple
 import numpy as np
 
 from treewright.data.bin_rows import bin_rows
-from treewright.explain.importance import Sizes, sizes_of
 from treewright.model.aggregation import output_columns
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names, summarize
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.predict.ensemble import contents_of
-from treewright.predict.walks import answers_of_tree as said_by_tree
-from treewright.predict.walks import leaf_rows_of_bins
+from treewright.predict.walks import leaf_rows_of_bins, reading_of
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
@@ -31,7 +29,7 @@ from treewright.show.page.parts import (
     TreeSpreadPart,
 )
 from treewright.show.page.tree import tree_part
-from treewright.tree.packed import PackedTrees
+from treewright.tree.walk import Sizes
 from treewright.tree.writing import shorten
 
 CELLS = 12  # of a histogram
@@ -53,11 +51,11 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
     standing : Standing, optional
         The tree that stands for all (``surrogate_part``).
     """
-    if judged.is_neighbors or judged.model.combine == "single":
+    if judged.is_neighbors or judged.model.is_single_tree:
         return None
     model = judged.model
-    kind = "boosting" if model.boosting is not None else "forest" if model.tree_weights is None else "adaboost"
-    n_scores = 1 if model.boosting is None else model.boosting.n_scores
+    kind = "boosting" if model.has_scores else "forest" if model.tree_weights is None else "adaboost"
+    n_scores = model.aggregation.n_scores
     n_rounds = 0 if kind == "forest" else len(model.trees) // n_scores
     curves: list[CurvePart]
     notes: list[str]
@@ -111,7 +109,7 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
     if model.tree_weights is not None:
         prediction = (
             "the class that has most of the weight of the trees"
-            if model.combine == "vote"
+            if model.aggregation.votes
             else "the weighted median of their predictions"
         )
         return (
@@ -224,13 +222,9 @@ def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     columns = output_columns(model)[0] if model.classes else slice(0, 1)
     n_trees = len(trees)
     answers = np.empty((len(matrix), n_trees), np.int64 if model.classes else np.float64)
-    packed = trees if isinstance(trees, PackedTrees) else None
-    cells, every = (None if packed is None else bin_rows(packed.bins, matrix)), np.arange(len(matrix), dtype=np.int32)
+    reading = reading_of(model, matrix, None)
     for at in range(n_trees):
-        if packed is not None and cells is not None:
-            of_tree = contents[0].take(leaf_rows_of_bins(packed, cells, every, at), axis=0)[:, columns]
-        else:
-            of_tree = said_by_tree(model, trees[at], contents[at], matrix, None)[:, columns]
+        of_tree = reading.of_tree(at, contents)[:, columns]
         answers[:, at] = of_tree.argmax(axis=1) if model.classes else of_tree[:, 0]
     return answers
 
@@ -279,7 +273,7 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     numbers = list(range(min(most, n_trees)))
     if numbers and special not in numbers:
         numbers[-1] = special
-    moves = moved_by_trees(judged, numbers) if model.boosting is not None else []
+    moves = moved_by_trees(judged, numbers) if model.has_scores else []
     found = []
     for place, number in enumerate(numbers):
         leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
@@ -344,7 +338,7 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
 
     None of a single tree, of neighbours, and of fewer than ``LEAST_ROWS`` rows.
     """
-    if judged.is_neighbors or judged.model.combine == "single" or judged.n < LEAST_ROWS:
+    if judged.is_neighbors or judged.model.is_single_tree or judged.n < LEAST_ROWS:
         return None
     rows = rows_drawn(judged.n, MOST_ROWS, options.random_state)
     weights = None if judged.weights_given is None else judged.weights[rows]

@@ -10,7 +10,6 @@ tree left out. The shuffles are those of ``importances("permutation", X, y)``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -19,12 +18,10 @@ from treewright.boosting.fewer_rounds import losses_of_model
 from treewright.core.threads import resolve_jobs
 from treewright.data.kinds import resolve
 from treewright.data.schema import Schema
-from treewright.estimators.base import Estimator as Reported
-from treewright.estimators.forest import Forest as ForestCurve
-from treewright.estimators.trees import SingleTree as TreeEstimator
+from treewright.estimators.base import Estimator
+from treewright.estimators.forest import Forest
+from treewright.estimators.trees import SingleTree
 from treewright.exceptions import DataError, ParameterError, TooLargeError
-from treewright.fitted import Model
-from treewright.fitted.neighbors import NeighborsModel
 from treewright.forest.importance_table import Importances
 from treewright.forest.out_of_bag import OobCurve
 from treewright.learn.importance import (
@@ -36,27 +33,12 @@ from treewright.learn.importance import (
     permutation_of_trees,
     rises_of,
 )
-from treewright.learn.params import plain as plain_parameters
+from treewright.learn.params import plain
+from treewright.learn.registry import algorithm_of
 from treewright.neighbors.ranks import CALLED
 from treewright.prune.methods import Rows
-from treewright.prune.methods import Rows as OtherRows
-from treewright.reporting.judged import Judged, codes_of, numbers_of
+from treewright.reporting.judged import Judged
 
-# Algorithm, as facts name it -> its estimator for classes, for numbers.
-ONE_TREE = {
-    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "id3": ("ID3Classifier", None),
-    "c45": ("C45Classifier", None),
-    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
-}
-MANY_TREES = {
-    "random_forest": ("RandomForestClassifier", "RandomForestRegressor"),
-    "extra_trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
-    "bagging": ("BaggingClassifier", "BaggingRegressor"),
-    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
-    "gradient_boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
-}
-NEIGHBORS = {"nearest_neighbors": ("KNeighborsClassifier", "KNeighborsRegressor")}
 # Parameters that map columns, classes or names to something; facts hold them as pairs.
 MAPPINGS = ("class_weight", "metric_params", "monotonic_cst", "nominal", "ordinal", "scale")
 DECLARATIONS = ("nominal", "ordinal", "numeric")
@@ -66,7 +48,7 @@ POINTS_OF_TREES = 60  # of a curve over the number of trees
 MOST_OUT_OF_BAG = 100_000_000  # rows of the fit times trees
 
 
-def estimator_of(model: Model | NeighborsModel) -> Any:
+def estimator_of(model: Any) -> Any:
     """Return an unfitted estimator with the parameters of the fit that made a model.
 
     Parameters
@@ -87,39 +69,36 @@ def estimator_of(model: Model | NeighborsModel) -> Any:
     >>> estimator_of(model)
     DecisionTreeClassifier(class_weight={'in': 2.0}, max_depth=2)
     """
-    if isinstance(model, NeighborsModel):
-        known: Mapping[str, Any] = NEIGHBORS
-        called = model.stored.metric.kind == CALLED
-    else:
-        known = ONE_TREE if model.combine == "single" else MANY_TREES
-        called = False
+    kinds: tuple[str, ...] = ("tree",) if model.is_single_tree else ("trees", "members")
+    if not model.has_trees:
+        kinds = ("rows",)
+        if model.stored.metric.kind == CALLED:
+            return None
     stated = model.facts.get("parameters")
-    if called or not isinstance(stated, Mapping):
+    if not isinstance(stated, Mapping):
         return None
     base = None
     if isinstance(stated.get("estimator"), str):
         base = _member_of(model)
         if base is None or type(base).__name__ != stated["estimator"]:
             return None
-    return _made(known, model, model.facts.get("algorithm"), stated, base)
+    return _made(kinds, model, model.facts.get("algorithm"), stated, base)
 
 
-def _member_of(model: Model | NeighborsModel) -> Any:
+def _member_of(model: Any) -> Any:
     """The estimator of the members of bagging or AdaBoost; None where the facts do not tell."""
     member = model.facts.get("member")
     stated = member.get("parameters") if isinstance(member, Mapping) else None
     if not isinstance(member, Mapping) or not isinstance(stated, Mapping):
         return None
-    return _made(ONE_TREE, model, member.get("algorithm"), stated)
+    return _made(("tree",), model, member.get("algorithm"), stated)
 
 
-def _made(
-    known: Mapping[str, Any], model: Model | NeighborsModel, algorithm: Any, stated: Mapping[str, Any], base: Any = None
-) -> Any:
+def _made(kinds: tuple[str, ...], model: Any, algorithm: Any, stated: Mapping[str, Any], base: Any = None) -> Any:
     """An estimator with these parameters; None where there is none, or it would not be the same."""
-    homes = known.get(algorithm) if isinstance(algorithm, str) else None
-    name = None if homes is None else homes[0 if model.task == "classification" else 1]
-    if name is None:
+    known = algorithm_of(algorithm) if isinstance(algorithm, str) else None
+    kind = known.estimator(model.task) if known is not None and known.kind in kinds else None
+    if kind is None:
         return None
     parameters = {name: _restored(name, value) for name, value in stated.items()}
     if isinstance(parameters.get("random_state"), str):
@@ -127,8 +106,8 @@ def _made(
     if base is not None:
         parameters["estimator"] = base
     try:
-        made = getattr(import_module("treewright"), name)(**parameters)
-        made._validate_params()
+        made = kind(**parameters)
+        made._check_parameters()
     except (TypeError, ValueError):
         return None
     return made if _is_whole(made, stated) and _fits(made, model) else None
@@ -154,13 +133,13 @@ def _is_pair(name: str, entry: Any) -> bool:
 
 def _is_whole(made: Any, stated: Mapping[str, Any]) -> bool:
     """Whether the estimator's own facts would be these again, but for a seed that was a generator."""
-    own = plain_parameters(made.get_params(deep=False))
-    return {name: value for name, value in own.items() if name in stated} == {
+    own = {name: plain(value) for name, value in made.get_params(deep=False).items() if name in stated}
+    return own == {
         name: None if name == "random_state" and isinstance(value, str) else value for name, value in stated.items()
     }
 
 
-def _fits(made: Any, model: Model | NeighborsModel) -> bool:
+def _fits(made: Any, model: Any) -> bool:
     """Whether the columns, levels and classes that the parameters name are those of the model."""
     given = made.get_params(deep=False)
     known = {label for labels in model.classes for label in labels.tolist()}
@@ -195,12 +174,12 @@ def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     )
 
 
-def tree_estimator(judged: Judged) -> TreeEstimator | None:
+def tree_estimator(judged: Judged) -> SingleTree | None:
     """The fitted estimator around the tree; None where the report is made from a model."""
     found = judged.estimator
-    if not isinstance(found, TreeEstimator):
+    if not isinstance(found, SingleTree):
         found = getattr(found, "estimator_", None)  # of ``PrunedTree``
-    return found if isinstance(found, TreeEstimator) else None
+    return found if isinstance(found, SingleTree) else None
 
 
 def kept_rows(estimator: Any) -> Any:
@@ -210,7 +189,7 @@ def kept_rows(estimator: Any) -> Any:
 
 def is_ours(given: Any) -> bool:
     """Whether something is an estimator of this library, fitted or not."""
-    return isinstance(given, Reported)
+    return isinstance(given, Estimator)
 
 
 def shuffled(
@@ -242,9 +221,9 @@ def shuffled(
     try:
         if judged.is_neighbors:
             return _of_neighbors(judged, matrix, target, own, seed)
-        if model.boosting is not None:
+        if model.has_scores:
             losses = getattr(judged.estimator, "_bound", None) or losses_of_model(model, Rows(matrix, target, own))
-            others = OtherRows(matrix, target, own)
+            others = Rows(matrix, target, own)
             return permutation_importances(model, losses, others, REPEATS, seed, n_threads, among) if losses else None
         return permutation_of_trees(
             model, matrix, target, own, n_repeats=REPEATS, seed=seed, n_jobs=n_threads, among=among
@@ -258,8 +237,8 @@ def _of_neighbors(
 ) -> Importances:
     """Of nearest neighbours: every column is asked."""
     model = judged.model
-    answers = codes_of if judged.is_classification else numbers_of
-    error = error_of_answers(lambda cells: answers(model, np.ascontiguousarray(cells)), model.task, target, weights)
+    answers = judged.model.codes_of if judged.is_classification else judged.model.numbers_of
+    error = error_of_answers(lambda cells: answers(np.ascontiguousarray(cells)), model.task, target, weights)
     by_repeat = rises_of(error, matrix, np.arange(matrix.shape[1]), REPEATS, seed)
     what = WRONG if judged.is_classification else SQUARED
     return mean_of_repeats(by_repeat, model.task, model.schema.names, "permutation", what)
@@ -271,7 +250,7 @@ def out_of_bag_of(judged: Judged) -> tuple[OobCurve | None, str]:
     no_curve = "There is no out-of-bag curve:"
     if est is None:
         return None, f"{no_curve} a model without its estimator does not know the rows of its fit."
-    if not isinstance(est, ForestCurve):
+    if not isinstance(est, Forest):
         score = getattr(est, "oob_score_", None)
         what = "accuracy" if judged.is_classification else "R2"
         known = f" Out of bag, with all trees, the {what} is {score:.4g} (oob_score_)." if score is not None else ""

@@ -12,7 +12,6 @@ from typing import Any, Literal
 import numpy as np
 
 from treewright.core.notices import listening
-from treewright.core.threads import resolve_jobs
 from treewright.data.frame import read_table
 from treewright.data.kinds import encode_cells
 from treewright.data.matching import match_columns
@@ -20,7 +19,7 @@ from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import encoded_target
 from treewright.predict.fractional import rows_with_missing
-from treewright.predict.values import predict_codes, predict_leaves, predict_numbers, predict_shares
+from treewright.predict.values import predict_leaves
 from treewright.tree.writing import written_level
 
 CurveName = Literal["learning", "depth"]
@@ -168,28 +167,7 @@ class Judged:
             return bool((np.abs(means - tree.value[kept, 0])[finite] <= near).all())
 
 
-def codes_of(model: Any, matrix: np.ndarray) -> np.ndarray:
-    """Class codes that a model of trees or neighbours predicts for encoded rows, int[n, n_outputs]."""
-    if isinstance(model, NeighborsModel):
-        return np.stack([share.argmax(axis=1) for share in shares_of(model, matrix)], axis=1)
-    return predict_codes(model, matrix)
-
-
-def shares_of(model: Any, matrix: np.ndarray) -> list[np.ndarray]:
-    """Per output the shares of the classes that a model predicts for encoded rows, float64[n, n_classes]."""
-    if isinstance(model, NeighborsModel):
-        return model._votes(matrix, resolve_jobs(None), only_first=False)
-    return predict_shares(model, matrix)
-
-
-def numbers_of(model: Any, matrix: np.ndarray) -> np.ndarray:
-    """Numbers that a model predicts for encoded rows, float64[n, n_outputs]."""
-    if isinstance(model, NeighborsModel):
-        return model._numbers(matrix, resolve_jobs(None)).reshape(len(matrix), -1)
-    return predict_numbers(model, matrix)
-
-
-def judged_rows(model: Model | NeighborsModel, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
+def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
     """Encode rows with their target as the model sees them; rows of weight 0 are left out."""
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
@@ -212,7 +190,7 @@ def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:
             "the model was fitted on sparse rows, and a report tells of the columns of a table: fit on a dense table, "
             "such as X.toarray(), to have one"
         )
-    return np.asarray(encoded_queries(model, X, owner), np.float64)
+    return np.asarray(model._encoded(X, owner), np.float64)
 
 
 def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:

@@ -95,7 +95,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
         None for many trees, for neighbours, for a tree that is one leaf, and where impurities are beyond float64.
     """
     model = judged.model
-    if not isinstance(model, Model) or model.combine != "single" or model.trees[0].n_leaves == 1:
+    if not isinstance(model, Model) or not model.is_single_tree or model.trees[0].n_leaves == 1:
         return None
     try:
         path = path_of(model, RISK)

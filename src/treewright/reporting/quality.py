@@ -141,7 +141,7 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     # scikit-learn's confusion_matrix warns where there is one class, whatever it is told.
     counts = np.bincount(truth * k + predicted, weights=judged.weights, minlength=k * k).reshape(k, k)
     order = np.argsort(-counts.sum(axis=1), kind="stable")
-    votes = not judged.is_neighbors and judged.model.combine == "vote"
+    votes = not judged.is_neighbors and judged.model.aggregation.votes
     ranks, calibration = _ranks_and_calibration(names, truth, shares, judged.weights, order, votes=votes)
     measures, without = _measures(truth, predicted, shares, weights, names, votes=votes)
     listed = np.sort(order[:MOST_SHOWN])

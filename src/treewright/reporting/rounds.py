@@ -70,7 +70,7 @@ def error_name(judged: Judged) -> str:
 
 def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
     """The judged rows that are asked about after every number of trees, and a note where they are not all."""
-    most = MOST_ORDERED if judged.model.combine == "median" else MOST_ASKED
+    most = MOST_ORDERED if judged.model.aggregation.sorts else MOST_ASKED
     rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
     if len(rows) == judged.n:
         return rows, ""
@@ -213,7 +213,7 @@ def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> Curve
 def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
     """The share of the judged rows that is wrong after each round, or the root of the mean squared error."""
     # A median puts all answers in order at every round that is asked for; sums go on from the round before.
-    counts = places(n_rounds, POINTS if judged.model.combine == "median" else n_rounds)
+    counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
     errors = errors_after(judged, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
     words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the judged rows"

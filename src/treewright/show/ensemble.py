@@ -11,7 +11,6 @@ from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names
-from treewright.tree.packed import PackedTrees
 from treewright.tree.walk import Sizes
 from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
 
@@ -74,7 +73,7 @@ def _title(model: ModelData) -> list[str]:
     if model.boosting is not None:
         return [*lines, *_boosting(model, model.boosting)]
     predicted = COMBINED.get((model.task, model.combine))
-    if model.combine == "vote" and model.tree_weights is not None:
+    if model.aggregation.votes and model.tree_weights is not None:
         predicted = "the class that has most of their weight among the votes"
     return [*lines, f"the prediction is {predicted}"] if predicted else lines
 
@@ -99,10 +98,9 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
 
 def _importances(model: ModelData, sizes: Sizes) -> list[str]:
     """Lines about the columns: of boosted trees what they gained, else how often they are asked."""
-    packed = model.trees
-    if model.boosting is None or not isinstance(packed, PackedTrees) or not packed.importances.any():
+    gains = model.trees.mean_importances(len(model.schema)) if model.has_scores else np.zeros(0)
+    if not gains.any():
         return _most_used(model, sizes.n_tests)
-    gains = packed.feature_importances()
     return _column_lines(model, gains, ("columns that gained most", "columns that gained"), "of the gain")
 
 

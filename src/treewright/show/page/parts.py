@@ -1,8 +1,9 @@
 """What a page shows, as typed values: ``Summary`` and the parts of its sections.
 
 A summary is numbers, texts and tuples. ``plain.plain`` makes JSON of it with the names of the fields; the scripts of
-the page read exactly these names. Texts from the data are ready to be read (``tree.writing``), never ready for HTML: who
-writes HTML escapes. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is None.
+the page read exactly these names. Texts from the data are ready to be read (``tree.writing``), never ready for HTML:
+who writes HTML escapes. Shares are from 0 to 1. A number that has no meaning (the recall of a class without rows) is
+None.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Everything Treewright raises on purpose. In: nothing. Out: the exception classes. Callers: every layer.
+"""Everything Treewright raises on purpose.
+
+A message says what, where and what to do, in the words of Python. Its facts are there as data too, so that the command
+or a server can name a row by its line and a parameter by its option without reading the text: ``parameter``,
+``column``, ``row``, and the phrases that the message is made of (``parts``).
 
 TreewrightError
 |-- DataError (ValueError)            a table, column, cell, target or weight was refused
@@ -14,9 +18,97 @@ TreewrightError
 DataWarning (UserWarning)             the answer is defined, but look at the input
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A piece of a message that a front end may write in its own words.
+
+    Attributes
+    ----------
+    text : str
+        As it is written for Python.
+    kind : str
+        What it is: ``"setting"``, ``"row"``, or a word that raiser and front end have agreed on.
+    name : str
+        Of a setting: the parameter.
+    value : object
+        The value of the setting, the position of the row, ...
+    """
+
+    text: str
+    kind: str
+    name: str = ""
+    value: Any = None
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def setting(name: str, value: Any = ...) -> Phrase:
+    """A parameter that the message names or advises, with its value unless that is left open.
+
+    Examples
+    --------
+    >>> str(setting("metric", "heom")), str(setting("separator"))
+    ("metric='heom'", 'separator=...')
+    """
+    return Phrase(f"{name}={'...' if value is ... else repr(value)}", "setting", name, value)
+
+
+def first_row(row: int) -> Phrase:
+    """The first row that a message is about, by its position.
+
+    Examples
+    --------
+    >>> str(first_row(3))
+    'first row 3'
+    """
+    return Phrase(f"first row {row}", "row", value=row)
+
+
+def pruner(name: str) -> Phrase:
+    """The name of a way to prune."""
+    return Phrase(name, "pruning", value=name)
+
+
+# What Python calls the column that is learned.
+TARGET = Phrase("y", "target")
+
 
 class TreewrightError(Exception):
-    """The root of every error that Treewright raises on purpose."""
+    """The root of every error that Treewright raises on purpose.
+
+    Parameters
+    ----------
+    *parts : str or Phrase
+        The message, piece by piece.
+    parameter : str, optional
+        The parameter that was refused.
+    column : object, optional
+        The name of the column that was refused.
+    row : int, optional
+        The position of the first row that was refused.
+    """
+
+    def __init__(
+        self, *parts: object, parameter: str | None = None, column: object = None, row: int | None = None
+    ) -> None:
+        super().__init__("".join(map(str, parts)))
+        self.parts = parts
+        self.parameter = parameter
+        self.column = column
+        self.row = row
+
+    def worded(self, words: Callable[[Phrase], str], before: str = "") -> Self:
+        """The same error with its phrases in other words, and perhaps a text before them."""
+        parts = [words(part) if isinstance(part, Phrase) else part for part in self.parts]
+        return type(self)(before, *parts, parameter=self.parameter, column=self.column, row=self.row)
 
 
 class DataError(TreewrightError, ValueError):
@@ -60,6 +152,10 @@ class TooLargeError(TreewrightError, MemoryError):
 
 class MissingLibraryError(TreewrightError, ImportError):
     """A library that only some functions need is not installed; the message says how to install it."""
+
+    def __init__(self, *parts: object, name: str | None = None, **facts: Any) -> None:
+        super().__init__(*parts, **facts)
+        self.name = name
 
 
 class DataWarning(UserWarning):

@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from treewright.cli import records, text_source
-from treewright.cli.delimited import ReadOptions, open_delimited
-from treewright.cli.files import read_table
+from treewright.cli.terminal import worded
 from treewright.exceptions import ColumnError, InputFileError
+from treewright.files import text
+from treewright.files.table import read_table
+from treewright.files.text import ReadOptions, open_delimited
 
 AS_IT_IS = ReadOptions()
 
@@ -23,7 +24,8 @@ def read(tmp_path):
     def read_bytes(content, name="table.csv", options=AS_IT_IS, **choices):
         path = tmp_path / name
         path.write_bytes(content)
-        return read_table(path, options, **choices)
+        with worded():  # as the command tells them
+            return read_table(path, options, **choices)
 
     return read_bytes
 
@@ -65,7 +67,7 @@ def test_every_way_to_write_the_same_table_is_read_the_same(read, content):
 def test_where_blocks_end_changes_nothing(read, monkeypatch, size):
     content = '\n"a","b"\r\n1,"x\r\ny"\r\n2,"say ""hi"""\r\n\r\n,"é"\r\n'.encode()
     whole = read(content)
-    monkeypatch.setattr(text_source, "BLOCK_BYTES", size)
+    monkeypatch.setattr(text, "BLOCK_BYTES", size)
 
     cut = read(content, "again.csv")
 
@@ -142,8 +144,8 @@ def test_lines_are_counted_through_quoted_newlines(read):
 
 
 def test_a_quote_that_never_closes_does_not_swallow_memory(read, monkeypatch):
-    monkeypatch.setattr(records, "_LONGEST_RECORD", 1000)
-    monkeypatch.setattr(text_source, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(text, "_LONGEST_RECORD", 1000)
+    monkeypatch.setattr(text, "BLOCK_BYTES", 100)
 
     with pytest.raises(InputFileError, match=r":2: the record that begins here is longer"):
         read(b'a,b\n1,"' + b"x,y\n" * 1000)
@@ -186,7 +188,7 @@ def test_files_of_another_kind_are_named(read, content, message):
 
 
 def test_a_gzip_bomb_is_refused_while_it_unpacks(read, monkeypatch):
-    monkeypatch.setattr(text_source, "_ALWAYS_INFLATED", 1 << 20)
+    monkeypatch.setattr(text, "_ALWAYS_INFLATED", 1 << 20)
 
     with pytest.raises(InputFileError, match="grows more than 200 times"):
         read(gzip.compress(b"a,b\n" + b"1,2\n" * 2_000_000, mtime=0))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from treewright.cli.declared import Declared, declare, one_separator, parse_settings, parse_value, split_tokens
+from treewright.cli.algorithms import parse_settings
+from treewright.cli.options import Declared, declare, one_separator, parse_value, split_tokens
 from treewright.cli.terminal import UsageRefusal, printable
 
 KNOWN = {"max_depth": None, "criterion": "gini", "n_jobs": None, "random_state": None}

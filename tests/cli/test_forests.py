@@ -52,7 +52,7 @@ def test_the_file_predicts_what_the_estimator_predicts(command, penguins, models
     folder, _ = models
     done = command("predict", f"{name}.tw", penguins, "--proba", folder=folder)
     own = {"n_estimators": 5, "random_state": 4}
-    estimator = getattr(tw, ALGORITHMS[name][0])(**own).fit(*table)
+    estimator = getattr(tw, ALGORITHMS[name].classifier)(**own).fit(*table)
     said = columns_of(done.stdout)
 
     assert said["prediction"] == estimator.predict(table[0]).tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import treewright as tw
-from treewright.cli.other_names import hint_for
+from treewright.cli.algorithms import hint_for
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "from-scikit-learn.md"
 KNOWN = set(tw.GradientBoostingRegressor().get_params()) | set(tw.GradientBoostingClassifier().get_params())

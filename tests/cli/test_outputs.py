@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from treewright.cli.outputs import check_output, guarded_labels, open_output
+from treewright.cli.terminal import check_output, guarded_labels, open_output
 from treewright.exceptions import InputFileError
 
 

@@ -6,10 +6,10 @@ import polars as pl
 import pytest
 
 import treewright as tw
-from treewright.cli.audit import run_audit
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.terminal import UsageRefusal
+from treewright.cli.show import run_audit
+from treewright.cli.terminal import UsageRefusal, worded
 from treewright.exceptions import DataError, ParameterError
+from treewright.files.text import ReadOptions
 
 OPTIONS = ReadOptions((), None, None)
 
@@ -21,7 +21,8 @@ def audited(tmp_path):
     def audit(model, table, **options):
         model.save(tmp_path / "m.tw")
         pl.DataFrame(table).write_csv(tmp_path / "rows.csv")
-        run_audit(tmp_path / "m.tw", tmp_path / "rows.csv", OPTIONS, out=tmp_path / "out", force=True, **options)
+        with worded():
+            run_audit(tmp_path / "m.tw", tmp_path / "rows.csv", OPTIONS, out=tmp_path / "out", force=True, **options)
         return (tmp_path / "out").read_text(encoding="utf-8")
 
     return audit

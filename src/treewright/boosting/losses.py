@@ -25,7 +25,7 @@ from treewright.boosting.best_constants import (
     weighted_mean,
     weighted_quantile,
 )
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 from treewright.model.aggregation import Link
 
 # Targets whose residuals, and squares of them, are numbers of float32 and float64.
@@ -129,12 +129,12 @@ class NumberLoss(Loss):
 
     def check(self, target: np.ndarray, what: str = "y", rows: np.ndarray | None = None) -> None:
         """Refuse targets outside the domain; see ``Loss.check``."""
-        remedy = f"loss={self.name!r} needs {self.domain}: use another loss"
-        _refuse(self.is_outside(target), target, what, rows, remedy)
+        remedy = (f"loss={self.name!r} needs ", TARGET, f" {self.domain}: use another loss")
+        _refuse(self.is_outside(target), target, what, rows, *remedy)
         # Not "beyond": nan is refused as well.
         outside = ~(np.abs(target) <= LARGEST_TARGET)
-        remedy = f"boosting needs numbers from -{LARGEST_TARGET:g} to {LARGEST_TARGET:g}: give {what} in another unit"
-        _refuse(outside, target, what, rows, remedy)
+        span = f"boosting needs numbers from -{LARGEST_TARGET:g} to {LARGEST_TARGET:g}: give "
+        _refuse(outside, target, what, rows, span, TARGET if what == "y" else what, " in another unit")
 
     def bound(self, target: np.ndarray, weights: np.ndarray | None) -> Loss:  # noqa: ARG002 - Huber's loss reads them
         """See ``Loss.bound``; refuses targets that differ by less than gradients can show."""
@@ -147,15 +147,20 @@ class NumberLoss(Loss):
         return self
 
 
-def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray | None, remedy: str) -> None:
+def _refuse(outside: np.ndarray, target: np.ndarray, what: str, rows: np.ndarray | None, *remedy: object) -> None:
     """DataError where a row is marked."""
     if outside.any():
         first = int(np.argmax(outside))
         n_rows = int(np.count_nonzero(outside))
         row = first if rows is None else int(rows[first])
         raise DataError(
-            f"{what} has {n_rows} value(s) that cannot be used (first row {row}: {target[first].item()!r}). "
-            f"{remedy}, or drop these rows"
+            TARGET if what == "y" else what,
+            f" has {n_rows} value(s) that cannot be used (",
+            first_row(row),
+            f": {target[first].item()!r}). ",
+            *remedy,
+            ", or drop these rows",
+            row=row,
         )
 
 
@@ -427,7 +432,7 @@ class Poisson(MeanDeviance):
     """
 
     name: ClassVar[str] = "poisson"
-    domain: ClassVar[str] = "y >= 0"
+    domain: ClassVar[str] = ">= 0"
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
         """Below 0."""
@@ -439,7 +444,7 @@ class Gamma(MeanDeviance):
     """Amounts above 0: the standard deviation is in proportion to the mean."""
 
     name: ClassVar[str] = "gamma"
-    domain: ClassVar[str] = "y > 0"
+    domain: ClassVar[str] = "> 0"
     power: float = 2.0
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:
@@ -457,7 +462,7 @@ class Tweedie(MeanDeviance):
     """
 
     name: ClassVar[str] = "tweedie"
-    domain: ClassVar[str] = "y >= 0"
+    domain: ClassVar[str] = ">= 0"
     power: float = 1.5
 
     def is_outside(self, target: np.ndarray) -> np.ndarray:

@@ -1,1 +1,1 @@
-"""The command line. In: words typed by a person. Out: the library's answers, printed. Callers: ``treewright``."""
+"""The command line. In: words typed by a person. Out: the library's answers, printed."""

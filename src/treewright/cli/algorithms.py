@@ -1,77 +1,134 @@
-"""Algorithms by the words of the command line. In: a word, a request. Out: estimators, their parameters.
+"""What the command knows about algorithms: their words, their estimators, their parameters, and what each refuses.
 
-Callers: cli.learn, cli.compare, cli.fit, cli.isolate.
+The rest of the command asks here: ``ALGORITHMS`` and ``ISOLATION`` for what there is, ``check_options`` for options
+that an algorithm has no use for, ``own_settings`` for what ``--set`` says, ``made`` for a fresh estimator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import difflib
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from treewright.cli.declared import OWN_OPTION, parse_settings
+from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
+from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
+from treewright.learn.registry import Algorithm
 
 if TYPE_CHECKING:
-    from treewright.cli.learn import FitRequest
+    from treewright.cli.request import FitRequest
 
 __all__ = [
     "ALGORITHMS",
-    "BOOSTING",
     "ENSEMBLES",
     "ISOLATION",
-    "NEIGHBORS",
+    "OWN_OPTION",
+    "Algorithm",
     "check_is_one_model",
+    "check_options",
+    "hint_for",
+    "is_structured",
     "known_parameters",
     "made",
     "own_settings",
-    "words_of",
+    "parse_settings",
+    "structured_value",
+    "with_typed_labels",
 ]
 
-# Algorithm -> estimator for classes, estimator for numbers (None where it has none).
-ALGORITHMS: dict[str, tuple[str, str | None]] = {
-    "cart": ("DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "id3": ("ID3Classifier", None),
-    "c45": ("C45Classifier", None),
-    "chaid": ("CHAIDClassifier", "CHAIDRegressor"),
-    "forest": ("RandomForestClassifier", "RandomForestRegressor"),
-    "extra-trees": ("ExtraTreesClassifier", "ExtraTreesRegressor"),
-    "bagging": ("BaggingClassifier", "BaggingRegressor"),
-    "boosting": ("GradientBoostingClassifier", "GradientBoostingRegressor"),
-    "adaboost": ("AdaBoostClassifier", "AdaBoostRegressor"),
-    "knn": ("KNeighborsClassifier", "KNeighborsRegressor"),
-}
-ENSEMBLES = ("forest", "extra-trees", "bagging", "boosting", "adaboost")
-BOOSTING = "boosting"
-NEIGHBORS = "knn"
-OF_MEMBERS = ("bagging", "adaboost")  # ensembles of another algorithm's trees
-ISOLATION = "isolation"  # it has no target
 
-# What is fitted, with its verb: the one of these words that fits stands in every line about it.
-_ONE_TREE, _TREES, _ROWS = ("tree", "is"), ("trees", "are"), ("model", "is")
+ALGORITHMS = {each.word: each for each in EVERY_ALGORITHM if each.kind != "outliers"}
+ENSEMBLES = tuple(word for word, algorithm in ALGORITHMS.items() if algorithm.is_ensemble)
+ISOLATION = "isolation"  # it has no target
 
 _BASE = "estimator"  # what ensembles call the algorithm of their members, and how the parameters of that begin
 _OF_BASE = f"{_BASE}__"
 _OF_COLUMNS = ("nominal", "ordinal", "numeric", "unseen")
 
 
-def words_of(algorithm: str) -> tuple[str, str]:
-    """What an algorithm fits, in a word, and the verb that goes with it: ``("tree", "is")``."""
-    if algorithm == NEIGHBORS:
-        return _ROWS
-    return _TREES if algorithm in ENSEMBLES else _ONE_TREE
+# --- what an algorithm refuses
+
+
+def check_options(request: FitRequest) -> None:
+    """Refuse an algorithm that there is not, and options of ``fit`` that it has no use for."""
+    if request.algorithm == ISOLATION:
+        _check_isolation(request)
+        return
+    if request.algorithm not in ALGORITHMS:
+        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join([*ALGORITHMS, ISOLATION])}")
+    if request.target is None:
+        raise UsageRefusal(
+            f"--target is missing: name the column to predict (only --algorithm {ISOLATION} learns without one)"
+        )
+    algorithm = ALGORITHMS[request.algorithm]
+    if algorithm.is_ensemble:
+        _check_ensemble(request, algorithm)
+    if algorithm.is_neighbors:
+        _check_neighbors(request)
+
+
+def _check_ensemble(request: FitRequest, algorithm: Algorithm) -> None:
+    """Refuse what is for one tree."""
+    word = f"--algorithm {request.algorithm} grows many"
+    limit = "early_stopping=true" if algorithm.word == "boosting" else "max_depth=N"
+    if request.prune is not None:
+        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set {limit}")
+    if request.trace:
+        raise UsageRefusal(f"--trace tells how one tree grew, and {word}: leave it out")
+    if request.svg is not None:
+        raise UsageRefusal(
+            f"--svg draws one tree, and {word}: save the model with --out, then show MODEL --tree 0 --format svg"
+        )
+
+
+def _check_neighbors(request: FitRequest) -> None:
+    """Refuse what is for trees, and weights."""
+    why = f"and --algorithm {request.algorithm} grows no tree"
+    if request.prune is not None:
+        raise UsageRefusal(f"{request.prune.named} cuts a tree back, {why}: choose --set n_neighbors=N instead")
+    if request.trace:
+        raise UsageRefusal(f"--trace tells how a tree grew, {why}: leave it out")
+    if request.svg is not None:
+        raise UsageRefusal(f"--svg draws a tree, {why}: leave it out")
+    if request.weight is not None:
+        weight = printable(request.weight)
+        raise UsageRefusal(
+            f"--weight {weight}: --algorithm {request.algorithm} counts every row alike; leave it out, with "
+            f"--drop {weight} if the column is not to be looked at"
+        )
+
+
+def _check_isolation(request: FitRequest) -> None:
+    """Refuse what needs a target or a single tree."""
+    if request.target is not None:
+        raise UsageRefusal(
+            f"--algorithm {ISOLATION} learns without a target: leave out --target {printable(request.target)}, and add "
+            f"--drop {printable(request.target)} if the column is not to be looked at"
+        )
+    given = {
+        "--task": request.task != "auto",
+        "--cv": request.n_folds is not None,
+        "--prune": request.prune is not None,
+        "--trace": request.trace,
+        "--svg": request.svg is not None,
+        "--report": request.report is not None,
+        "--skip-missing-target": request.skip_missing_target,
+        "--test-size": request.test_size not in (0.0, type(request).test_size),
+    }
+    idle = [option for option, is_given in given.items() if is_given]
+    if idle:
+        raise UsageRefusal(f"{', '.join(idle)}: not with --algorithm {ISOLATION}, which has no target and many trees")
+
+
+# --- estimators and their parameters
 
 
 def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Any]:
-    """The parameters that ``--set`` can name, with their defaults.
-
-    Raises
-    ------
-    UsageRefusal
-        The algorithm, or that of its members, does not predict such a target.
-    """
+    """The parameters that ``--set`` can name, with their defaults."""
     known: dict[str, Any] = _class_of(request.algorithm, request, is_classification)().get_params(deep=False)
-    if request.algorithm in OF_MEMBERS:
+    if ALGORITHMS[request.algorithm].of_members:
         base = _base_of(request, is_classification).get_params()
         # Threads and seeds are those of the whole; a trace is of one fit.
         without = {*OWN_OPTION, "grow_trace"}
@@ -80,13 +137,7 @@ def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, 
 
 
 def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]:
-    """What ``--set`` says.
-
-    Raises
-    ------
-    UsageRefusal
-        A word is no parameter with its value, or members are to be what cannot be one.
-    """
+    """What ``--set`` says."""
     known = known_parameters(request, is_classification)
     other: dict[str, Any] = {}
     with suppress(UsageRefusal):  # an algorithm may be for classes alone
@@ -99,55 +150,27 @@ def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]
 def made(request: FitRequest, is_classification: bool, settings: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
     """A fresh estimator.
 
-    Parameters
-    ----------
-    request : FitRequest
-    is_classification : bool
-    settings : mapping
-        As ``own_settings`` gives them.
-    own : mapping
-        What has an option of its own; parameters that the algorithm lacks are left out.
-
-    Returns
-    -------
-    estimator
-
-    Raises
-    ------
-    ValueError
-        A parameter is out of range.
+    ``settings`` are those of ``own_settings``; ``own`` is what has an option of its own, of which parameters that the
+    algorithm lacks are left out.
     """
     kind = _class_of(request.algorithm, request, is_classification)
     given = {name: value for name, value in settings.items() if not name.startswith(_BASE)}
     known = kind().get_params(deep=False)
     estimator = kind(**given, **{name: value for name, value in own.items() if name in known and name not in given})
-    if request.algorithm in OF_MEMBERS:
+    if ALGORITHMS[request.algorithm].of_members:
         base = _base_of(request, is_classification)
         of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base.get_params()}
         for name, value in settings.items():
             if name.startswith(_OF_BASE):
                 of_base[name.removeprefix(_OF_BASE)] = value
         estimator.set_params(estimator=base.set_params(**of_base))
-        estimator.estimator._validate_params()
-    estimator._validate_params()
+        estimator.estimator._check_parameters()
+    estimator._check_parameters()
     return estimator
 
 
 def check_is_one_model(estimator: Any, n_columns: int) -> None:
-    """Refuse a fit whose trees could be neither shown nor saved as one model.
-
-    Parameters
-    ----------
-    estimator : estimator
-        As it was made.
-    n_columns : int
-        Of the table.
-
-    Raises
-    ------
-    UsageRefusal
-        Trees are to be bagged on some of the columns.
-    """
+    """Refuse a fit whose trees could be neither shown nor saved as one model."""
     if not hasattr(estimator, "bootstrap_features"):  # no bag
         return
     from treewright.learn.settings import columns_of_each
@@ -160,13 +183,7 @@ def check_is_one_model(estimator: Any, n_columns: int) -> None:
 
 
 def _base_of(request: FitRequest, is_classification: bool) -> Any:
-    """What members are copies of: ``--set estimator=c45``, or the ensemble's own choice.
-
-    Raises
-    ------
-    UsageRefusal
-        There is no such algorithm, it is no single tree, or does not predict such a target.
-    """
+    """What members are copies of: ``--set estimator=c45``, or the ensemble's own choice."""
     algorithm = _algorithm_of_members(request.settings)
     if algorithm is None:
         return _class_of(request.algorithm, request, is_classification)()._default_base()
@@ -174,17 +191,11 @@ def _base_of(request: FitRequest, is_classification: bool) -> Any:
 
 
 def _algorithm_of_members(words: Sequence[str]) -> str | None:
-    """The algorithm that ``--set estimator=`` names; None where nothing is said.
-
-    Raises
-    ------
-    UsageRefusal
-        There is no such algorithm, or it is no single tree.
-    """
+    """The algorithm that ``--set estimator=`` names; None where nothing is said."""
     for word in words:
         name, equals, value = (part.strip() for part in word.partition("="))
         if name == _BASE and equals:
-            trees = [algorithm for algorithm in ALGORITHMS if algorithm not in (*ENSEMBLES, NEIGHBORS)]
+            trees = [each for each, algorithm in ALGORITHMS.items() if algorithm.words[0] == "tree"]
             if value not in trees:
                 raise UsageRefusal(f"--set {word!r}: members can be trees of {', '.join(trees)}")
             return value
@@ -192,20 +203,269 @@ def _algorithm_of_members(words: Sequence[str]) -> str | None:
 
 
 def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> Any:
-    """The estimator of an algorithm.
-
-    Raises
-    ------
-    UsageRefusal
-        It does not predict numbers.
-    """
+    """The estimator of an algorithm."""
     import treewright
 
-    name = ALGORITHMS[algorithm][0 if is_classification else 1]
+    found = ALGORITHMS[algorithm]
+    name = found.classifier if is_classification else found.regressor
     if name is None:
-        able = ", ".join(word for word, (_, regressor) in ALGORITHMS.items() if regressor)
+        able = ", ".join(word for word, each in ALGORITHMS.items() if each.regressor)
         raise UsageRefusal(
             f"--algorithm {algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
             f"use one of {able}, or --task classification"
         )
     return getattr(treewright, name)
+
+
+# --- what --set says
+
+OWN_OPTION = {
+    "nominal": "--nominal",
+    "ordinal": "--ordinal",
+    "numeric": "--numeric",
+    "unseen": "--unseen",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+}
+_OF_SEVERAL = ("quantile", "init")  # one number or several
+# Parameters that can do nothing on the command line.
+_IDLE = {
+    "callbacks": "they are functions of Python",
+    "scoring": "it is a function of Python",
+    "warm_start": "a command fits once, so there is nothing to go on from",
+    "verbose": "the bar is shown by itself where a person looks on",
+}
+
+_CLASS_WEIGHT = "class_weight"
+
+
+class _Form(NamedTuple):
+    """``words``: what is taken beside lists and dicts; ``types``: of these, which; ``example``: one, as it is typed."""
+
+    words: tuple[str, ...]
+    types: tuple[type, ...]
+    example: str
+
+
+_FORMS = {
+    _CLASS_WEIGHT: _Form(("balanced", "balanced_subsample"), (dict,), 'class_weight={"yes": 3, "no": 1}'),
+    "monotonic_cst": _Form((), (list, dict), 'monotonic_cst={"age": 1, "price": -1}'),
+    "metric_params": _Form((), (dict,), 'metric_params={"w": [1, 0.5]}'),
+    "scale": _Form(("standard", "range", "robust"), (list,), "scale=[1, 0.5, 0]"),
+    "interaction_cst": _Form(("pairwise", "no_interactions"), (list,), 'interaction_cst=[["age", "price"], ["sex"]]'),
+}
+
+
+def parse_settings(
+    words: Sequence[str], known: Mapping[str, object], elsewhere: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Parameters of an estimator from ``name=value`` words.
+
+    ``known`` are its parameters with their defaults; ``elsewhere`` tells of parameters that only another estimator has
+    why it has them.
+
+    Examples
+    --------
+    >>> parse_settings(["quantile=[0.1, 0.9]", "init=zero"], {"quantile": 0.5, "init": None})
+    {'quantile': [0.1, 0.9], 'init': 'zero'}
+    """
+    settings: dict[str, Any] = {}
+    open_names = sorted(set(known) - set(OWN_OPTION) - set(_IDLE))
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        if not equals or not name:
+            raise UsageRefusal(f"--set {word!r}: write it as name=value, such as max_depth=4")
+        if name in OWN_OPTION:
+            raise UsageRefusal(f"--set {word!r}: use {OWN_OPTION[name]} instead")
+        if name in _IDLE and name in known:
+            raise UsageRefusal(f"--set {word!r} does nothing on the command line: {_IDLE[name]}")
+        if name not in known and elsewhere and name in elsewhere:
+            raise UsageRefusal(f"--set {word!r}: {name} {elsewhere[name]}")
+        if name not in known:
+            near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
+            meant = hint_for(name, open_names)
+            hint = f" {meant};" if meant else f" did you mean {near[0]}?" if near else ""
+            raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
+        if name in settings:
+            raise UsageRefusal(f"--set {name}: given twice")
+        settings[name] = _setting(name, text)
+    return settings
+
+
+def _setting(name: str, text: str) -> Any:
+    """The value of a parameter, as it is typed."""
+    if is_structured(name):
+        return structured_value(name, text)
+    if name not in _OF_SEVERAL or not ("," in text or "[" in text or "]" in text):
+        return parse_value(text)
+    inner = text.removeprefix("[").removesuffix("]")
+    if len(text) - len(inner) not in (0, 2) or "[" in inner or "]" in inner:
+        raise UsageRefusal(f"--set {name}={text}: give one number, or several with commas between them, as in 0.1,0.9")
+    return [parse_value(word.strip()) for word in inner.split(",")] if inner.strip() else []
+
+
+def last_name(name: str) -> str:
+    """The parameter itself, where it is one of the trees that are bagged.
+
+    Examples
+    --------
+    >>> last_name("estimator__class_weight")
+    'class_weight'
+    """
+    return name.rpartition("__")[2]
+
+
+def is_structured(name: str) -> bool:
+    """Whether a parameter takes lists or dicts."""
+    return last_name(name) in _FORMS
+
+
+def structured_value(name: str, text: str) -> Any:
+    """The value of a parameter that takes lists or dicts: JSON, one of its words, or ``none``.
+
+    Examples
+    --------
+    >>> structured_value("class_weight", '{"yes": 3}'), structured_value("interaction_cst", "pairwise")
+    ({'yes': 3}, 'pairwise')
+    """
+    form = _FORMS[last_name(name)]
+    if text.lower() == "none":
+        return None
+    if text in form.words:
+        return text
+    what = " or ".join("list" if each is list else "dict" for each in form.types)
+    either = f"{', '.join(form.words)}, or " if form.words else ""
+    remedy = f"give {either}a {what} as JSON in single quotes, such as --set '{form.example}'"
+    try:
+        value = json.loads(text, object_pairs_hook=_without_repeats)
+    except RecursionError:
+        raise UsageRefusal(f"--set {name}: brackets inside brackets without end: {remedy}") from None
+    except ValueError as error:
+        why = f": {printable(error)}" if text[:1] in ("[", "{") else ""
+        raise UsageRefusal(f"--set {name}={printable(text)} is no {what}{why}; {remedy}") from None
+    if not isinstance(value, form.types):
+        raise UsageRefusal(f"--set {name}={printable(text)} is no {what}; {remedy}")
+    return value
+
+
+def with_typed_labels(
+    settings: dict[str, Any], labels: Sequence[Any], typed: Callable[[list[str]], list[Any]]
+) -> dict[str, Any]:
+    """Settings whose class weights name labels as the target holds them: keys of JSON are always texts."""
+    result = dict(settings)
+    for name, value in settings.items():
+        if last_name(name) != _CLASS_WEIGHT or not isinstance(value, dict):
+            continue
+        keys = typed(list(value))
+        strangers = [key for key in keys if key not in labels]
+        if strangers:
+            listed = ", ".join(printable(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
+            raise UsageRefusal(
+                f"--set {name}: the target has no class {printable(strangers[0])!r}; its classes are {listed}"
+            )
+        if len(set(keys)) < len(keys):
+            raise UsageRefusal(f"--set {name}: a class is named twice, once as {printable(list(value)[-1])!r}")
+        result[name] = dict(zip(keys, value.values(), strict=True))
+    return result
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A dict of JSON; the last of equal names must not win in silence."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"{twice!r} is named twice")
+    return found
+
+
+# --- what others call our parameters: scikit-learn, LightGBM, XGBoost, CatBoost, with their aliases
+# (the table in docs/guides/from-scikit-learn.md is the same for readers)
+
+# Ours -> theirs.
+_THEIRS = {
+    "n_estimators": (
+        "max_iter", "num_iterations", "num_iteration", "n_iter", "num_tree", "num_trees", "n_trees", "ntree",
+        "num_round", "num_rounds", "nrounds", "num_boost_round", "iterations",
+    ),
+    "learning_rate": ("eta", "shrinkage", "shrinkage_rate"),
+    "max_leaf_nodes": ("num_leaves", "num_leaf", "max_leaves", "max_leaf"),
+    "max_depth": ("depth", "maxdepth"),
+    "growth": ("grow_policy",),
+    "min_samples_leaf": (
+        "min_data_in_leaf", "min_child_samples", "min_data", "min_data_per_leaf", "minbucket", "nodesize",
+    ),
+    "min_samples_split": ("minsplit",),
+    "min_child_weight": ("min_sum_hessian_in_leaf", "min_sum_hessian", "min_hessian"),
+    "l1": ("lambda_l1", "reg_alpha", "l1_regularization"),
+    "l2": ("lambda_l2", "reg_lambda", "l2_regularization", "l2_leaf_reg", "lambda"),
+    "min_gain": ("min_gain_to_split", "min_split_gain", "min_split_loss", "gamma"),
+    "subsample": ("bagging_fraction", "sub_row"),
+    "sampling": ("data_sample_strategy", "sampling_method"),
+    "features_per_tree": ("feature_fraction", "colsample_bytree", "sub_feature"),
+    "features_per_level": ("colsample_bylevel", "rsm"),
+    "features_per_node": ("feature_fraction_bynode", "colsample_bynode", "max_features"),
+    "max_features": ("mtry",),
+    "max_bins": ("max_bin", "border_count"),
+    "level_smoothing": ("cat_smooth",),
+    "level_l2": ("cat_l2",),
+    "loss": ("objective", "loss_function"),
+    "huber_delta": ("huber_slope",),
+    "tweedie_power": ("tweedie_variance_power",),
+    "init": ("base_score", "init_score"),
+    "class_weight": ("class_weights", "scale_pos_weight", "is_unbalance", "auto_class_weights"),
+    "monotonic_cst": ("monotone_constraints",),
+    "interaction_cst": ("interaction_constraints",),
+    "ccp_alpha": ("cp",),
+}  # fmt: skip
+_NAMES: dict[str, tuple[str, ...]] = {theirs: (ours,) for ours, names in _THEIRS.items() for theirs in names}
+# Of the boosting of scikit-learn and LightGBM it is the level or the distance, in XGBoost the penalty.
+_NAMES["alpha"] = ("quantile", "huber_delta", "l1")
+
+# Theirs -> what to say, and the parameter without which it means nothing.
+_OTHERWISE = {
+    **dict.fromkeys(
+        ("eval_set", "valid_sets", "X_val", "y_val"),
+        (
+            "--set early_stopping=true keeps rows aside that judge the rounds, rows of your own are for Python",
+            "early_stopping",
+        ),
+    ),
+    **dict.fromkeys(
+        ("early_stopping_rounds", "early_stopping_round", "od_wait"),
+        ("here it is --set early_stopping=true --set n_iter_no_change=N", "early_stopping"),
+    ),
+    **dict.fromkeys(("eval_metric", "metric"), ("rounds are judged by the loss", "loss")),
+    **dict.fromkeys(("bagging_freq", "subsample_freq"), ("subsample draws rows for every round", "subsample")),
+    **dict.fromkeys(
+        ("verbose_eval", "verbosity", "silent", "logging_level"),
+        ("the bar is shown by itself where a person looks on", ""),
+    ),
+    **dict.fromkeys(
+        ("cat_features", "categorical_feature", "categorical_features", "enable_categorical"),
+        ("columns of text are nominal by themselves, others by --nominal COL", ""),
+    ),
+    **dict.fromkeys(("seed", "random_seed"), ("use --seed", "")),
+    **dict.fromkeys(("num_threads", "nthread", "thread_count"), ("use --jobs", "")),
+}
+
+
+def hint_for(name: str, known: Collection[str]) -> str:
+    """What to write instead of a name of theirs; empty where none is meant.
+
+    Parameters
+    ----------
+    name : str
+    known : collection of str
+        Parameters that there are.
+
+    Examples
+    --------
+    >>> hint_for("num_leaves", ["max_leaf_nodes"]), hint_for("num_leaves", []), hint_for("seed", [])
+    ('here it is max_leaf_nodes', '', 'use --seed')
+    """
+    ours = [each for each in _NAMES.get(name, ()) if each in known]
+    if ours:
+        return f"here it is {' or '.join(ours)}"
+    hint, needed = _OTHERWISE.get(name, ("", ""))
+    return hint if not needed or needed in known else ""

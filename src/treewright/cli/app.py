@@ -1,4 +1,4 @@
-"""The commands and their options. In: ``sys.argv``. Out: a call of a command's module. Callers: ``treewright``.
+"""The commands and their options: ``sys.argv`` becomes a call of a command's module.
 
 Nothing heavy is imported here, so that ``--help`` answers at once: each command imports what it needs when it runs.
 """
@@ -13,29 +13,37 @@ from typing import Annotated, NoReturn
 
 import typer
 
-from treewright.cli import choosing, looking
 from treewright.cli.options import (
+    Color,
+    ColorName,
     Data,
     Drop,
     Encoding,
     Force,
+    FormatName,
     Jobs,
     MissingTokens,
     ModelFile,
     Nominal,
     Numeric,
     Ordinal,
+    OutText,
     PruneSettings,
     Seed,
     Separator,
     Settings,
     SkipMissingTarget,
+    Target,
     TaskChoice,
     TaskName,
+    Truth,
     Types,
     Unseen,
     Weight,
-)  # fmt: skip
+    Width,
+    declare,
+    reading,
+)
 from treewright.cli.terminal import UsageRefusal, note, refusals
 from treewright.version import __version__
 
@@ -143,12 +151,9 @@ def fit(
 ) -> None:
     """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
     with refusals(data):
-        from treewright.cli.algorithms import ISOLATION
-        from treewright.cli.declared import declare, one_separator, split_tokens
-        from treewright.cli.delimited import ReadOptions
         from treewright.cli.fit import run_fit
-        from treewright.cli.learn import FitRequest
-        from treewright.cli.prunings import asked_pruning, option_words
+        from treewright.cli.prune import asked_pruning, option_words
+        from treewright.cli.request import FitRequest
 
         if prune is None and prune_settings:
             raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
@@ -163,7 +168,7 @@ def fit(
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,
-            reading=ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding),
+            reading=reading(missing_tokens, separator, encoding),
             unseen=None if unseen is None else unseen.value,
             test_size=test_size,
             n_folds=cv,
@@ -176,11 +181,6 @@ def fit(
             trace=trace,
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
         )
-        if algorithm == ISOLATION:
-            from treewright.cli.isolate import run_isolation
-
-            run_isolation(request)
-            return
         run_fit(request)
 
 
@@ -210,20 +210,440 @@ def predict(
 ) -> None:
     """Predict every row of a table; CSV comes out."""
     with refusals(data):
-        from treewright.cli.declared import one_separator, split_tokens
-        from treewright.cli.delimited import ReadOptions
         from treewright.cli.predict import Answers, run_predict
 
-        options = ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)
+        options = reading(missing_tokens, separator, encoding)
         words = tuple(part.strip() for word in quantiles or () for part in word.split(","))
         run_predict(model, data, options, out, answers=Answers(proba, words, interval), force=force, guard=guard)
 
 
-app.command()(looking.evaluate)
-app.command()(looking.show)
-app.command()(looking.report)
-app.command()(choosing.prune)
-app.command()(choosing.compare)
+@app.command()
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    target: Truth = None,
+    importances: Annotated[
+        bool, typer.Option("--importances", help="Also tell how much worse trees get when a column is shuffled.")
+    ] = False,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="95 % intervals beside precision and recall, also in a pipe.")
+    ] = False,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    color: Color = ColorName.auto,
+    width: Width = None,
+) -> None:
+    """Score a model on rows whose truth is known."""
+    with refusals(data):
+        from treewright.cli.evaluate import run_evaluate
+
+        options = reading(missing_tokens, separator, encoding)
+        run_evaluate(
+            model,
+            data,
+            options,
+            target,
+            importances=importances,
+            intervals=intervals,
+            color=color.value,
+            width=width,
+        )
+
+
+@app.command()
+def show(
+    model: ModelFile,
+    form: Annotated[
+        FormatName, typer.Option("--format", metavar="FORM", help="text, svg, png, pdf, dot, json, rules or rules-csv.")
+    ] = FormatName.text,
+    tree: Annotated[
+        int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0; without it, a summary.")
+    ] = None,
+    max_depth: Annotated[
+        int | None, typer.Option("--max-depth", metavar="N", help="How deep; text and pictures.")
+    ] = None,
+    max_nodes: Annotated[
+        int | None, typer.Option("--max-nodes", metavar="N", help="At most so many nodes, 0 for all; text.")
+    ] = None,
+    surrogates: Annotated[
+        bool, typer.Option("--surrogates", help="Below each node, the tests that stand in for it; text.")
+    ] = False,
+    importances: Annotated[
+        bool, typer.Option("--importances", help="How much each column lowered the impurity, instead of the trees.")
+    ] = False,
+    out: OutText = None,
+    audit: Annotated[bool, typer.Option("--audit", hidden=True)] = False,
+    data: Annotated[Path | None, typer.Option("--data", hidden=True)] = None,
+    row: Annotated[int | None, typer.Option("--row", hidden=True)] = None,
+    to: Annotated[str | None, typer.Option("--to", hidden=True)] = None,
+    node: Annotated[int | None, typer.Option("--node", hidden=True)] = None,
+    every: Annotated[str | None, typer.Option("--every", hidden=True)] = None,
+    target: Annotated[str | None, typer.Option("--target", hidden=True)] = None,
+    skip_missing_target: Annotated[bool, typer.Option("--skip-missing-target", hidden=True)] = False,
+    missing_tokens: Annotated[list[str] | None, typer.Option("--missing-tokens", hidden=True)] = None,
+    separator: Annotated[str | None, typer.Option("--separator", hidden=True)] = None,
+    encoding: Annotated[str | None, typer.Option("--encoding", hidden=True)] = None,
+    force: Force = False,
+    color: Color = ColorName.auto,
+    width: Width = None,
+) -> None:
+    """Show a model: as text, picture, graph, data or rules."""
+    # Until audit and follow became commands of their own, show --audit and show --row did their work: old words,
+    # which are still understood.
+    with refusals(data):
+        from treewright.cli.show import FollowRequest, check_words, run_audit, run_follow, run_show
+
+        looks = {f"--color {color.value}": None if color is ColorName.auto else color, "--width": width}
+        check_words(
+            audit=audit,
+            row=row is not None,
+            form=form.value,
+            for_views={
+                "--max-depth": max_depth,
+                "--max-nodes": max_nodes,
+                "--surrogates": surrogates or None,
+                "--importances": importances or None,
+            },
+            for_views_and_rows={"--tree": tree, **looks},
+            for_audits={
+                "--node": node,
+                "--every": every,
+                "--target": target,
+                "--skip-missing-target": skip_missing_target or None,
+            },
+            for_audits_and_rows={
+                "--data": data,
+                "--missing-tokens": missing_tokens,
+                "--separator": separator,
+                "--encoding": encoding,
+            },
+            for_rows={"--to": to},
+        )
+        if row is not None:
+            options = reading(missing_tokens, separator, encoding)
+            run_follow(
+                FollowRequest(model, data, row, to, tree, options, out, force, color.value, width, asked="--row")
+            )
+            note(f"show --row is a command of its own now: treewright follow {model} {data} --row {row}")
+        elif audit:
+            run_audit(
+                model,
+                data,
+                reading(missing_tokens, separator, encoding),
+                node=node or 0,
+                every=every,
+                target=target,
+                skip_missing_target=skip_missing_target,
+                out=out,
+                force=force,
+                asked="--audit",
+            )
+            note(f"show --audit is a command of its own now: treewright audit {model} {data}")
+        else:
+            run_show(
+                model,
+                form.value,
+                max_depth,
+                out,
+                max_nodes=max_nodes,
+                surrogates=surrogates,
+                tree=tree,
+                importances=importances,
+                force=force,
+                color=color.value,
+                width=width,
+            )
+
+
+@app.command()
+def audit(
+    model: ModelFile,
+    data: Data,
+    node: Annotated[
+        int, typer.Option("--node", metavar="N", help="Which node, as show numbers them; 0: the root.")
+    ] = 0,
+    every: Annotated[str | None, typer.Option("--every", metavar="COL", help="List every cut of this column.")] = None,
+    target: Truth = None,
+    skip_missing_target: SkipMissingTarget = False,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    out: OutText = None,
+    force: Force = False,
+) -> None:
+    """Tell how a split is chosen: all that a node could ask of these rows, with the arithmetic as on paper."""
+    with refusals(data):
+        from treewright.cli.show import run_audit
+
+        run_audit(
+            model,
+            data,
+            reading(missing_tokens, separator, encoding),
+            node=node,
+            every=every,
+            target=target,
+            skip_missing_target=skip_missing_target,
+            out=out,
+            force=force,
+        )
+
+
+@app.command()
+def follow(
+    model: ModelFile,
+    data: Data,
+    row: Annotated[
+        int, typer.Option("--row", metavar="N", help="Which row of DATA, from 0.", show_default=False)
+    ] = ...,  # type: ignore[assignment]
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="CLASS",
+            help="The class that the row is to have instead, by default any other; of numbers '>=5' or '<=5'.",
+        ),
+    ] = None,
+    tree: Annotated[int | None, typer.Option("--tree", metavar="N", help="Which of many trees, from 0.")] = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    out: OutText = None,
+    force: Force = False,
+    color: Color = ColorName.auto,
+    width: Width = None,
+) -> None:
+    """Follow one row: its way through the tree, its leaf, and what would have to change for another answer."""
+    with refusals(data):
+        from treewright.cli.show import FollowRequest, run_follow
+
+        options = reading(missing_tokens, separator, encoding)
+        run_follow(FollowRequest(model, data, row, to, tree, options, out, force, color.value, width))
+
+
+@app.command()
+def report(
+    model: ModelFile,
+    data: Data,
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out", metavar="FILE.html", help="The page; FILE.json: its summary as numbers.", show_default=False
+        ),
+    ],
+    target: Truth = None,
+    title: Annotated[str | None, typer.Option("--title", metavar="TEXT", help="The heading of the page.")] = None,
+    cv: Annotated[
+        str,
+        typer.Option(
+            "--cv",
+            metavar="FOLDS",
+            help="What judges the pruned trees: 2 folds or more, or none: the rows of DATA. auto: ten folds where DATA "
+            "is what the model was fitted on, else none.",
+        ),
+    ] = "auto",
+    curves: Annotated[
+        list[str] | None,
+        typer.Option("--curves", metavar="learning,depth", help="Curves that take many fits; none by default."),
+    ] = None,
+    examples: Annotated[
+        int,
+        typer.Option(
+            "--examples", metavar="N", help="Rows of DATA to follow through the tree; 0: none is in the page."
+        ),
+    ] = 50,
+    seed: Annotated[
+        int, typer.Option("--seed", min=0, max=2**32 - 1, help="For folds, and for all that is drawn at random.")
+    ] = 0,
+    jobs: Annotated[
+        int | None,
+        typer.Option("--jobs", metavar="N", help="Threads; every processor by default. The page is the same."),
+    ] = None,
+    weight: Weight = None,
+    skip_missing_target: SkipMissingTarget = False,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    force: Force = False,
+) -> None:
+    """Write a page about a model, judged on rows whose truth is known: one HTML file that needs no network."""
+    with refusals(data):
+        from treewright.cli.report import ReportRequest, run_report
+
+        run_report(
+            ReportRequest(
+                model=model,
+                data=data,
+                out=out,
+                target=target,
+                weight=weight,
+                skip_missing_target=skip_missing_target,
+                reading=reading(missing_tokens, separator, encoding),
+                cv=cv,
+                curves=tuple(curves or ()),
+                examples=examples,
+                title=title,
+                seed=seed,
+                jobs=jobs,
+                force=force,
+            )
+        )
+
+
+@app.command()
+def prune(
+    model: ModelFile,
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="DATA",
+            help="Rows with their target: those of the fit for error-based, others for reduced-error, "
+            "any to see the score.",
+            show_default=False,
+        ),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="NAME",
+            help="cost-complexity, depth, leaves, reduced-error, error-based, pessimistic, minimum-error, "
+            "significance, description-length (or mdl), merge-equal-leaves; of gradient boosting: rounds.",
+            show_default=False,
+        ),
+    ] = ...,  # type: ignore[assignment]
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="NAME=VALUE",
+            help="An option of the method, such as alpha=0.01, max_leaves=8 or n_rounds=50.",
+        ),
+    ] = None,
+    target: Truth = None,
+    weight: Weight = None,
+    skip_missing_target: SkipMissingTarget = False,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Save the pruned model.", rich_help_panel="Output")
+    ] = None,
+    log: Annotated[
+        Path | None,
+        typer.Option(
+            "--log", metavar="FILE", help="Write every cut with its numbers as CSV.", rich_help_panel="Output"
+        ),
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Cut a model's tree back; the model file itself stays as it is."""
+    with refusals(data):
+        from treewright.cli.prune import PruneRequest, check_idle, run_prune
+
+        check_idle(
+            data,
+            {
+                "--target": target,
+                "--weight": weight,
+                "--skip-missing-target": skip_missing_target or None,
+                "--missing-tokens": missing_tokens,
+                "--separator": separator,
+                "--encoding": encoding,
+            },
+        )
+        run_prune(
+            PruneRequest(
+                model=model,
+                method=method,
+                data=data,
+                settings=tuple(settings or ()),
+                target=target,
+                weight=weight,
+                skip_missing_target=skip_missing_target,
+                reading=reading(missing_tokens, separator, encoding),
+                out=out,
+                log=log,
+                force=force,
+            )
+        )
+
+
+@app.command()
+def compare(
+    data: Data,
+    target: Target,
+    candidate: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--candidate",
+            "--algorithm",
+            metavar="ALGORITHM[+PRUNING]",
+            help="Such as cart, cart+ccp-1se or forest; may be repeated. By default those that suit the target.",
+        ),
+    ] = None,
+    task: TaskChoice = TaskName.auto,
+    settings: Settings = None,
+    prune_settings: PruneSettings = None,
+    cv: Annotated[int, typer.Option("--cv", metavar="FOLDS", help="Folds of the cross-validation.")] = 10,
+    repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Times it is done, on other folds.")] = 1,
+    scoring: Annotated[
+        str | None,
+        typer.Option("--scoring", metavar="NAME", help="A score of scikit-learn; accuracy or R2 by default."),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    nominal: Nominal = None,
+    ordinal: Ordinal = None,
+    numeric: Numeric = None,
+    types: Types = None,
+    drop: Drop = None,
+    weight: Weight = None,
+    skip_missing_target: SkipMissingTarget = False,
+    unseen: Unseen = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the table as CSV.", rich_help_panel="Output")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Compare algorithms and prunings by cross-validation on the same folds."""
+    with refusals(data):
+        from treewright.cli.compare import CompareRequest, run_compare
+        from treewright.cli.prune import option_words
+        from treewright.cli.request import FitRequest
+
+        shared = FitRequest(
+            data=data,
+            target=target,
+            task=task.value,
+            settings=tuple(settings or ()),
+            declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
+            drop=tuple(drop or ()),
+            weight=weight,
+            skip_missing_target=skip_missing_target,
+            reading=reading(missing_tokens, separator, encoding),
+            unseen=None if unseen is None else unseen.value,
+            seed=seed,
+            force=force,
+            jobs=jobs,
+        )
+        # A word without any candidate stays as it is, to be refused: an empty one is a mistake, not "by default".
+        named = [[part.strip() for part in word.split(",") if part.strip()] or [word] for word in candidate or ()]
+        words = tuple(part for parts in named for part in parts)
+        run_compare(
+            CompareRequest(
+                shared,
+                words,
+                prune_options=option_words(prune_settings or (), "--prune-set"),
+                n_folds=cv,
+                repeats=repeats,
+                scoring=scoring,
+                out=out,
+            )
+        )
 
 
 @app.command()

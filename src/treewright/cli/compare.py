@@ -8,25 +8,38 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, known_parameters
-from treewright.cli.declared import Value
-from treewright.cli.learn import (
+from treewright.cli.options import Value
+from treewright.cli.prune import asked_pruning, options_of_pruning, pruning_named
+from treewright.cli.request import (
     FitRequest,
     Learnable,
-    as_options,
     check_request,
     estimator_of,
+    fit_words,
     read_request,
-    remedies_as_options,
 )
-from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
-from treewright.cli.prunings import asked_pruning, options_of_pruning, pruning_named
-from treewright.cli.screen import say_prose
-from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
+from treewright.cli.terminal import (
+    UsageRefusal,
+    check_output,
+    csv_of,
+    guarded_labels,
+    note,
+    printable,
+    printable_lines,
+    progress,
+    results_after,
+    say,
+    say_prose,
+    worded,
+    write_text,
+)
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, TreewrightError
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from treewright.model_selection.comparison import Compared
 
 __all__ = ["CompareRequest", "run_compare"]
 
@@ -71,7 +84,7 @@ def run_compare(request: CompareRequest) -> None:
 
     target = data.target.to_numpy()
     folds = _folds(request, target, data.is_classification)
-    with progress(), remedies_as_options():
+    with progress(), worded(fit_words):
         settled, idle = _with_settings(requests, data)
         makers = {word: estimator_of(each, data) for word, each in settled.items()}
         table = compare(
@@ -79,9 +92,7 @@ def run_compare(request: CompareRequest) -> None:
             sample_weight=data.weights, scoring=request.scoring, random_state=request.fit.seed,
             n_jobs=request.fit.jobs, errors="show",
         )  # fmt: skip
-    table = replace(
-        table, rows=tuple(replace(row, refusal=row.refusal and as_options(row.refusal)) for row in table.rows)
-    )
+    table = replace(table, rows=tuple(map(_with_options, table.rows)))
     if "repeats" not in folds:
         table = replace(table, repeats=request.repeats)  # a splitter repeats by itself
         note(f"a class has fewer than {request.n_folds} rows: the folds take no heed of classes")
@@ -97,6 +108,13 @@ def run_compare(request: CompareRequest) -> None:
         say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
         say()
         say(printable_lines(str(table)))
+
+
+def _with_options(row: Compared) -> Compared:
+    """A row of the table whose refusal names options instead of parameters."""
+    if not isinstance(row.error, TreewrightError):
+        return row
+    return replace(row, refusal=" ".join(str(row.error.worded(fit_words)).split()))
 
 
 def _folds(request: CompareRequest, target: np.ndarray, is_classification: bool) -> dict[str, Any]:

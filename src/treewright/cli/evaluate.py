@@ -9,15 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.ensembles import refuse_isolation
 from treewright.cli.holdout import score_for
-from treewright.cli.kinds_of_models import of_trees, target_type
-from treewright.cli.matching import rows_for
-from treewright.cli.screen import Screen, screen_of
+from treewright.cli.models import of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
-from treewright.cli.terminal import UsageRefusal, note, progress, say
+from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, screen_of
 from treewright.exceptions import DataError
+from treewright.files.matching import rows_for, target_type
+from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
 
 __all__ = ["run_evaluate"]
@@ -54,8 +52,7 @@ def run_evaluate(
         Cells of a line; None is the width of the window, or of a page.
     """
     import treewright
-    from treewright.cli.importances import check_can_be_judged, permutation_importances
-    from treewright.cli.labelled import target_name
+    from treewright.cli.models import check_can_be_judged, permutation_importances, target_name
 
     screen = screen_of(color, width)
     model = treewright.load(model_path)
@@ -81,7 +78,7 @@ def run_evaluate(
         raise DataError(f"{data}: there are no rows to evaluate on")
     matter = ""
     if importances:
-        from treewright.cli.labelled import labelled_rows
+        from treewright.cli.models import labelled_rows
 
         with progress():
             judged = of_trees(model, model_path, "--importances")

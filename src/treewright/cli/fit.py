@@ -1,7 +1,8 @@
-"""``treewright fit``. In: a request. Out: a tree on the screen, its held-out score, files. Callers: cli.app.
+"""``treewright fit``: a request becomes a tree on the screen, its held-out score, and files.
 
 The tree that is shown, the tree that is scored and the tree that is saved are one and the same, fitted on the rows that
-are not held out. (Under ``--cv`` the score is that of the fits on the folds; the tree is fitted on every row.)
+are not held out. (Under ``--cv`` the score is that of the fits on the folds; the tree is fitted on every row.) An
+isolation forest has no target, so no truth says how odd a row is: it is fitted on all rows, and shows the oddest.
 """
 
 from __future__ import annotations
@@ -12,17 +13,37 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.algorithms import BOOSTING, ENSEMBLES, NEIGHBORS, check_is_one_model, words_of
-from treewright.cli.ensembles import columns_in_words, summary
+from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_is_one_model, check_options, parse_settings
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds
-from treewright.cli.learn import FitRequest, Learnable, check_request, estimator_of, read_request, remedies_as_options
-from treewright.cli.neighbors import check_rows, written_in_words
-from treewright.cli.outputs import check_output, open_output
+from treewright.cli.models import columns_in_words, summary
 from treewright.cli.report import check_report_output, write_report
-from treewright.cli.screen import say_prose, screen_of
+from treewright.cli.request import (
+    FitRequest,
+    Learnable,
+    check_request,
+    check_rows,
+    declared_columns,
+    estimator_of,
+    fit_words,
+    read_request,
+    weights_of,
+)
 from treewright.cli.show import tree_lines
-from treewright.cli.terminal import note, printable, progress, results_after, say
-from treewright.exceptions import TreewrightError
+from treewright.cli.terminal import (
+    check_output,
+    note,
+    open_output,
+    printable,
+    progress,
+    results_after,
+    say,
+    say_prose,
+    screen_of,
+    worded,
+)
+from treewright.exceptions import DataError, TreewrightError
+from treewright.files import Table, read_table
+from treewright.files.table import pick
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts
 from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
@@ -30,18 +51,14 @@ from treewright.show.spans import fitted
 __all__ = ["run_fit"]
 
 _NAME_WIDTH = 60
+_SHOWN = 5  # of the oddest rows
 
 
 def run_fit(request: FitRequest) -> None:
-    """Fit, show, score and save.
-
-    Raises
-    ------
-    TreewrightError
-        The table, a parameter or an output was refused.
-    UsageRefusal
-        The words of the request contradict each other.
-    """
+    """Fit, show, score and save."""
+    if request.algorithm == ISOLATION:
+        _run_isolation(request)
+        return
     check_request(request)
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
@@ -51,8 +68,8 @@ def run_fit(request: FitRequest) -> None:
     data = read_request(request)
     estimator = estimator_of(request, data)
     check_is_one_model(estimator, data.features.width)
-    with progress(), remedies_as_options():
-        if request.algorithm == NEIGHBORS:
+    with progress(), worded(fit_words):
+        if ALGORITHMS[request.algorithm].is_neighbors:
             check_rows(estimator, data.table.path, data.features, data.target, data.table.place)
         folds = score_by_folds(estimator, data, request.seed, request.n_folds) if request.n_folds else None
         held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size)
@@ -74,7 +91,7 @@ def run_fit(request: FitRequest) -> None:
             say(str(held_out.estimator.trace_).rstrip("\n"))
             say()
         if folds is not None:
-            _say_cross_validated(*folds, "{} above {}".format(*words_of(request.algorithm)))
+            _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
         elif held_out.score is not None and held_out.baseline is not None:
             _say_score("held-out", held_out.score, held_out.baseline)
     if request.out is None:
@@ -99,16 +116,16 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
 
 def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
     """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
-    screen = screen_of()
-    if screen.painted and request.algorithm not in (*ENSEMBLES, NEIGHBORS):
+    algorithm, screen = ALGORITHMS[request.algorithm], screen_of()
+    if screen.painted and algorithm.words[0] == "tree":
         shows = f"treewright show {request.out or 'MODEL'} --max-nodes 0 shows all"
         screen.say(tree_lines(estimator.model_, screen, unfold=shows))
         return
-    if request.algorithm not in ENSEMBLES:
+    if not algorithm.is_ensemble:
         say(estimator.show().rstrip("\n"))
         return
     say(summary(estimator.model_, request.out))
-    if request.algorithm == BOOSTING:
+    if estimator.model_.boosting is not None:
         _say_rounds(estimator)
     if hasattr(estimator, "oob_score_"):
         name = "accuracy" if data.is_classification else "R2"
@@ -139,7 +156,7 @@ def _tree_words(estimator: Any) -> str:
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
-    below = "the {} below {}".format(*words_of(request.algorithm))
+    below = "the {} below {}".format(*ALGORITHMS[request.algorithm].words)
     if held_out.score is None:
         say_prose(f"{below} fitted on all {held_out.n_fitted} rows")
         return
@@ -179,8 +196,9 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
     if request.out is not None:
         check_output(request.out, request.force)
         estimator.save(request.out)
-        of_rows = request.algorithm == NEIGHBORS
-        what = written_in_words(request.out, estimator.n_samples_fit_) if of_rows else "model"
+        what = "model"
+        if ALGORITHMS[request.algorithm].is_neighbors:
+            what += f", {request.out.stat().st_size:,} bytes: it holds the {estimator.n_samples_fit_:,} rows of the fit"
         written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
         content = estimator.plot().content(request.svg.suffix)
@@ -198,7 +216,7 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
     rows = slice(None) if held_out.rows is None else held_out.rows
     weights = None if data.weights is None else data.weights[rows]
     try:
-        with progress(), remedies_as_options():
+        with progress(), worded(fit_words):
             return write_report(
                 path, request.force, held_out.estimator, data.features[rows], data.target[rows], weights,
                 random_state=request.seed, n_jobs=request.jobs,
@@ -207,3 +225,50 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
         for line in written:
             note(line)
         raise
+
+
+# --- isolation forests
+
+
+def _run_isolation(request: FitRequest) -> None:
+    """Fit an isolation forest on all rows, show and save it."""
+    check_options(request)
+    import treewright
+
+    settings: dict[str, Any] = dict(parse_settings(request.settings, treewright.IsolationForest().get_params()))
+    treewright.IsolationForest(**settings)._check_parameters()
+    check_output(request.out, request.force)
+    required = [request.weight] if request.weight else []
+    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
+    features = pick(table.frame, [name for name in table.frame.columns if name not in required])
+    if not features.width:
+        raise DataError(f"{request.data}: no column is left to look at")
+    forest = treewright.IsolationForest(
+        **settings, **declared_columns(request, table), unseen=request.unseen or "missing", n_jobs=request.jobs,
+        random_state=request.seed,
+    )  # fmt: skip
+    with progress(), worded(fit_words):
+        forest.fit(features, sample_weight=weights_of(table, request.weight))
+        scores = -forest.score_samples(features)
+        n_outliers = int((forest.predict(features) == -1).sum())
+    written = []
+    if request.out is not None:
+        check_output(request.out, request.force)
+        forest.save(request.out)
+        written.append(f"wrote {printable(request.out)} (model)")
+    with results_after(written):
+        say(f"{printable(request.data)}: {len(scores)} rows, {columns_in_words(forest.model_)}, no target")
+        say()
+        say(summary(forest.model_, request.out))
+        say()
+        _say_odd(table, scores, n_outliers, -forest.offset_)
+    if request.out is None:
+        note("the model was not kept; --out model.tw saves it")
+
+
+def _say_odd(table: Table, scores: Any, n_outliers: int, threshold: float) -> None:
+    """The oddest rows, and how many are called outliers."""
+    order = pl.Series(scores).arg_sort(descending=True).to_list()[:_SHOWN]
+    say(f"outliers (score above {threshold:.3f}): {n_outliers} of {len(scores)} rows; the oddest:")
+    for row in order:
+        say(f"  {scores[row]:.3f}  {table.place(row)}")

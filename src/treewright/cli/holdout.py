@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.cli.kinds_of_models import is_neighbors
+from treewright.cli.models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
 from treewright.exceptions import DataError
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score
 from treewright.model.data import quantile_levels
 
 if TYPE_CHECKING:
-    from treewright.cli.kinds_of_models import AnyModel
-    from treewright.cli.learn import Learnable
+    from treewright.cli.models import AnyModel
+    from treewright.cli.request import Learnable
     from treewright.judge.folds import Split
     from treewright.judge.tasks import Task
 

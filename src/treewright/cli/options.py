@@ -1,12 +1,31 @@
-"""Words and options that several commands share. In: nothing. Out: types for typer. Callers: cli.app, cli.choosing."""
+"""Words and options that several commands share: their types for typer, and what they mean.
+
+What is wrong here is wrong usage: exit code 2, before any file is read. Nothing heavy is imported, so that ``--help``
+answers at once.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from treewright.cli.terminal import UsageRefusal
+
+if TYPE_CHECKING:
+    from treewright.files import ReadOptions
+    from treewright.files.columns import CellType
+
+
+Value = int | float | bool | str | None
+
+_KINDS = ("numeric", "nominal", "boolean")
+_ALL = "all"
 
 
 class TaskName(StrEnum):
@@ -134,6 +153,10 @@ Unseen = Annotated[
     ),
 ]
 Target = Annotated[str, typer.Option("--target", metavar="COL", help="The column to predict.", show_default=False)]
+Truth = Annotated[
+    str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
+]
+OutText = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")]
 Color = Annotated[
     ColorName,
     typer.Option(
@@ -148,3 +171,176 @@ Width = Annotated[
         "--width", metavar="N", help="Cells of a line; by default those of the window.", rich_help_panel="Screen"
     ),
 ]
+
+
+# --- what the words mean
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Columns about which the user has decided.
+
+    Attributes
+    ----------
+    nominal, numeric : tuple of str
+    boolean : tuple of str
+    ordinal : dict of str to list of str
+        Levels, lowest first.
+    levels : dict of str to list of str
+        Levels of nominal columns, in the order of their branches.
+    every : bool
+        Whether ``--nominal all`` was said.
+    """
+
+    nominal: tuple[str, ...] = ()
+    numeric: tuple[str, ...] = ()
+    boolean: tuple[str, ...] = ()
+    ordinal: dict[str, list[str]] = field(default_factory=dict)
+    levels: dict[str, list[str]] = field(default_factory=dict)
+    every: bool = False
+
+    @property
+    def cell_types(self) -> dict[str, CellType]:
+        """How the cells of the declared columns are to be parsed; ``--nominal all`` leaves that to the cells."""
+        types: dict[str, CellType] = dict.fromkeys((*self.nominal, *self.levels, *self.ordinal), "text")
+        return types | dict.fromkeys(self.numeric, "number") | dict.fromkeys(self.boolean, "boolean")
+
+    def nominal_of(self, features: Sequence[str], typed: Callable[[str, list[str]], list[Any]]) -> Any:
+        """The estimator's ``nominal``.
+
+        Parameters
+        ----------
+        features : sequence of str
+            The columns that are learned from.
+        typed : callable
+            From a column and its levels as words to the levels as values of that column.
+
+        Returns
+        -------
+        None, list of str, dict of str to levels or None, or "all"
+            "all" in ``--nominal all`` is the column of that name, where there is one.
+        """
+        meant = set(self.nominal) | ({_ALL} if self.every else set())
+        named = [name for name in features if name in meant]
+        if self.every and _ALL not in features:
+            if not self.levels:
+                return _ALL
+            otherwise = {*self.levels, *self.ordinal, *self.numeric}
+            named = [name for name in features if name not in otherwise]
+        if not self.levels:
+            return named or None
+        return dict.fromkeys(named) | {name: typed(name, words) for name, words in self.levels.items()}
+
+
+def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[str], types: Sequence[str]) -> Declared:
+    """Bring the ways to declare columns together.
+
+    Parameters
+    ----------
+    nominal : sequence of str
+        Column names; ``column=level,...,level``; or ``all``.
+    ordinal : sequence of str
+        ``column=lowest,...,highest``; a level that holds a comma in double quotes.
+    numeric : sequence of str
+        Column names.
+    types : sequence of str
+        ``column=kind``, several separated by commas.
+
+    Raises
+    ------
+    UsageRefusal
+        A word of another form, an unknown kind, or a column declared twice.
+
+    Examples
+    --------
+    >>> declare(["zip"], ["size=S,M,L"], [], ["age=numeric"])
+    Declared(nominal=('zip',), numeric=('age',), boolean=(), ordinal={'size': ['S', 'M', 'L']}, levels={}, every=False)
+    >>> declare(["all", "type=Drama,Comedy"], [], [], []).levels
+    {'type': ['Drama', 'Comedy']}
+    """
+    kinds: dict[str, str] = {}
+    levels: dict[str, dict[str, list[str]]] = {"nominal": {}, "ordinal": {}}
+
+    def settle(name: str, kind: str) -> None:
+        if kinds.setdefault(name, kind) != kind:
+            raise UsageRefusal(f"column {name!r} is declared {kinds[name]} and {kind}: keep one")
+
+    for kind, words in (("nominal", nominal), ("ordinal", ordinal)):
+        for word in words:
+            if kind == "nominal" and "=" not in word:
+                name = word
+            else:
+                name, listed = _split_levels(kind, word)
+                if levels[kind].setdefault(name, listed) != listed:
+                    raise UsageRefusal(f"--{kind} {word!r}: the levels of column {name!r} were given otherwise before")
+            if kind == "ordinal" or word != _ALL:
+                settle(name, kind)
+    for name in numeric:
+        settle(name, "numeric")
+    for word in (part for given in types for part in given.split(",")):
+        name, _, kind = word.rpartition("=")
+        if not name or kind not in _KINDS:
+            raise UsageRefusal(f"--types {word!r}: write it as column=kind, where kind is one of {', '.join(_KINDS)}")
+        settle(name, kind)
+    chosen = {kind: tuple(name for name, word in kinds.items() if word == kind) for kind in _KINDS}
+    named = tuple(name for name in chosen["nominal"] if name not in levels["nominal"])
+    every = _ALL in nominal
+    return Declared(named, chosen["numeric"], chosen["boolean"], levels["ordinal"], levels["nominal"], every)
+
+
+def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:
+    """The column and the levels of ``column=level,...,level``."""
+    name, _, listed = word.partition("=")
+    levels = next(csv.reader([listed], skipinitialspace=True), [])
+    if name and len(set(levels)) >= 2 and len(set(levels)) == len(levels):
+        return name, levels
+    form = "column=lowest,...,highest" if kind == "ordinal" else "column=level,...,level"
+    remedy = "" if kind == "ordinal" else f"; a column whose name holds '=' is declared by --types '{word}=nominal'"
+    raise UsageRefusal(f"--{kind} {word!r}: write it as '{form}', each of two levels or more once{remedy}")
+
+
+def parse_value(text: str) -> Value:
+    """A word as whole number, number, true, false, none or text.
+
+    Examples
+    --------
+    >>> [parse_value(word) for word in ("4", "0.5", "1e-3", "true", "none", "sqrt")]
+    [4, 0.5, 0.001, True, None, 'sqrt']
+    """
+    words: dict[str, Value] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    for number in (int, float):
+        try:
+            return number(text)
+        except ValueError:
+            continue
+    return text
+
+
+def split_tokens(words: Sequence[str]) -> tuple[str, ...]:
+    """Tokens from words that may hold several, separated by commas."""
+    return tuple(dict.fromkeys(token.strip() for word in words for token in word.split(",") if token.strip()))
+
+
+def one_separator(word: str | None) -> str | None:
+    r"""The separator as one character; ``tab`` and ``\t`` are understood.
+
+    Raises
+    ------
+    UsageRefusal
+        Not exactly one character, or one that cannot separate cells.
+    """
+    if word is None:
+        return None
+    character = {"tab": "\t", "\\t": "\t"}.get(word, word)
+    if len(character) != 1 or not character.isascii() or character in '"\n\r\0':
+        raise UsageRefusal(f"--separator {word!r}: give one character, such as ',' or ';' or tab")
+    return character
+
+
+def reading(missing_tokens: Sequence[str] | None, separator: str | None, encoding: str | None) -> ReadOptions:
+    """How text files are read, from the words of ``--missing-tokens``, ``--separator`` and ``--encoding``."""
+    from treewright.files import ReadOptions
+
+    return ReadOptions(split_tokens(missing_tokens or ()), one_separator(separator), encoding)

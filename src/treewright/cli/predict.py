@@ -1,4 +1,4 @@
-"""``treewright predict``. In: a model and rows. Out: predictions as CSV. Callers: cli.app.
+"""``treewright predict``. In: a model and rows. Out: predictions as CSV.
 
 Rows are read, predicted and written a block at a time. Texts that a spreadsheet would run as a formula get an
 apostrophe in front, unless the caller says no; numbers are never touched.
@@ -14,16 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.ensembles import is_isolation, refuse_isolation
-from treewright.cli.kinds_of_models import is_neighbors, of_trees
-from treewright.cli.matching import rows_for
-from treewright.cli.outputs import check_output, guarded_labels, open_output
-from treewright.cli.terminal import UsageRefusal, progress
+from treewright.cli.models import is_isolation, is_neighbors, of_trees, refuse_isolation
+from treewright.cli.terminal import UsageRefusal, check_output, guarded_labels, open_output, progress
+from treewright.files.matching import rows_for
+from treewright.files.text import ReadOptions
 from treewright.judge.tallies import label_series
 
 if TYPE_CHECKING:
-    from treewright.cli.kinds_of_models import AnyModel
+    from treewright.cli.models import AnyModel
     from treewright.fitted import Model
 
 __all__ = ["Answers", "run_predict"]
@@ -64,13 +62,6 @@ def run_predict(
         Whether ``out`` may be replaced.
     guard : bool
         Whether texts that look like formulas get an apostrophe.
-
-    Raises
-    ------
-    TreewrightError
-        The model, the table or the output was refused.
-    UsageRefusal
-        The model has no such answers, or a number is out of range.
     """
     import treewright
 
@@ -93,13 +84,7 @@ def run_predict(
 
 
 def _named_quantiles(answers: Answers) -> dict[str, float]:
-    """The quantiles that are asked for, by what their columns are called.
-
-    Raises
-    ------
-    UsageRefusal
-        No number, out of range, or the same column twice.
-    """
+    """The quantiles that are asked for, by what their columns are called."""
     from treewright.exceptions import ParameterError
     from treewright.forest.quantiles import checked_quantiles, ends_of_level
 
@@ -127,12 +112,7 @@ def _named_quantiles(answers: Answers) -> dict[str, float]:
 
 
 def _check_quantiles(model: Model, path: Path, option: str) -> None:
-    """Refuse quantiles of a model that does not know the targets in its leaves.
-
-    Raises
-    ------
-    UsageRefusal
-    """
+    """Refuse quantiles of a model that does not know the targets in its leaves."""
     refuse_isolation(model, path, f"{option} has nothing to tell")
     if model.task != "regression":
         raise UsageRefusal(f"{option}: {path} predicts classes, which have no quantiles; --proba gives probabilities")

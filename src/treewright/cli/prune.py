@@ -1,35 +1,65 @@
-"""``treewright prune``. In: a model file, perhaps rows. Out: the pruned model, what was cut. Callers: cli.app."""
+"""``treewright prune``; and the ways to prune as the command line writes them, for ``fit`` and ``compare`` too."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.ensembles import is_ensemble
 from treewright.cli.holdout import score_for
-from treewright.cli.kinds_of_models import of_trees
-from treewright.cli.labelled import target_name, weighted_rows
-from treewright.cli.outputs import check_output, csv_of, guarded_labels, write_text
-from treewright.cli.prunings import check_options, in_words, method_named, option_words, refuse_for_numbers
-from treewright.cli.screen import say_prose
-from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines, progress, results_after, say
-from treewright.exceptions import DataError, ParameterError
+from treewright.cli.models import is_ensemble, of_trees, target_name, weighted_rows
+from treewright.cli.options import Value, parse_value
+from treewright.cli.terminal import (
+    UsageRefusal,
+    as_option,
+    check_output,
+    csv_of,
+    guarded_labels,
+    note,
+    printable,
+    printable_lines,
+    progress,
+    results_after,
+    say,
+    say_prose,
+    worded,
+    write_text,
+)
+from treewright.data.matching import did_you_mean
+from treewright.exceptions import Phrase
+from treewright.files import ReadOptions
 from treewright.judge.tallies import Score
-from treewright.prune.methods import METHODS, Method, request_of
+from treewright.prune.methods import CROSS_VALIDATED, METHODS, ROUNDS, Method, request_of
 
 if TYPE_CHECKING:
     from treewright.fitted import Model
 
-__all__ = ["PruneRequest", "check_words", "run_prune"]
+__all__ = [
+    "FIT_PRUNINGS",
+    "PruneRequest",
+    "Pruning",
+    "asked_pruning",
+    "check_idle",
+    "option_words",
+    "options_of_pruning",
+    "pruning_named",
+    "pruning_words",
+    "refuse_for_numbers",
+    "run_prune",
+]
 
 _OPTIONS_OF_ROUNDS = ("n_rounds",)
+_SHORT = {"mdl": "description_length", "ccp": "cost_complexity"}
+# Cost-complexity with the price found by cross-validation within the fit, then every method of ``prune``.
+_BY_CROSS_VALIDATION = tuple(name.replace("_", "-") for name in CROSS_VALIDATED)
+FIT_PRUNINGS = (*_BY_CROSS_VALIDATION, *(name.replace("_", "-") for name in METHODS), "mdl")
+_COUNT_ERRORS = ("error_based", "pessimistic")
+# Parameters of ``PrunedTree`` itself; all others are options of the method.
+_OF_THE_ESTIMATOR = ("cv", "prune_size")
 
 
 @dataclass(frozen=True)
@@ -49,34 +79,15 @@ class PruneRequest:
     force: bool = False
 
 
-def check_words(data: Path | None, for_data: Mapping[str, object]) -> None:
-    """Refuse options about rows where no rows are given.
-
-    Parameters
-    ----------
-    data : Path or None
-    for_data : mapping from option to its value
-        None where it was not given.
-
-    Raises
-    ------
-    UsageRefusal
-    """
+def check_idle(data: Path | None, for_data: Mapping[str, object]) -> None:
+    """Refuse options about rows where no rows are given."""
     idle = [option for option, value in for_data.items() if value is not None]
     if data is None and idle:
         raise UsageRefusal(f"{idle[0]} is about rows: give them as DATA, after MODEL")
 
 
 def run_prune(request: PruneRequest) -> None:
-    """Prune a model, tell what was cut, save the rest.
-
-    Raises
-    ------
-    TreewrightError
-        The model, the table, an option or an output was refused.
-    UsageRefusal
-        The words of the request contradict each other.
-    """
+    """Prune a model, tell what was cut, save the rest."""
     import treewright
 
     name = method_named(request.method)
@@ -101,7 +112,7 @@ def run_prune(request: PruneRequest) -> None:
             rows = weighted_rows(
                 model, request.data, request.reading, target, request.weight, skip=request.skip_missing_target
             )
-    with progress(), _methods_as_words():
+    with progress(), worded(_prune_words):
         given = rows if method is None or method.needs != "none" else ()
         pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):
@@ -130,7 +141,7 @@ def _check_method(request: PruneRequest, method: Method, model: Model, options: 
             f"--method {request.method}", method.name, f"{request.model} predicts numbers",
             "cost-complexity, minimum-error or significance, or reduced-error with rows kept aside",
         )  # fmt: skip
-    with _methods_as_words():
+    with worded(_prune_words):
         _, _, needs_rows = request_of(model, method.name, options)
     if needs_rows and request.data is None:
         what = {"training": "the rows of the fit", "holdout": "rows that the tree was not grown on"}[method.needs]
@@ -163,16 +174,6 @@ def _write(request: PruneRequest, pruned: Model) -> list[str]:
     return written
 
 
-@contextmanager
-def _methods_as_words() -> Iterator[None]:
-    """Refusals name methods as ``--method`` does, and no functions of Python."""
-    try:
-        yield
-    except (ParameterError, DataError) as error:
-        text = re.sub(r", as train_test_split\(.*?\) does", "", str(error))
-        raise type(error)(in_words(text, "cost-complexity", "--set")) from None
-
-
 def _csv_of_log(columns: Mapping[str, list[Any]]) -> str:
     """The cuts as CSV; names of columns and levels are the data's, and must not run in a spreadsheet."""
     return csv_of({name: guarded_labels(cells) if name == "test" else cells for name, cells in columns.items()})
@@ -183,3 +184,154 @@ def _score(model: Model, rows: tuple[Any, ...]) -> Score:
     predicted, score = np.asarray(model.predict(rows[0])), score_for(model)
     score.add(rows[1], predicted)
     return score
+
+
+# --- ways to prune, as they are written
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """A way to prune after a fit.
+
+    Attributes
+    ----------
+    named : str
+        How it was asked for, such as ``--prune leaves``; for messages.
+    word : str
+        One of ``FIT_PRUNINGS``.
+    options : mapping from name to value
+        Those of the method, ``cv`` and ``prune_size``.
+    """
+
+    named: str
+    word: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    def wrap(self, seed: int) -> Callable[[Any], Any]:
+        """What makes of an estimator one that also prunes."""
+        from treewright.model_selection.pruning import PrunedTree
+
+        own: dict[str, Any] = {name: value for name, value in self.options.items() if name in _OF_THE_ESTIMATOR}
+        options = {name: value for name, value in self.options.items() if name not in own}
+        method = _method_of(self.word)
+        return lambda estimator: PrunedTree(estimator, method, options=options or None, random_state=seed, **own)
+
+
+def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Pruning:
+    """The pruning that a fit is asked for: the word of ``named``, and what ``--prune-set`` says."""
+    word = pruning_named(word, named)
+    known = options_of_pruning(word)
+    check_options(options, known, "--prune-set", word)
+    lacking = [name for name, value in known.items() if value is Parameter.empty and name not in options]
+    if lacking:
+        raise UsageRefusal(f"{named} needs a number: give it with --prune-set {lacking[0]}=NUMBER")
+    return Pruning(named, word, options)
+
+
+def pruning_named(word: str, named: str) -> str:
+    """The one of ``FIT_PRUNINGS`` that a word means; ``-`` and ``_`` are the same."""
+    meant = word.replace("_", "-")
+    if meant not in FIT_PRUNINGS:
+        guess = did_you_mean(meant, FIT_PRUNINGS)
+        raise UsageRefusal(f"{named}: there is no such pruning{guess}; there are: {', '.join(FIT_PRUNINGS)}")
+    return meant
+
+
+def options_of_pruning(word: str) -> dict[str, Any]:
+    """Options of one of ``FIT_PRUNINGS`` with their defaults; ``Parameter.empty`` where one must be given."""
+    if word in _BY_CROSS_VALIDATION:
+        return {"cv": 10, "risk": "impurity", "loss": None}
+    method = METHODS[_method_of(word)]
+    return method.options() | ({"prune_size": 1 / 3} if method.needs == "holdout" else {})
+
+
+def option_words(words: Sequence[str], option: str) -> dict[str, Value]:
+    """Options of a pruning from ``name=value`` words.
+
+    Parameters
+    ----------
+    words : sequence of str
+    option : str
+        Where they were given; for messages.
+
+    Examples
+    --------
+    >>> option_words(["max-leaves=3", "risk=error"], "--prune-set")
+    {'max_leaves': 3, 'risk': 'error'}
+    """
+    options: dict[str, Value] = {}
+    for word in words:
+        name, equals, text = (part.strip() for part in word.partition("="))
+        name = name.replace("-", "_")
+        if not equals or not name:
+            raise UsageRefusal(f"{option} {word!r}: write it as option=value, such as max_leaves=8")
+        if name in options:
+            raise UsageRefusal(f"{option} {name}: given twice")
+        options[name] = parse_value(text)
+    return options
+
+
+def check_options(given: Mapping[str, Value], known: Collection[str], option: str, word: str) -> None:
+    """Refuse options that a pruning has not."""
+    for name in given:
+        if name not in known:
+            has = f"there are: {', '.join(known)}" if known else "this one has none"
+            raise UsageRefusal(f"{option} {name!r}: {word} has no such option{did_you_mean(name, known)}; {has}")
+
+
+def refuse_for_numbers(named: str, word: str, what: str, remedy: str) -> None:
+    """Refuse a pruning that is for classes alone, where numbers are predicted.
+
+    ``named`` is how it was asked for, ``what`` holds or predicts the numbers, ``remedy`` is what to use instead.
+    """
+    if _method_of(word) in _COUNT_ERRORS:
+        raise UsageRefusal(f"{named} counts misclassified rows, and {printable(what)}: use {remedy}")
+
+
+def method_named(word: str) -> str:
+    """The method of ``Model.prune`` that a word means: one of ``METHODS``, or ``ROUNDS``."""
+    name = _method_of(word)
+    if name != ROUNDS and name not in METHODS:
+        words = [*(method.replace("_", "-") for method in METHODS), ROUNDS]
+        by_fit = word.replace("_", "-") in _BY_CROSS_VALIDATION
+        more = " (it needs the rows to grow on: use fit --prune)" if by_fit else did_you_mean(word, words)
+        raise UsageRefusal(f"--method {word!r}: there is no such method{more}; there are: {', '.join(words)}")
+    return name
+
+
+def _method_of(word: str) -> str:
+    """The name in Python."""
+    return _SHORT.get(word, word.replace("-", "_"))
+
+
+def pruning_words(phrase: Phrase, cost_complexity: str = "ccp-1se", option: str = "--prune-set") -> str:
+    """A piece of an error about a pruning in the words of the command line.
+
+    Parameters
+    ----------
+    phrase : Phrase
+    cost_complexity : str
+        What this one is called: a fit finds the price itself, ``prune`` is told it.
+    option : str
+        Where the options of the pruning are given.
+
+    Examples
+    --------
+    >>> from treewright.exceptions import setting
+    >>> pruning_words(Phrase("reduced_error", "pruning", value="reduced_error"))
+    'reduced-error'
+    >>> pruning_words(setting("cv", 5))
+    '--prune-set cv=5'
+    """
+    if phrase.kind == "pruning":
+        return cost_complexity if phrase.value == "cost_complexity" else str(phrase.value).replace("_", "-")
+    if phrase.kind == "without raising":
+        return f"Give {option} subtree_raising=false"
+    return f"{option} {phrase}" if phrase.kind == "setting" and phrase.name == "cv" else as_option(phrase)
+
+
+def _prune_words(phrase: Phrase) -> str:
+    """As ``pruning_words``, for ``treewright prune``; no functions of Python are named."""
+    if phrase.kind == "draw rows":
+        return "Draw the rows so that the classes are in them"
+    return pruning_words(phrase, "cost-complexity", "--set")

@@ -1,4 +1,4 @@
-"""``treewright report``. In: a model file, rows with their target. Out: a page, or its summary. Callers: cli.looking.
+"""``treewright report``. In: a model file, rows with their target. Out: a page, or its summary.
 
 ``treewright fit --report`` makes the same page of what it has just fitted, of the rows held out.
 """
@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.ensembles import refuse_isolation
-from treewright.cli.labelled import target_name, weighted_rows
-from treewright.cli.outputs import check_output, open_output
-from treewright.cli.terminal import UsageRefusal, printable, progress, results_after
+from treewright.cli.models import refuse_isolation, target_name, weighted_rows
+from treewright.cli.terminal import UsageRefusal, check_output, open_output, printable, progress, results_after
 from treewright.exceptions import ParameterError
+from treewright.files.text import ReadOptions
 
 __all__ = ["ReportRequest", "check_report_output", "run_report", "write_report"]
 
@@ -40,15 +38,7 @@ class ReportRequest:
 
 
 def run_report(request: ReportRequest) -> None:
-    """Judge a model on the rows of a file, and write the page about it.
-
-    Raises
-    ------
-    TreewrightError
-        The model, the table or the output was refused.
-    UsageRefusal
-        The words of the request contradict each other, or the model is of a kind that has no report.
-    """
+    """Judge a model on the rows of a file, and write the page about it."""
     import treewright
 
     options = {
@@ -75,15 +65,7 @@ def run_report(request: ReportRequest) -> None:
 
 
 def check_report_output(path: Path | None, force: bool) -> None:
-    """Refuse a place where the page could not, or should not, be written; to be called before the work.
-
-    Raises
-    ------
-    InputFileError
-        As ``outputs.check_output``.
-    UsageRefusal
-        The name ends neither in ``.html`` nor in ``.json``.
-    """
+    """Refuse a place where the page could not, or should not, be written; to be called before the work."""
     if path is None:
         return
     from treewright.reporting.document import check_path
@@ -96,29 +78,7 @@ def check_report_output(path: Path | None, force: bool) -> None:
 
 
 def write_report(path: Path, force: bool, fitted: Any, features: Any, target: Any, weights: Any, **options: Any) -> str:
-    """Make a report and write it, as a page or as its summary, in one step.
-
-    Parameters
-    ----------
-    path : Path ending in ``.html`` or ``.json``
-    force : bool
-        Whether a file that is there may be replaced.
-    fitted : fitted estimator or Model
-    features, target : table of n rows and its target
-    weights : float64[n] or None
-    **options
-        As ``treewright.report``.
-
-    Returns
-    -------
-    str
-        A line about the file.
-
-    Raises
-    ------
-    TreewrightError
-        The rows, an option or the output was refused.
-    """
+    """Make a report and write it, as a page or as its summary, in one step."""
     import treewright
     from treewright.reporting.document import check_path
 

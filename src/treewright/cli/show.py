@@ -1,79 +1,83 @@
-"""``treewright show``. In: a model file. Out: a view. Callers: cli.app."""
+"""Looking at a model: ``treewright show``, ``audit`` and ``follow``.
+
+``show`` draws or writes the trees, ``audit`` tells how a node's split is chosen, ``follow`` goes one row's way. Before
+they had names of their own the last two were ``show --audit`` and ``show --row``, which are still understood.
+"""
 
 from __future__ import annotations
 
 import json
+import math
+import re
 import sys
 from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from treewright.cli.ensembles import is_ensemble, one_tree, summary
-from treewright.cli.importances import impurity_importances
-from treewright.cli.kinds_of_models import is_neighbors, of_trees
-from treewright.cli.outputs import check_output, guarded_labels, open_output, write_text
-from treewright.cli.screen import Screen, screen_of
-from treewright.cli.terminal import UsageRefusal
-from treewright.show.text import draw_tree
+import numpy as np
+
+from treewright.cli.models import (
+    is_ensemble,
+    is_neighbors,
+    labelled_rows,
+    of_trees,
+    one_tree,
+    refuse_isolation,
+    summary,
+    target_name,
+)
+from treewright.cli.terminal import (
+    Screen,
+    UsageRefusal,
+    check_output,
+    guarded_labels,
+    note,
+    open_output,
+    printable,
+    printable_lines,
+    progress,
+    screen_of,
+    write_text,
+)
+from treewright.explain.rules import leaf_rules
+from treewright.files import ReadOptions, rows_for
+from treewright.files.table import did_you_mean, place
+from treewright.model.growth import node_test
+from treewright.show.bars import mark_of
+from treewright.show.spans import Span, Spans, fitted, folded, width_of
+from treewright.tree.walk import path_to
+from treewright.tree.writing import cell_width, written_level, written_number
 
 if TYPE_CHECKING:
     from treewright.fitted import Model
-    from treewright.show.spans import Spans
 
-__all__ = ["FORMATS", "check_words", "run_show", "tree_lines"]
+__all__ = [
+    "FORMATS",
+    "FollowRequest",
+    "check_words",
+    "impurity_importances",
+    "run_audit",
+    "run_follow",
+    "run_show",
+    "tree_lines",
+]
 
 UNFOLD = "give a larger --max-depth, or --max-nodes 0 for all"
 MORE = "--surrogates lists the surrogate tests"
 FORMATS = ("text", "svg", "png", "pdf", "dot", "json", "rules", "rules-csv")
-_DRAWN = ("svg", "png", "pdf")
+_PICTURES = ("svg", "png", "pdf")
 
+_BY_CHANCE = "drew their rows and columns by chance"
+# Why trees of a model that are not drawn by chance have no audit.
+_GROWN = {
+    "gradient_boosting": "were grown on gradients of the loss, which every tree before changed",
+    "adaboost": "were grown on weights of the rows, which every tree before changed",
+}
 
-def check_words(
-    *,
-    audit: bool,
-    row: bool,
-    form: str,
-    for_views: Mapping[str, object],
-    for_views_and_rows: Mapping[str, object],
-    for_audits: Mapping[str, object],
-    for_audits_and_rows: Mapping[str, object],
-    for_rows: Mapping[str, object],
-) -> None:
-    """Refuse options that would be passed over in silence.
-
-    Parameters
-    ----------
-    audit, row : bool
-        Whether a node is audited, whether a row is followed; otherwise the model is shown.
-    form : str
-    for_views, for_views_and_rows, for_audits, for_audits_and_rows, for_rows : dict of option to value
-        Options by what knows them; None where one was not given.
-
-    Raises
-    ------
-    UsageRefusal
-        One of another sort was given, or an audit was asked for in another form than text.
-    """
-    if audit and row:
-        raise UsageRefusal("--row: not with --audit: ask one after the other")
-    mode = "--audit" if audit else "--row"
-    if (audit or row) and form != "text":
-        raise UsageRefusal(f"{mode} is always text: leave out --format {form}, or {mode}")
-    refused: list[tuple[str, Mapping[str, object]]] = []
-    if audit:
-        refused = [("not with --audit", {**for_views, **for_views_and_rows}), ("only with --row", for_rows)]
-    elif row:
-        refused = [("not with --row", for_views), ("only with --audit", for_audits)]
-    else:
-        refused = [
-            ("only with --audit", for_audits),
-            ("only with --audit or --row", for_audits_and_rows),
-            ("only with --row", for_rows),
-        ]
-    for why, options in refused:
-        given = [option for option, value in options.items() if value is not None]
-        if given:
-            raise UsageRefusal(f"{', '.join(given)}: {why}")
+_AT_LEAST_OR_MOST = re.compile(r"\s*(>=|<=)\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*")
+_NAME_WIDTH = 60
+_MISSING = "missing"
 
 
 def run_show(
@@ -115,13 +119,6 @@ def run_show(
         Whether the tree is drawn with colours and bars; text only.
     width : int or None
         Cells of a line of the tree, text only; None is the width of the window, no limit where there is none.
-
-    Raises
-    ------
-    TreewrightError
-        The model or the output was refused.
-    UsageRefusal
-        Many trees of which none was chosen, an unknown form, or an option that the form does not have.
     """
     _check_form(form, max_depth, max_nodes, surrogates=surrogates)
     screen = screen_of(color, width, to_file=out is not None)
@@ -173,7 +170,7 @@ def _check_form(form: str, max_depth: int | None, max_nodes: int | None, *, surr
     """Refuse an unknown form, and options that a form does not have."""
     if form not in FORMATS:
         raise UsageRefusal(f"--format {form}: there are: {', '.join(FORMATS)}")
-    if max_depth is not None and (form not in {"text", *_DRAWN} or max_depth < 0):
+    if max_depth is not None and (form not in {"text", *_PICTURES} or max_depth < 0):
         raise UsageRefusal(
             f"--max-depth {max_depth}: give 0 or more, with --format text, svg, png or pdf; {form} shows the whole tree"
         )
@@ -181,6 +178,14 @@ def _check_form(form: str, max_depth: int | None, max_nodes: int | None, *, surr
         raise UsageRefusal(f"{'--surrogates' if surrogates else '--max-nodes'}: only with --format text, not {form}")
     if max_nodes is not None and max_nodes < 0:
         raise UsageRefusal(f"--max-nodes {max_nodes}: give 1 or more, or 0 for all")
+
+
+def impurity_importances(model: Model, path: Path, tree: int | None) -> str:
+    """The share of the impurity that each column's splits removed from the training rows: of one tree, or of all."""
+    from treewright.forest.importance import impurity_decrease
+
+    refuse_isolation(model, path, "no impurity was lowered")
+    return printable_lines(str(impurity_decrease(model if tree is None else one_tree(model, path, tree, "--tree"))))
 
 
 def _write_pixels(picture: Any, form: str, out: Path | None, force: bool) -> None:
@@ -209,6 +214,8 @@ def _write_drawing(model: Model, screen: Screen, out: Path | None, force: bool, 
 
 def tree_lines(model: Model, screen: Screen, *, unfold: str = UNFOLD, **options: Any) -> list[Spans]:
     """A tree as lines for a screen; options as ``treewright.show.text.draw_tree``."""
+    from treewright.show.text import draw_tree  # not at the top: it brings numpy, and ``--help`` is to start at once
+
     return draw_tree(
         model, width=screen.width, ascii=screen.is_ascii, colors=screen.painted, unfold=unfold, more=MORE, **options
     )
@@ -228,8 +235,6 @@ def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
 
             return json.dumps(to_structure(model), indent=1, allow_nan=False, ensure_ascii=False)
         case "rules":
-            from treewright.explain.rules import leaf_rules
-
             return str(leaf_rules(model))
         case "rules-csv":
             return _rules_csv(model)
@@ -239,10 +244,8 @@ def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:
 
 def _rules_csv(model: Model) -> str:
     """The table of rules as CSV; a text that a spreadsheet would take for a formula gets an apostrophe in front."""
-    import numpy as np
     import polars as pl
 
-    from treewright.explain.rules import leaf_rules
     from treewright.judge.tallies import label_series
 
     written = []
@@ -254,3 +257,285 @@ def _rules_csv(model: Model) -> str:
             series = pl.Series(name, guarded_labels(texts))
         written.append(series)
     return str(pl.DataFrame(written).write_csv())
+
+
+# --- audit: how a split is chosen
+
+
+def run_audit(
+    model_path: Path,
+    data: Path | None,
+    options: ReadOptions,
+    *,
+    node: int = 0,
+    every: str | None = None,
+    target: str | None = None,
+    skip_missing_target: bool = False,
+    out: Path | None = None,
+    force: bool = False,
+    asked: str = "audit",
+) -> None:
+    """Show what a node could have asked, for the rows of a file that reach it.
+
+    Parameters
+    ----------
+    model_path : Path
+    data : Path or None
+        The rows; a model file holds none.
+    options : ReadOptions
+    node : int
+    every : str or None
+        The column whose cuts or divisions are listed.
+    target : str or None
+        The column with the truth; None takes the name the model was fitted with.
+    skip_missing_target : bool
+        Leave out rows without a target instead of refusing them.
+    out : Path or None
+        None writes to the standard output.
+    force : bool
+        Whether ``out`` may be replaced.
+    asked : str
+        How it was asked for; for messages.
+    """
+    if data is None:
+        raise UsageRefusal(
+            "--audit needs rows, and a model file holds none: give those it was fitted on with --data FILE"
+        )
+    import treewright
+
+    check_output(out, force)
+    model = of_trees(treewright.load(model_path), model_path, asked)
+    if is_ensemble(model):
+        raise UsageRefusal(
+            f"{asked} compares all that a node could ask, by the target of the rows of a file, and the trees of "
+            f"{model_path} {_GROWN.get(str(model.facts.get('algorithm')), _BY_CHANCE)}. There is no audit of them; "
+            f"treewright show {model_path} --tree N{', without --audit,' * (asked == '--audit')} shows one"
+        )
+    name = target_name(model, model_path, target, asked)
+    with progress():
+        features, truth = labelled_rows(model, data, options, name, skip=skip_missing_target)
+        audit = model.audit(features, truth, node=node, every=_column(model, every))
+    write_text(out, str(audit), force)
+    if audit.n_samples != audit.n_fitted:
+        note("these are not the rows that the tree was grown on; fit with --test-size 0 to audit the rows of the file")
+
+
+def _column(model: Model, every: str | None) -> Any:
+    """The column that was typed: a name that is no text is found by how it is written."""
+    if every is None:
+        return None
+    return next((name for name in model.schema.names if str(name) == every), every)
+
+
+# --- follow: one row's way
+
+
+@dataclass(frozen=True)
+class FollowRequest:
+    """Everything that was asked for on the command line; see ``treewright follow --help``."""
+
+    model: Path
+    data: Path | None
+    row: int
+    to: str | None = None
+    tree: int | None = None
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    out: Path | None = None
+    force: bool = False
+    color: str = "auto"
+    width: int | None = None
+    asked: str = "follow"
+
+
+def run_follow(request: FollowRequest) -> None:
+    """Follow a row through the tree, and tell what would have to change for another answer."""
+    if request.data is None:
+        raise UsageRefusal("--row needs the table that the row is in: give it with --data FILE")
+    if request.row < 0:
+        raise UsageRefusal(f"--row {request.row}: rows are counted from 0")
+    import treewright
+
+    screen = screen_of(request.color, request.width, to_file=request.out is not None)
+    check_output(request.out, request.force)
+    model = of_trees(treewright.load(request.model), request.model, request.asked)
+    refuse_isolation(model, request.model, "its trees predict none")
+    model = one_tree(model, request.model, request.tree, request.asked)
+    wanted = _wanted(model, request)
+    with progress():
+        row, where = _row_of(model, request.data, request)
+        leaf = int(model.apply(row)[0])
+        change = model.counterfactual(row, **wanted) if wanted is not None else None
+    width = screen.width if screen.is_asked else None
+    mark = mark_of(0, signed=screen.is_ascii) if screen.painted else ""
+    title = _prose([f"row {request.row} of {printable(request.data)}{where}"], width)
+    lines: list[Spans] = [*([replace(span, role="strong") for span in line] for line in title), []]
+    lines += [
+        *_way(model, row, leaf, width),
+        [],
+        *_prose(_divided(model, row, leaf), width),
+        *_leaf(model, leaf, width, mark),
+    ]
+    if change is not None:
+        described = str(change).split("\n")[1:]  # the first line is what the leaf predicts
+        lines += [[], *_prose(described, width)]
+    if request.out is None:
+        screen.say(lines)
+    else:
+        write_text(request.out, screen.written(lines), request.force)
+
+
+def _wanted(model: Model, request: FollowRequest) -> dict[str, Any] | None:
+    """The answer that is asked for, as ``Model.counterfactual`` takes it; None where nothing is."""
+    to = request.to
+    if model.task == "regression":
+        if to is None:
+            return None
+        found = _AT_LEAST_OR_MOST.fullmatch(to)
+        if found is None or model.n_outputs != 1:
+            raise UsageRefusal(
+                f"--to {to}: {printable(request.model)} predicts numbers: write --to '>=5' or --to '<=5'"
+            )
+        try:
+            return {"at_least" if found[1] == ">=" else "at_most": float(found[2])}
+        except ValueError:
+            raise UsageRefusal(f"--to {to}: {found[2]} is not a number") from None
+    if to is None:
+        return {}
+    if model.n_outputs != 1:
+        raise UsageRefusal(f"--to {to}: {printable(request.model)} predicts {model.n_outputs} targets at once")
+    labels = {str(label): label for label in model.classes[0].tolist()}
+    if to not in labels:
+        known = ", ".join(fitted(printable(label), _NAME_WIDTH) for label in list(labels)[:20])
+        raise UsageRefusal(
+            f"--to {printable(to)}: no class of the model{did_you_mean(to, list(labels))}; it has {known}"
+        )
+    return {"to": labels[to]}
+
+
+def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]:
+    """The row as a table of its own, and the line that it stands in."""
+    before = 0
+    for rows in rows_for(model, data, request.reading):
+        at = request.row - before
+        if at < rows.n_rows:
+            where = f" ({place(rows.lines, at)})" if rows.lines is not None else ""
+            one, table = slice(at, at + 1), rows.features
+            is_dict = isinstance(table, dict)
+            return {name: cells[one] for name, cells in table.items()} if is_dict else table[one], where
+        before += rows.n_rows
+    raise UsageRefusal(f"--row {request.row}: {printable(data)} has {before} rows, counted from 0")
+
+
+def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
+    """The answers on the way, and the row's own values beside them."""
+    tree = model.trees[0]
+    stand_ins = set(tree.surrogate_node.tolist())
+    steps = []
+    for node, branch in path_to(tree, leaf):
+        test = node_test(model, tree, node)
+        edge = f"{fitted(test.column, _NAME_WIDTH)} {fitted(test.edge(branch), _NAME_WIDTH)}"
+        value = _cell(model, row, int(tree.feature[node]))
+        if value == _MISSING and node in stand_ins:
+            value = f"{_MISSING}, by surrogates"
+        steps.append((int(tree.first_child[node]) + branch, edge, value))
+    if not steps:
+        return [[Span("the tree asks nothing: every row comes to its one leaf")]]
+    numbers = [str(child) for child, _, _ in steps]
+    wide = max(map(len, numbers))
+    edges = [fitted(edge, _NAME_WIDTH if width is None else max(20, int(0.6 * width))) for _, edge, _ in steps]
+    most = max(map(cell_width, edges))
+    lines = []
+    for number, edge, (_, _, value) in zip(numbers, edges, steps, strict=True):
+        line = [Span(f"{number:>{wide}}  ", "faint"), Span(edge + " " * (most - cell_width(edge)))]
+        room = _NAME_WIDTH if width is None else max(4, width - width_of(line) - 5)
+        lines.append([*line, Span("  is ", "faint"), Span(fitted(value, room), "strong")])
+    return lines
+
+
+def _cell(model: Model, row: Any, feature: int) -> str:
+    """A cell of the row in words."""
+    name = model.schema.names[feature]
+    if isinstance(row, dict):
+        cell = row[name][0]
+    elif hasattr(row, "columns"):
+        cell = row[str(name)][0]
+    else:
+        cell = row[0, feature]
+    if cell is None or (isinstance(cell, float) and math.isnan(cell)):
+        return _MISSING
+    return written_number(cell, exact=True) if isinstance(cell, float) else written_level(cell)
+
+
+def _divided(model: Model, row: Any, leaf: int) -> list[str]:
+    """Where a missing cell divides the row among leaves: what they predict together."""
+    asked = {int(model.trees[0].feature[node]) for node, _ in path_to(model.trees[0], leaf)}
+    if model.missing != "fractional" or all(_cell(model, row, feature) != _MISSING for feature in asked):
+        return []
+    together = ", ".join(written_level(label) for label in np.atleast_1d(model.predict(row)[0]).tolist())
+    return [f"a missing cell divides the row; this is the way of its largest part, all predict {together} together"]
+
+
+def _leaf(model: Model, leaf: int, width: int | None, mark: str) -> list[Spans]:
+    """Where the row ends, and on what training rows that rests; ``mark`` is painted in the colour of a class."""
+    rule = next(rule for rule in leaf_rules(model, keep_empty=True) if rule.leaf == leaf)
+    says = rule.conclusion if rule.conclusion.startswith("adds ") else f"predicts {rule.conclusion}"
+    lines = _prose([f"leaf {leaf} {says}: {rule.evidence.removeprefix(f'leaf {leaf}; ')}"], width)
+    outcome = rule.outcomes[0]
+    if mark and outcome.classes and len(rule.outcomes) == 1:
+        lines[0].insert(0, Span(mark + " ", "class", outcome.classes.index(outcome.text)))
+    return lines
+
+
+def _prose(texts: list[str], width: int | None) -> list[Spans]:
+    return [[Span(line)] for text in texts for line in ([text] if width is None else folded(text, width - 2))]
+
+
+# --- the old words of show
+
+
+def check_words(
+    *,
+    audit: bool,
+    row: bool,
+    form: str,
+    for_views: Mapping[str, object],
+    for_views_and_rows: Mapping[str, object],
+    for_audits: Mapping[str, object],
+    for_audits_and_rows: Mapping[str, object],
+    for_rows: Mapping[str, object],
+) -> None:
+    """Refuse options of ``show`` that would be passed over in silence: with the old words it does three jobs.
+
+    Parameters
+    ----------
+    audit, row : bool
+        Whether a node is audited, whether a row is followed; otherwise the model is shown.
+    form : str
+    for_views, for_views_and_rows, for_audits, for_audits_and_rows, for_rows : dict of option to value
+        Options by what knows them; None where one was not given.
+
+    Raises
+    ------
+    UsageRefusal
+        One of another sort was given, or an audit was asked for in another form than text.
+    """
+    if audit and row:
+        raise UsageRefusal("--row: not with --audit: ask one after the other")
+    mode = "--audit" if audit else "--row"
+    if (audit or row) and form != "text":
+        raise UsageRefusal(f"{mode} is always text: leave out --format {form}, or {mode}")
+    refused: list[tuple[str, Mapping[str, object]]] = []
+    if audit:
+        refused = [("not with --audit", {**for_views, **for_views_and_rows}), ("only with --row", for_rows)]
+    elif row:
+        refused = [("not with --row", for_views), ("only with --audit", for_audits)]
+    else:
+        refused = [
+            ("only with --audit", for_audits),
+            ("only with --audit or --row", for_audits_and_rows),
+            ("only with --row", for_rows),
+        ]
+    for why, options in refused:
+        given = [option for option, value in options.items() if value is not None]
+        if given:
+            raise UsageRefusal(f"{', '.join(given)}: {why}")

@@ -1,4 +1,4 @@
-"""Tables of classes. In: a score. Out: lines that fit the screen. Caller: cli.evaluate.
+"""Tables of classes. In: a score. Out: lines that fit the screen.
 
 What does not fit beside each other is broken into blocks of columns, whose heads are numbers that the lines explain.
 """

@@ -1,24 +1,89 @@
-"""The person at the terminal. In: what happened. Out: lines, a progress bar, exit codes. Callers: every command.
+"""The person at the terminal, and the files that are written for them.
 
 Results go to standard output, everything else to standard error. A refusal is one line and exit code 1, wrong usage one
 line and exit code 2, Ctrl-C one line and exit code 130; nobody ever sees a traceback for what is in a file.
+
+Colours and bars are for people who look on: in a pipe or a file, under NO_COLOR (no-color.org) and on a dumb terminal
+everything is plain text, the same everywhere.
+
+An output file is checked before any work begins and appears only when it is complete: it is written beside its place
+under another name, and moved there at the end.
+
+Nothing heavy is imported here, so that ``--help`` answers at once.
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import os
+import secrets
+import shlex
+import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NoReturn, TextIO
+from typing import IO, TYPE_CHECKING, NoReturn, TextIO
 
 import typer
 
-from treewright.exceptions import ParameterError, TreewrightError
+from treewright.exceptions import InputFileError, ModelFileError, ParameterError, Phrase, TreewrightError
 
-__all__ = ["UsageRefusal", "note", "printable", "printable_lines", "progress", "refusals", "results_after", "say"]
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from treewright.show.spans import Role, Span, Spans
+
+__all__ = [
+    "Screen",
+    "UsageRefusal",
+    "as_option",
+    "check_output",
+    "csv_of",
+    "guarded_labels",
+    "note",
+    "open_output",
+    "printable",
+    "printable_lines",
+    "progress",
+    "refusals",
+    "results_after",
+    "say",
+    "say_prose",
+    "screen_of",
+    "worded",
+    "write_text",
+]
+
+# Parameters of Python that have an option of their own; all others are given by --set.
+_OPTIONS = {
+    "declared": "--types",
+    "encoding": "--encoding",
+    "leave_out": "--drop",
+    "missing_tokens": "--missing-tokens",
+    "n_jobs": "--jobs",
+    "nominal": "--nominal",
+    "numeric": "--numeric",
+    "ordinal": "--ordinal",
+    "random_state": "--seed",
+    "scoring": "--scoring",
+    "separator": "--separator",
+    "skip_missing_target": "--skip-missing-target",
+    "target": "--target",
+    "tree": "--tree",
+    "unseen": "--unseen",
+    "weight": "--weight",
+}
+_KINDS = {"text": "nominal", "number": "numeric", "boolean": "boolean"}
+
+LEAST_WIDTH, PAGE_WIDTH = 40, 80
+# Signs that drawings are made of.
+_SIGNS = "\u251c\u2500\u2514\u2502\u2026\u25a0\u2588\u2589\u258f"
+# The classes' colours on terminals that have 16.
+_FEW = ("blue", "yellow", "green", "red", "cyan", "magenta", "bright_yellow", "bright_black")
 
 
 class UsageRefusal(TreewrightError):  # noqa: N818 - it is the command's refusal, not the library's error
@@ -51,6 +116,44 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
+def as_option(phrase: Phrase) -> str:
+    """A piece of a message in the words of the command line: options instead of parameters.
+
+    Examples
+    --------
+    >>> from treewright.exceptions import setting
+    >>> as_option(setting("encoding", "latin-1")), as_option(setting("max_depth", 3)), as_option(setting("scale", None))
+    ('--encoding latin-1', '--set max_depth=3', 'leave scale out')
+    """
+    if phrase.kind != "setting":
+        return phrase.text
+    value, option = phrase.value, _OPTIONS.get(phrase.name)
+    if value is None:
+        return f"leave {phrase.name} out"
+    if option is None:
+        if isinstance(value, list | dict):
+            return phrase.text
+        return f"--set {phrase.name}" + ("" if value is ... else f"={value}")
+    if value is ... or value is True:
+        return option
+    if isinstance(value, dict):
+        value = ",".join(f"{shlex.quote(column)}={_KINDS[kind]}" for column, kind in value.items())
+    elif isinstance(value, list):
+        value = ",".join(map(shlex.quote, value))
+    return f"{option} {value}"
+
+
+@contextmanager
+def worded(words: Callable[[Phrase], str] = as_option) -> Iterator[None]:
+    """Errors within the block are told in other words: by default in those of the command line."""
+    try:
+        yield
+    except UsageRefusal:
+        raise
+    except TreewrightError as error:
+        raise error.worded(words) from None
+
+
 @contextmanager
 def refusals(data: Path | None = None) -> Iterator[None]:
     """Run a command's work; what is refused becomes one line and an exit code.
@@ -67,10 +170,10 @@ def refusals(data: Path | None = None) -> Iterator[None]:
         except KeyboardInterrupt:
             _leave(130, "stopped by Ctrl-C; nothing was written")
         except (UsageRefusal, ParameterError) as error:
-            _leave(2, f"error: {error}")
+            _leave(2, f"error: {error.worded(as_option)}")
         except TreewrightError as error:
             where = "" if data is None or str(data) in str(error) or _names_a_file(error) else f"{data}: "
-            _leave(1, f"error: {where}{error}")
+            _leave(1, f"error: {where}{error.worded(as_option)}")
         except BrokenPipeError:
             # The reader (head, less) has gone: nothing more to say, and Python must not complain when it closes stdout.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -88,11 +191,11 @@ def progress() -> Iterator[None]:
     """A progress bar on standard error while the block runs; only where a person looks on."""
     from treewright.core.progress import COMPILING, COMPILING_NOTICE, listen, listen_with_bar
 
-    told: set[str] = set()
+    noted: set[str] = set()
 
     def tell_of_compiling(what: str) -> None:
-        if what == COMPILING and what not in told:
-            told.add(what)
+        if what == COMPILING and what not in noted:
+            noted.add(what)
             note(COMPILING_NOTICE)
 
     if not sys.stderr.isatty():
@@ -122,8 +225,6 @@ def results_after(written: Sequence[str]) -> Iterator[None]:
 
 def _names_a_file(error: TreewrightError) -> bool:
     """Whether the error's own message begins with its file."""
-    from treewright.exceptions import InputFileError, ModelFileError
-
     return isinstance(error, InputFileError | ModelFileError)
 
 
@@ -135,7 +236,7 @@ def _leave(code: int, message: str) -> NoReturn:
 
 def _warnings_as_notes() -> None:
     """Each different warning to the user as one line; what is for developers stays silent."""
-    told: set[str] = set()
+    noted: set[str] = set()
 
     def show(
         message: Warning | str,
@@ -146,10 +247,259 @@ def _warnings_as_notes() -> None:
         line: str | None = None,
     ) -> None:
         del category, filename, lineno, file, line
-        if str(message) not in told:
-            told.add(str(message))
+        if str(message) not in noted:
+            noted.add(str(message))
             note(f"warning: {message}")
 
     warnings.simplefilter("ignore")
     warnings.simplefilter("always", UserWarning)
     warnings.showwarning = show
+
+
+# --- what the screen can show
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where results go.
+
+    Attributes
+    ----------
+    painted : bool
+        Whether colours and bars are wanted.
+    width : int
+        Cells of a line.
+    is_asked : bool
+        Whether the width was asked for, or is that of a window; else it is that of a page.
+    is_ascii : bool
+        Whether the signs of drawings are not there.
+    """
+
+    painted: bool
+    width: int
+    is_asked: bool
+    is_ascii: bool
+
+    def say(self, lines: Iterable[Spans]) -> None:
+        """Print lines."""
+        if sys.stdout is None:  # it was closed before we began
+            return
+        paint = _painter(to_file=False, painted=self.painted)
+        for line in lines:
+            sys.stdout.write(paint(_stripped(line)) + "\n")
+        sys.stdout.flush()
+
+    def say_prose(self, text: str) -> None:
+        """Print sentences, broken at blanks where a person looks on; pipes and files get each line whole."""
+        if not self.painted:
+            say(text)
+            return
+        from treewright.show.spans import folded
+
+        for line in text.split("\n"):
+            say("\n".join(folded(line, self.width)))
+
+    def written(self, lines: Iterable[Spans]) -> str:
+        """The text of lines, with colour codes where it is painted."""
+        paint = _painter(to_file=True, painted=self.painted)
+        return "\n".join(paint(_stripped(line)) for line in lines)
+
+
+def screen_of(color: str = "auto", width: int | None = None, *, to_file: bool = False) -> Screen:
+    """The screen for results.
+
+    Parameters
+    ----------
+    color : {"auto", "always", "never"}
+    width : int >= 40, or None
+        None is the width of the window; where there is none, of a page.
+    to_file : bool
+        Whether they are written to a file, as UTF-8, instead of the standard output.
+
+    Raises
+    ------
+    UsageRefusal
+        The width is out of range.
+    """
+    if width is not None and not LEAST_WIDTH <= width <= 10_000:
+        raise UsageRefusal(f"--width {width}: give {LEAST_WIDTH} or more cells")
+    is_window = not to_file and sys.stdout is not None and sys.stdout.isatty()
+    allowed = is_window and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    painted = color == "always" or (color == "auto" and allowed)
+    cells = width or (shutil.get_terminal_size((PAGE_WIDTH, 24)).columns if is_window else PAGE_WIDTH)
+    return Screen(painted, max(20, cells), width is not None or is_window, not (to_file or _has_signs()))
+
+
+def say_prose(text: str) -> None:
+    """Print sentences, broken at blanks where a person looks on."""
+    screen_of().say_prose(text)
+
+
+def _has_signs() -> bool:
+    """Whether the standard output can write the signs of drawings."""
+    try:
+        _SIGNS.encode(getattr(sys.stdout, "encoding", None) or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
+
+
+def _stripped(line: Spans) -> Spans:
+    """A line without blanks at its end."""
+    kept = list(line)
+    while kept:
+        text = kept[-1].text.rstrip(" ")
+        if text:
+            kept[-1] = replace(kept[-1], text=text)
+            break
+        kept.pop()
+    return kept
+
+
+def _painter(*, to_file: bool, painted: bool) -> Callable[[Iterable[Span]], str]:
+    """What makes a text of a line: plain, or with colour codes.
+
+    These are for the terminal there is, or for 256 colours in a file or a pipe.
+    """
+    from treewright.show.spans import text_of
+
+    if not painted:
+        return text_of
+    from rich.color import ColorSystem
+    from rich.console import Console
+
+    has_all = os.environ.get("COLORTERM", "").strip().lower() in ("truecolor", "24bit")
+    system = ColorSystem.TRUECOLOR if has_all else ColorSystem.EIGHT_BIT
+    if not to_file and sys.stdout.isatty():
+        console = Console(file=sys.stdout, force_terminal=True, no_color=False)
+        if console.legacy_windows:
+            return text_of  # it would print the codes
+        known = {"standard": ColorSystem.STANDARD, "256": ColorSystem.EIGHT_BIT, "truecolor": ColorSystem.TRUECOLOR}
+        system = known.get(console.color_system or "", system)
+    styles: dict[tuple[Role, int, int], Style] = {}
+
+    def with_codes(line: Iterable[Span]) -> str:
+        texts = []
+        for span in line:
+            look = (span.role, span.place, span.behind)
+            if look not in styles:
+                styles[look] = _style(span, few=system is ColorSystem.STANDARD)
+            texts.append(styles[look].render(span.text, color_system=system))
+        return "".join(texts)
+
+    return with_codes
+
+
+def _style(span: Span, *, few: bool) -> Style:
+    """How a piece looks. Classes have the colours of the pictures; words keep the colour that the reader has chosen.
+
+    Of ``few`` colours the nearest ones would be the same for several classes.
+    """
+    from rich.style import Style
+
+    from treewright.show.style import class_color
+
+    def color(place: int) -> str | None:
+        if place < 0:
+            return None
+        return _FEW[place % len(_FEW)] if few else class_color(place)
+
+    match span.role:
+        case "class":
+            return Style(color=color(span.place), bgcolor=color(span.behind))
+        case "number":
+            return Style(color=color(0))
+        case "good":
+            return Style(color=color(2), bold=True)
+        case "bad":
+            return Style(color=color(3))
+        case "strong":
+            return Style(bold=True)
+        case "faint":
+            return Style(dim=True)
+        case _:
+            return Style()
+
+
+# --- files that are written
+
+
+def check_output(path: Path | None, force: bool) -> None:
+    """Refuse an output that could not, or should not, be written; to be called before the work."""
+    if path is None:
+        return
+    try:
+        if path.is_symlink():
+            raise InputFileError(f"{path}: is a symbolic link: name the file itself")
+        if path.is_dir():
+            raise InputFileError(f"{path}: is a directory: name a file in it")
+        if path.exists() and not path.is_file():
+            raise InputFileError(f"{path}: is a pipe or a device: name an ordinary file")
+        if path.exists() and not force:
+            raise InputFileError(f"{path}: exists already: name another file, or overwrite it with --force")
+        folder = path.parent
+        if not folder.is_dir():
+            raise InputFileError(f"{path}: the folder {folder} does not exist: make it first")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise InputFileError(f"{path}: the folder {folder} is read-only: name a file elsewhere")
+    except (OSError, ValueError) as error:
+        if isinstance(error, InputFileError):
+            raise
+        raise InputFileError(f"{path}: cannot be written: {getattr(error, 'strerror', None) or error}") from None
+
+
+@contextmanager
+def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
+    """A binary file to write; it takes its place when the block ends well, and leaves nothing behind otherwise."""
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    check_output(path, force)
+    partial = path.with_name(f".treewright-{secrets.token_hex(8)}.part")
+    try:
+        with partial.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        check_output(path, force)
+        partial.replace(path)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be written: {error.strerror or error}") from None
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def write_text(path: Path | None, text: str, force: bool) -> None:
+    """Write a text as UTF-8, ended by a newline."""
+    with open_output(path, force) as file:
+        file.write((text if text.endswith("\n") else text + "\n").encode("utf-8", "backslashreplace"))
+
+
+def guarded_labels(labels: list[str]) -> list[str]:
+    """Texts that a spreadsheet would take for a formula, with an apostrophe in front.
+
+    Those begin with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return (OWASP, "CSV Injection").
+
+    Examples
+    --------
+    >>> guarded_labels(["=1+1", "Adelie"])
+    ["'=1+1", 'Adelie']
+    """
+    return ["'" + label if label.startswith(("=", "+", "-", "@", "\t", "\r")) else label for label in labels]
+
+
+def csv_of(columns: Mapping[str, Sequence[object]]) -> str:
+    r"""Columns as the text of a CSV file.
+
+    Examples
+    --------
+    >>> csv_of({"node": [0, 3], "test": ["x <= 1", "y, z"]})
+    'node,test\n0,x <= 1\n3,"y, z"\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue()

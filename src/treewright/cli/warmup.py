@@ -1,4 +1,4 @@
-"""``treewright warmup``. In: nothing. Out: compiled kernels. Callers: cli.app.
+"""``treewright warmup``. In: nothing. Out: compiled kernels.
 
 A kernel is compiled for each kind of table (with columns of names or without) and each kind of target, so small fits
 of every kind are made. Several targets at once and more than 256 classes are left for when they are needed: they are

@@ -21,7 +21,7 @@ from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
 from treewright.data.table import DOUBLE, SINGLE, Table, column_label
-from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError
+from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError, first_row
 
 UNSEEN = ("missing", "error", "majority")
 FLOATS = (DOUBLE, SINGLE)
@@ -395,8 +395,12 @@ def refuse_missing_at_fit(
             absent &= weights > 0
         if absent.any():
             raise MissingValueError(
-                f"column {column.name!r} has {int(absent.sum())} missing values (first row {int(absent.argmax())}), "
-                "which missing='error' refuses: fill them in, drop the rows, or choose another way with missing values"
+                f"column {column.name!r} has {int(absent.sum())} missing values (",
+                first_row(int(absent.argmax())),
+                "), which missing='error' refuses: fill them in, drop the rows, or choose another way with missing "
+                "values",
+                column=column.name,
+                row=int(absent.argmax()),
             )
 
 
@@ -416,13 +420,17 @@ def refuse_missing_cells(encoded: npt.NDArray[np.floating], absent: npt.NDArray[
     """
     if absent.any():
         raise MissingValueError(
-            f"{label}: {int(absent.sum())} missing value(s), first row {int(absent.argmax())}; "
-            f"the model was fitted with missing='error'. Hint: {_REMEDY}"
+            f"{label}: {int(absent.sum())} missing value(s), ",
+            first_row(int(absent.argmax())),
+            f"; the model was fitted with missing='error'. Hint: {_REMEDY}",
+            row=int(absent.argmax()),
         )
     unseen = np.isnan(encoded)
     if unseen.any():
         raise MissingValueError(
-            f"{label}: {int(unseen.sum())} cell(s) with a level that fit never saw, first row {int(unseen.argmax())}; "
-            f"they count as missing, and the model was fitted with missing='error'. "
-            f"Hint: mend the cells, drop the rows, or fit with missing='direction'"
+            f"{label}: {int(unseen.sum())} cell(s) with a level that fit never saw, ",
+            first_row(int(unseen.argmax())),
+            "; they count as missing, and the model was fitted with missing='error'. "
+            "Hint: mend the cells, drop the rows, or fit with missing='direction'",
+            row=int(unseen.argmax()),
         )

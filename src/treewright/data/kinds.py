@@ -20,7 +20,7 @@ from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missi
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column, Kind, folded
 from treewright.data.table import check_unique
-from treewright.exceptions import ColumnError, DataError, ParameterError, UnseenLevelError
+from treewright.exceptions import ColumnError, DataError, ParameterError, Phrase, UnseenLevelError
 
 Nominal = Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str
 ALL = "all"
@@ -209,7 +209,9 @@ def refuse_mixed(cells: Cells, label: str) -> NoReturn:
     held = ", ".join(f"{count} {family}" for family, count in counts.most_common())
     raise DataError(
         f"{label} row {row}: {shown(value)} ({type(value).__name__}); the column holds {held} cell(s). "
-        f"Make them one type, or declare the column nominal: nominal=[...]"
+        "Make them one type, or declare the column nominal: ",
+        Phrase("nominal=[...]", "setting", "nominal", "..."),
+        row=row,
     )
 
 
@@ -340,7 +342,8 @@ def refuse_unseen(
         raise UnseenLevelError(
             f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}: "
             f"{shown(first)}{did_you_mean(first, column.levels)}; {len(column.levels)} levels are declared. "
-            f"Hint: mend the cells, or declare the level too"
+            "Hint: mend the cells, or declare the level too",
+            row=row,
         )
     raise UnseenLevelError(
         f"{label}: {len(levels)} unseen level(s): {some}{more}, in {int(unknown.sum())} cell(s), first row {row}; "

@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.data.cells import cells_of_array, family_of_type, is_hashable, is_missing, shown
 from treewright.data.frame import TargetColumns, target_columns
-from treewright.exceptions import DataError
+from treewright.exceptions import TARGET, DataError, first_row
 
 # A table of flags beats sorting while it is not much longer than the data.
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
@@ -204,17 +204,25 @@ def refuse_continuous(column: np.ndarray) -> None:
         return
     row = int(np.argmax(broken))
     raise DataError(
-        f"Unknown label type: continuous. y has {int(broken.sum())} value(s) that are not whole numbers "
-        f"(first row {row}: {shown(column[row].item())}): use a regressor, or convert the labels to text"
+        f"Unknown label type: continuous. y has {int(broken.sum())} value(s) that are not whole numbers (",
+        first_row(row),
+        f": {shown(column[row].item())}): use a regressor, or convert the labels to text",
+        row=row,
     )
 
 
 def refuse_missing(rows: np.ndarray, name: str) -> None:
     """Refuse missing values in a target."""
     if len(rows):
+        what = TARGET if name == "y" else name
         raise DataError(
-            f"{name} has {len(rows)} missing value(s) (first row {int(rows[0])}). Input {name} contains NaN. "
-            f"Drop these rows, or give them a label or value"
+            what,
+            f" has {len(rows)} missing value(s) (",
+            first_row(int(rows[0])),
+            "). Input ",
+            what,
+            " contains NaN. Drop these rows, or give them a label or value",
+            row=int(rows[0]),
         )
 
 
@@ -252,9 +260,15 @@ def refuse_not_finite(values: np.ndarray, name: str) -> None:
     by_row = values.reshape(len(values), -1)
     refuse_missing(np.flatnonzero(np.isnan(by_row).any(axis=1)), name)
     rows = np.flatnonzero(np.isinf(by_row).any(axis=1))
+    what = TARGET if name == "y" else name
     raise DataError(
-        f"{name} has {len(rows)} infinite value(s) (first row {int(rows[0])}). Input {name} contains infinity or a "
-        f"value too large for dtype('float64'). Drop or replace them"
+        what,
+        f" has {len(rows)} infinite value(s) (",
+        first_row(int(rows[0])),
+        "). Input ",
+        what,
+        " contains infinity or a value too large for dtype('float64'). Drop or replace them",
+        row=int(rows[0]),
     )
 
 

@@ -16,7 +16,7 @@ from treewright.core.whole import is_whole
 from treewright.data.cells import is_missing, shown
 from treewright.data.take import count_rows
 from treewright.data.target import checked_columns, label_codes
-from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.exceptions import DataError, ParameterError, Phrase, TreewrightError, setting
 
 if TYPE_CHECKING:
     from treewright.judge.tasks import Task
@@ -84,9 +84,13 @@ def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_st
 
     n = len(held)
     if n_folds < 2:
-        raise ParameterError(f"cv={n_folds}: at least 2 folds are needed, one to test while another is learned from")
+        raise ParameterError(
+            setting("cv", n_folds), ": at least 2 folds are needed, one to test while another is learned from"
+        )
     if n < n_folds:
-        raise DataError(f"{n} rows are too few for {n_folds} folds: give cv={max(n, 2)} or less, or more rows")
+        raise DataError(
+            f"{n} rows are too few for {n_folds} folds: give ", setting("cv", max(n, 2)), " or less, or more rows"
+        )
     if not is_classification or held.ndim > 1:
         splits = KFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n))
         return [_whole(pair) for pair in splits]
@@ -95,11 +99,14 @@ def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_st
     if counts.min() < n_folds:
         rarest = int(np.argmin(counts))
         fewest = int(counts[rarest])
-        lower = f"give cv={fewest} or less, or " if fewest >= 2 else "give "
+        lower = ("give ", setting("cv", fewest), " or less, or ") if fewest >= 2 else ("give ",)
+        own = f"KFold({n_folds}, shuffle=True, random_state=0)"
         name = labels[rarest : rarest + 1].tolist()[0]
         raise DataError(
-            f"class {shown(name)} has {fewest} row(s), fewer than {n_folds} folds: {lower}folds that take no heed of "
-            f"classes, cv=KFold({n_folds}, shuffle=True, random_state=0)"
+            f"class {shown(name)} has {fewest} row(s), fewer than {n_folds} folds: ",
+            *lower,
+            "folds that take no heed of classes, ",
+            Phrase(f"cv={own}", "setting", "cv", own),
         )
     splits = StratifiedKFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n), codes)
     return [_whole(pair) for pair in splits]

@@ -10,7 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import ParameterError, TreewrightError
+from treewright.exceptions import ParameterError, Phrase, TreewrightError, setting
 from treewright.judge.scores import r_squared, share_right
 from treewright.learn.params import name_of
 
@@ -95,7 +95,11 @@ def _named(name: str) -> Scorer:
     """A scorer of scikit-learn."""
     if name not in get_scorer_names():
         guess = did_you_mean(name, get_scorer_names())
-        raise ParameterError(f"there is no score {name!r}{guess}: sklearn.metrics.get_scorer_names() lists them")
+        raise ParameterError(
+            f"there is no score {name!r}{guess}: ",
+            Phrase("sklearn.metrics.get_scorer_names() lists them", "scorers"),
+            parameter="scoring",
+        )
     return _weighing(name, get_scorer(name), name)
 
 
@@ -104,15 +108,16 @@ def _first_sentence(error: Exception) -> str:
     return " ".join(str(error).split()).partition(". ")[0].rstrip(".")
 
 
-def _other(name: str, estimator: Any, y: np.ndarray) -> str:
+def _other(name: str, estimator: Any, y: np.ndarray) -> tuple[object, ...]:
     """Which score to choose instead."""
     if not is_classifier(estimator):
-        return "For numbers give scoring='r2' or 'neg_mean_squared_error'"
+        return "For numbers give ", setting("scoring", "r2"), " or 'neg_mean_squared_error'"
     if len(np.unique(y)) < 2:
-        return "These rows have one class: give larger folds, or scoring='accuracy'"
+        return "These rows have one class: give larger folds, or ", setting("scoring", "accuracy")
     known = get_scorer_names()
     others = [other for other in (f"{name}_macro", f"{name}_weighted", f"{name}_ovr") if other in known]
-    return "Give " + " or ".join(f"scoring={other!r}" for other in others or ["accuracy", "balanced_accuracy"])
+    advised = [setting("scoring", other) for other in others or ["accuracy", "balanced_accuracy"]]
+    return "Give ", advised[0], *(part for each in advised[1:] for part in (" or ", each))
 
 
 def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -> Scorer:
@@ -134,8 +139,9 @@ def _weighing(name: str, scorer: Callable[..., Any], known: str | None = None) -
             if known is None:  # the user's own function: its errors are the user's
                 raise
             raise ParameterError(
-                f"the score {known!r} cannot be had for this estimator and target: {_first_sentence(error)}. "
-                f"{_other(known, estimator, y)}"
+                f"the score {known!r} cannot be had for this estimator and target: {_first_sentence(error)}. ",
+                *_other(known, estimator, y),
+                parameter="scoring",
             ) from error
         if np.ndim(value) or not isinstance(value, int | float | np.number | np.ndarray) or np.iscomplexobj(value):
             raise ParameterError(f"the score {name!r} gave a {type(value).__name__}, not a number")

@@ -271,7 +271,7 @@ class Params:
                 error = ParameterError(
                     f"The {name!r} parameter of {owner} must be {each.range}. Got {value!r} instead."
                 )
-                error.parameter = name  # type: ignore[attr-defined]
+                error.parameter = name
                 raise error
 
     def check_together(self) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from treewright.exceptions import ParameterError
-from treewright.learn.params import CLASSES, Params, Task
+
+if TYPE_CHECKING:  # the command reads the table before it needs numpy
+    from treewright.learn.params import Params, Task
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,26 @@ class Algorithm:
     kind: str = "tree"
     aliases: tuple[str, ...] = ()
 
+    @property
+    def is_ensemble(self) -> bool:
+        """Whether many trees predict together."""
+        return self.kind in ("trees", "members")
+
+    @property
+    def is_neighbors(self) -> bool:
+        """Whether it keeps the rows and grows nothing."""
+        return self.kind == "rows"
+
+    @property
+    def of_members(self) -> bool:
+        """Whether it fits copies of another estimator."""
+        return self.kind == "members"
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """What a fit makes, and the verb that goes with it: ``("tree", "is")``."""
+        return {"tree": ("tree", "is"), "rows": ("model", "is")}.get(self.kind, ("trees", "are"))
+
     def params_class(self) -> type[Params]:
         """The dataclass of its parameters."""
         found: type[Params] = getattr(import_module(f"treewright.learn.{self.module}"), self.params)
@@ -57,7 +79,7 @@ class Algorithm:
 
     def estimator(self, task: Task) -> Any:
         """The estimator around it; None where it does not predict such a target."""
-        name = self.classifier if task == CLASSES else self.regressor
+        name = self.classifier if task == "classification" else self.regressor
         return None if name is None else getattr(import_module("treewright"), name)
 
 

@@ -21,7 +21,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of
 from treewright.data.encoder import encode_fit
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
-from treewright.exceptions import DataError, TooLargeError
+from treewright.exceptions import TARGET, DataError, TooLargeError, first_row
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES
@@ -233,12 +233,17 @@ def refuse_not_counts(values: np.ndarray) -> None:
     negative = np.argwhere(values < 0)
     if len(negative):
         raise DataError(
-            f"y has {len(negative)} negative values (first row {negative[0][0]}: {values[tuple(negative[0])]:g}), "
-            "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows"
+            TARGET,
+            f" has {len(negative)} negative values (",
+            first_row(int(negative[0][0])),
+            f": {values[tuple(negative[0])]:g}), "
+            "but criterion='poisson' needs values >= 0; use 'squared_error', or remove the rows",
+            row=int(negative[0][0]),
         )
     empty = np.flatnonzero(values.sum(axis=0) <= 0)
     if len(empty):
         raise DataError(
-            f"y is zero throughout (output {empty[0]}), but criterion='poisson' needs a positive sum; "
-            "use 'squared_error'"
+            TARGET,
+            f" is zero throughout (output {empty[0]}), but criterion='poisson' needs a positive sum; "
+            "use 'squared_error'",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -47,6 +47,8 @@ class Compared:
         nan for the best itself, and where all folds have the same difference.
     refusal : str or None
         Why it could not be fitted or scored; then every number is nan.
+    error : Exception or None
+        The error itself.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Compared:
     p_value: float
     p_adjusted: float
     refusal: str | None = None
+    error: Exception | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -271,7 +274,7 @@ def _refused(name: str, error: Exception, n_folds: int) -> Compared:
     """The row of an estimator that could not be fitted."""
     none, nan = np.full(n_folds, np.nan), float("nan")
     reason = " ".join(str(error).split()) or type(error).__name__
-    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, reason)
+    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, reason, error)
 
 
 def _named(estimators: Any) -> dict[str, Any]:

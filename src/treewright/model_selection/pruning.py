@@ -19,7 +19,7 @@ from treewright.data.matching import did_you_mean
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, pruner, setting
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
 from treewright.judge.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
 from treewright.model_selection.path import Rule, check_prunable, pruning_path, unpruned
@@ -181,7 +181,10 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
             raise ParameterError(f"options={self.options!r}: give a mapping from option to value")
         check_options(self.pruning, self.options or {})
         if self.cv is None and self.pruning in BY_CROSS_VALIDATION:
-            raise ParameterError(f"cv=None: {self.pruning} finds its price by folds, give a number such as cv=10")
+            raise ParameterError(
+                setting("cv", None), ": ", pruner(self.pruning), " finds its price by folds, give a number such as ",
+                setting("cv", 10), parameter="cv",
+            )  # fmt: skip
         share = self.prune_size
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
             raise ParameterError(f"prune_size={share!r}: give a share of the rows, a number between 0 and 1")

@@ -15,7 +15,7 @@ import numpy as np
 from treewright.core.jit import bare_inner_kernel, bare_kernel
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
-from treewright.exceptions import DataError, MissingValueError, ParameterError
+from treewright.exceptions import DataError, MissingValueError, ParameterError, first_row, setting
 from treewright.neighbors.mixed_columns import GOWER, MixedColumns
 from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
 from treewright.neighbors.scaling import LARGEST, scaled
@@ -176,8 +176,10 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
         infinite = np.isinf(matrix[:, at])
         if infinite.any():
             raise DataError(
-                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (first row "
-                f"{int(infinite.argmax())}): no distance to them can be compared. Replace them or drop the rows"
+                f"{column_label(names, at)} has {int(infinite.sum())} infinite value(s) (",
+                first_row(int(infinite.argmax())),
+                "): no distance to them can be compared. Replace them or drop the rows",
+                row=int(infinite.argmax()),
             )
     if takes_missing:
         return
@@ -185,9 +187,14 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
         absent = np.isnan(matrix[:, at])
         if absent.any():
             raise MissingValueError(
-                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (first row {int(absent.argmax())})"
-                f", and metric={metric!r} has no distance to NaN. Use metric='heom', 'hvdm' or 'gower', which have, "
-                "or fill the cells in, or drop the rows"
+                f"{column_label(names, at)} has {int(absent.sum())} missing value(s) (",
+                first_row(int(absent.argmax())),
+                "), and ",
+                setting("metric", metric),
+                " has no distance to NaN. Use ",
+                setting("metric", "heom"),
+                ", 'hvdm' or 'gower', which have, or fill the cells in, or drop the rows",
+                row=int(absent.argmax()),
             )
 
 
@@ -198,9 +205,12 @@ def refuse_nominal(schema: Schema, metric: str) -> None:
         at = schema.positions[nominal[0]]
         rest = f" (and {len(nominal) - 1} more column(s))" if len(nominal) > 1 else ""
         raise DataError(
-            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so metric={metric!r} has no "
-            "distance between them. Use metric='heom', 'hvdm' or 'gower', or turn the levels into numbers "
-            "(one column of 0 and 1 per level)"
+            f"{column_label(schema.names, at)}{rest} is nominal: its levels have no order, so ",
+            setting("metric", metric),
+            " has no distance between them. Use ",
+            setting("metric", "heom"),
+            ", 'hvdm' or 'gower', or turn the levels into numbers (one column of 0 and 1 per level)",
+            column=nominal[0],
         )
 
 

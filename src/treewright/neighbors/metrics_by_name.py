@@ -13,7 +13,7 @@ from treewright.data.encoder import missing_columns
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.neighbors.metrics import DIRECTIONS, Metric, refuse_cells, refuse_nominal
 from treewright.neighbors.mixed_columns import RULES, mixed_columns
 from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
@@ -51,12 +51,12 @@ _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", 
 METRICS = ("auto", *KINDS)
 # Names of other libraries, and what to write here.
 _HINTS = {
-    "sqeuclidean": "metric='euclidean' (it has the same neighbours)",
-    "seuclidean": "metric='euclidean' with scale='standard'",
-    "wminkowski": "metric='minkowski' with metric_params={'w': ...}",
-    "nan_euclidean": "metric='gower' or 'heom', which take missing cells",
-    "matching": "metric='hamming'",
-    "precomputed": "a callable, or the rows themselves",
+    "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
+    "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
+    "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
+    "nan_euclidean": (setting("metric", "gower"), " or 'heom', which take missing cells"),
+    "matching": (setting("metric", "hamming"),),
+    "precomputed": ("a callable, or the rows themselves",),
 }
 _WEIGHTED = ("euclidean", "manhattan", "minkowski")
 _PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
@@ -119,7 +119,14 @@ def metric_of(
     if unknown:
         raise ParameterError(_unknown_params(name, unknown))
     if name in _UNSCALED and scale is not None:
-        raise ParameterError(f"scale={shown(scale)}: metric={name!r} has no use for it, {_UNSCALED[name]}: scale=None")
+        raise ParameterError(
+            Phrase(f"scale={shown(scale)}", "setting", "scale", scale),
+            ": ",
+            setting("metric", name),
+            f" has no use for it, {_UNSCALED[name]}: ",
+            setting("scale", None),
+            parameter="scale",
+        )
     mixed = kind == MIXED
     if not mixed:
         refuse_nominal(schema, name)
@@ -158,20 +165,25 @@ def _known(name: str, schema: Schema, matrix: np.ndarray) -> str:
         return "euclidean" if is_plain else "heom"
     name = _OTHER_NAMES.get(name, name)
     if name not in KINDS:
-        hint = f": write {_HINTS[name]}" if name in _HINTS else did_you_mean(name, METRICS)
+        hint = (": write ", *_HINTS[name]) if name in _HINTS else (did_you_mean(name, METRICS),)
         raise ParameterError(
-            f"metric={shown(name)} is not known{hint}; the metrics are {', '.join(map(repr, METRICS))}, or a callable"
+            Phrase(f"metric={shown(name)}", "setting", "metric", name),
+            " is not known",
+            *hint,
+            f"; the metrics are {', '.join(map(repr, METRICS))}, or a callable",
+            parameter="metric",
         )
     return name
 
 
-def _unknown_params(name: str, unknown: list[Any]) -> str:
+def _unknown_params(name: str, unknown: list[Any]) -> tuple[object, ...]:
     """The message about parameters that a metric does not have."""
     takes = _PARAMS.get(name, ())
     knows = f"it takes {' or '.join(map(repr, takes))}" if takes else "it takes none"
     hint = "; p is a parameter of its own" if "p" in unknown else ""
     hint += "; weights of columns are given as scale" if "w" in unknown and name not in _UNSCALED else ""
-    return f"metric_params: metric={name!r} has no {', '.join(shown(key) for key in unknown)}: {knows}{hint}"
+    lacking = ", ".join(shown(key) for key in unknown)
+    return "metric_params: ", setting("metric", name), f" has no {lacking}: {knows}{hint}"
 
 
 def _power(p: Any) -> float:
@@ -283,10 +295,13 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
         if reached < 1e-280:
             raise DataError(
                 f"differences of up to {widest:.3g} have squares that float64 cannot tell from 0, so all rows would be "
-                "equally near. Give a scale, such as scale='standard'"
+                "equally near. Give a scale, such as ",
+                setting("scale", "standard"),
             )
     elif not 1e-280 < reached < 1e300 or small == 0:  # rows a millionth of the range apart would be at distance 0
         raise DataError(
             f"p={metric.p!r}: differences of up to {widest:.3g}, or a millionth of it, to this power leave float64. "
-            "Use a smaller p, a scale, or metric='chebyshev', the limit of large p"
+            "Use a smaller p, a scale, or ",
+            setting("metric", "chebyshev"),
+            ", the limit of large p",
         )

@@ -16,7 +16,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, setting
 from treewright.neighbors.scaling import LARGEST
 
 GOWER, HEOM, HVDM = range(3)
@@ -128,12 +128,14 @@ def _classes(target: np.ndarray | None) -> tuple[np.ndarray, int]:
     """Classes of the rows, for shares: int64[n] and how many; numbers by groups."""
     if target is None:
         raise ParameterError(
-            "metric='hvdm' compares levels by the classes of their rows, and there is no target: give y"
+            setting("metric", "hvdm"), " compares levels by the classes of their rows, and there is no target: give y"
         )
     if target.ndim > 1 and target.shape[1] > 1:
         raise ParameterError(
-            f"metric='hvdm' compares levels by the classes of one target, not of {target.shape[1]}: fit one model per "
-            "output, or use metric='heom'"
+            setting("metric", "hvdm"),
+            f" compares levels by the classes of one target, not of {target.shape[1]}: fit one model per output, or ",
+            "use ",
+            setting("metric", "heom"),
         )
     flat = target.reshape(len(target))
     if flat.dtype.kind in "iu":

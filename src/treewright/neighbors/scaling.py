@@ -17,14 +17,13 @@ from scipy.linalg import lapack, solve_triangular
 
 from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, Phrase, first_row, setting
 
 _LEAST = float(np.finfo(np.float64).tiny)
 LARGEST = float(np.finfo(np.float64).max)
 _ROWS = 65_536  # of a block of the covariance
 _ROUNDING = 1e-12  # of a correlation matrix, per column: what is taken for no spread of its own, or for an asymmetry
 _FEW = 5
-_REMEDY = "Drop such columns, give metric_params={'VI': ...} (such as a pseudoinverse), or use metric='euclidean'"
 
 
 Coordinates = tuple[np.ndarray, np.ndarray, np.ndarray]  # center, scales float64[p], transform float64[p, p]
@@ -78,8 +77,10 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     """
     if name not in _BY_NAME:
         raise ParameterError(
-            f"scale={shown(name)}: give None, one of {', '.join(map(repr, _BY_NAME))}, or one number per column"
-            f"{did_you_mean(name, _BY_NAME)}"
+            Phrase(f"scale={shown(name)}", "setting", "scale", name),
+            f": give None, one of {', '.join(map(repr, _BY_NAME))}, or one number per column"
+            f"{did_you_mean(name, _BY_NAME)}",
+            parameter="scale",
         )
     center, scales = np.empty(matrix.shape[1]), np.ones(matrix.shape[1])
     for at in range(matrix.shape[1]):
@@ -146,8 +147,10 @@ def refuse_overflow(
             beyond = ~np.isfinite(half * scales[at] * 2.0)
         if beyond.any():
             raise DataError(
-                f"{label(at)} times its scale {scales[at].item()!r} is beyond float64 in {int(beyond.sum())} row(s) "
-                f"(first row {int(beyond.argmax())}): give a smaller scale"
+                f"{label(at)} times its scale {scales[at].item()!r} is beyond float64 in {int(beyond.sum())} row(s) (",
+                first_row(int(beyond.argmax())),
+                "): give a smaller scale",
+                row=int(beyond.argmax()),
             )
 
 
@@ -160,7 +163,7 @@ def coordinates_of_rows(matrix: np.ndarray, names: Sequence[Hashable]) -> Coordi
     center, scales = center_and_scales("standard", matrix)
     constant = [names[at] for at in range(p) if (matrix[:, at] == matrix[0, at]).all()]
     if constant:
-        raise ParameterError(_singular(f"{_listed(constant)} constant in the {n} row(s) of the fit"))
+        raise _singular(f"{_listed(constant)} constant in the {n} row(s) of the fit")
     products = np.zeros((p, p))
     for first in range(0, n, _ROWS):
         block = scaled(matrix[first : first + _ROWS].astype(np.float64), center, scales)
@@ -176,7 +179,7 @@ def coordinates_of_covariance(given: Any, center: np.ndarray, names: Sequence[Ha
     variances = np.diag(covariance).copy()
     _refuse_negative(variances, "V")
     if not variances.all():
-        raise ParameterError(_singular(f"V[{int(variances.argmin())}, {int(variances.argmin())}] is 0"))
+        raise _singular(f"V[{int(variances.argmin())}, {int(variances.argmin())}] is 0")
     spreads = np.sqrt(variances)
     lower = _factored(covariance / spreads / spreads[:, None], names, "")
     return center, 1.0 / spreads, _inverse_transposed(lower)
@@ -245,7 +248,7 @@ def _factored(correlations: np.ndarray, names: Sequence[Hashable], why: str) -> 
         rank = p - 1
     # What pivoting comes to when nothing is left of it depends on the columns before.
     depend = [names[at - 1] for at in sorted(pivots[rank:].tolist())]
-    raise ParameterError(_singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding"))
+    raise _singular(f"{_listed(depend)} a sum of multiples of the others{why}, up to rounding")
 
 
 def _inverse_transposed(lower: np.ndarray) -> np.ndarray:
@@ -260,6 +263,12 @@ def _listed(names: Sequence[Hashable]) -> str:
     return f"column {first} is" if len(names) == 1 else f"columns {first}{more} are"
 
 
-def _singular(why: str) -> str:
-    """The message about a covariance without an inverse."""
-    return f"metric='mahalanobis': the covariance is singular, it has no inverse: {why}. {_REMEDY}"
+def _singular(why: str) -> ParameterError:
+    """The error about a covariance without an inverse."""
+    return ParameterError(
+        setting("metric", "mahalanobis"),
+        f": the covariance is singular, it has no inverse: {why}. Drop such columns, give metric_params={{'VI': ...}} "
+        "(such as a pseudoinverse), or use ",
+        setting("metric", "euclidean"),
+        parameter="metric",
+    )

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, Phrase, setting
+from treewright.exceptions import first_row as phrase_of_row
 from treewright.neighbors.metrics import Metric
 from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, SQUARES
 
@@ -128,8 +129,11 @@ def _refuse_beyond(is_finite: np.ndarray, first_row: int, name: str) -> None:
     wrong = np.flatnonzero(~is_finite)
     if len(wrong):
         raise DataError(
-            f"{len(wrong)} row(s) (first row {first_row + int(wrong[0])}) have a neighbour whose {name} distance is "
-            "beyond float64: make the numbers smaller, for example by scale='standard'"
+            f"{len(wrong)} row(s) (",
+            phrase_of_row(first_row + int(wrong[0])),
+            f") have a neighbour whose {name} distance is beyond float64: make the numbers smaller, for example by ",
+            setting("scale", "standard"),
+            row=first_row + int(wrong[0]),
         )
 
 
@@ -144,12 +148,24 @@ def search_for(metric: Metric, points: Any, algorithm: str) -> str:
     ['kd_tree', 'brute']
     """
     if algorithm not in ALGORITHMS:
-        raise ParameterError(f"algorithm={shown(algorithm)}: give one of {', '.join(map(repr, ALGORITHMS))}")
+        raise ParameterError(
+            Phrase(f"algorithm={shown(algorithm)}", "setting", "algorithm", algorithm),
+            f": give one of {', '.join(map(repr, ALGORITHMS))}",
+            parameter="algorithm",
+        )
     is_sparse = not isinstance(points, np.ndarray)
     in_tree = metric.kind in _IN_TREES and not is_sparse
     if algorithm == "kd_tree" and not in_tree:
-        why = "sparse rows" if is_sparse else f"metric={metric.name!r}, whose distances do not grow column by column"
-        raise ParameterError(f"algorithm='kd_tree' cannot search {why}: use algorithm='auto' or 'brute'")
+        by_metric = (setting("metric", metric.name), ", whose distances do not grow column by column")
+        raise ParameterError(
+            setting("algorithm", "kd_tree"),
+            " cannot search ",
+            *(("sparse rows",) if is_sparse else by_metric),
+            ": use ",
+            setting("algorithm", "auto"),
+            " or 'brute'",
+            parameter="algorithm",
+        )
     if is_sparse:
         return "sparse"
     if metric.kind == MIXED:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, Phrase, pruner
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.problem import class_problem
 from treewright.model.data import ModelData
@@ -103,7 +103,9 @@ def error_based(
         work.prune(raising=False)
         return _decision(collapse(tree, work.cut_nodes()), work.steps)
     if rows is None:
-        raise ParameterError("error_based needs the rows of the fit to raise subtrees, and for C4.5's trees")
+        raise ParameterError(
+            pruner("error_based"), " needs the rows of the fit to raise subtrees, and for C4.5's trees"
+        )
     impurity_of: Impurity = _entropy if is_c45 else _impurity_for_raising(model)
     work.send(rows.matrix, rows.target[:, 0], rows.weights, divides=model.missing == "fractional")
     _refuse_other_rows(tree, work.places.counts, work.places.n_samples)
@@ -203,13 +205,21 @@ def _refuse_undefined(model: ModelData) -> None:
     """Refuse models that have no number of errors."""
     if model.task != "classification":
         raise ParameterError(
-            "error_based counts misclassified rows, and this tree predicts numbers: use cost_complexity, or "
-            "reduced_error with rows kept aside"
+            pruner("error_based"),
+            " counts misclassified rows, and this tree predicts numbers: use ",
+            pruner("cost_complexity"),
+            ", or ",
+            pruner("reduced_error"),
+            " with rows kept aside",
         )
     if model.n_outputs > 1:
         raise ParameterError(
-            f"error_based is for one target, and this tree has {model.n_outputs}: use cost_complexity, or "
-            "reduced_error with rows kept aside"
+            pruner("error_based"),
+            f" is for one target, and this tree has {model.n_outputs}: use ",
+            pruner("cost_complexity"),
+            ", or ",
+            pruner("reduced_error"),
+            " with rows kept aside",
         )
 
 
@@ -227,7 +237,8 @@ def _impurity_for_raising(model: ModelData) -> Impurity:
     elif criterion is None:
         why = "the criterion was a function of the user's, which a model does not hold: impurities cannot be made anew"
     if why is not None:
-        raise ParameterError(f"{why}. Pass subtree_raising=False: nodes then only become leaves")
+        remedy = Phrase("Pass subtree_raising=False", "without raising")
+        raise ParameterError(f"{why}. ", remedy, ": nodes then only become leaves", parameter="subtree_raising")
     return lambda counts, _: class_impurities(model, str(criterion), counts)
 
 
@@ -238,8 +249,10 @@ def _refuse_unseen_levels(model: ModelData, rows: Rows) -> None:
             unseen = np.flatnonzero(rows.matrix[:, at] >= len(column.levels))
             if len(unseen):
                 raise DataError(
-                    f"column {shown(column.name)} has {len(unseen)} cell(s) with a level that fit never saw: "
-                    "error_based takes the rows that the tree was grown on"
+                    f"column {shown(column.name)} has {len(unseen)} cell(s) with a level that fit never saw: ",
+                    pruner("error_based"),
+                    " takes the rows that the tree was grown on",
+                    column=column.name,
                 )
 
 
@@ -252,7 +265,9 @@ def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: n
         raise DataError(
             f"these are not the rows that the tree was grown on: {n_samples[node]} of them, with class weights "
             f"{counts[node].tolist()}, come to node {node}, which holds {tree.n_samples[node]} with "
-            f"{held[node].tolist()}. Pass the rows and weights of the fit, or use reduced_error, which takes other rows"
+            f"{held[node].tolist()}. Pass the rows and weights of the fit, or use ",
+            pruner("reduced_error"),
+            ", which takes other rows",
         )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.matching import did_you_mean
 from treewright.data.weights import class_factors, warn_of_small_weights
-from treewright.exceptions import DataError, ParameterError
+from treewright.exceptions import DataError, ParameterError, pruner
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
 from treewright.model.trees import ListedTrees
@@ -158,11 +158,11 @@ def options_of(method: Method, given: dict[str, Any]) -> dict[str, Any]:
     for name in given:
         if name not in known:
             has = f"its options are {', '.join(known)}" if known else "it has no options"
-            raise ParameterError(f"{method.name} has no option {name!r}: {has}")
+            raise ParameterError(pruner(method.name), f" has no option {name!r}: {has}", parameter=name)
     options = known | given
     lacking = [name for name, value in options.items() if value is Parameter.empty]
     if lacking:
-        raise ParameterError(f"{method.name} needs {lacking[0]}=: give it a value")
+        raise ParameterError(pruner(method.name), f" needs {lacking[0]}=: give it a value", parameter=lacking[0])
     return options
 
 
@@ -195,7 +195,7 @@ def prune_model(model: ModelData, method: str, rows: Rows | None = None, **optio
         raise ParameterError(_LACKING[chosen.needs].format(method=method))
     if chosen.needs == "none":
         if rows is not None:
-            raise ParameterError(f"{method} looks at the tree alone: leave X and y out")
+            raise ParameterError(pruner(method), " looks at the tree alone: leave X and y out")
         decision = chosen.function(model, **options)
     else:
         if chosen.needs == "holdout" and rows is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, pruner
 from treewright.model.data import ModelData
 from treewright.prune.costs import EQUAL, leaf_sums, wrong_weight
 from treewright.prune.methods import Decision
@@ -76,8 +76,13 @@ def pessimistic(model: ModelData, *, errors_per_leaf: float = 0.5, standard_erro
     n_errors = checked_number("standard_errors", standard_errors)
     if model.task == "regression":
         raise ParameterError(
-            "pessimistic counts misclassified rows, and a regression tree has none: use minimum_error, "
-            "description_length, significance or cost_complexity"
+            pruner("pessimistic"),
+            " counts misclassified rows, and a regression tree has none: use ",
+            pruner("minimum_error"),
+            ", ",
+            pruner("description_length"),
+            ", significance or ",
+            pruner("cost_complexity"),
         )
     tree = model.trees[0]
     weight = np.where(tree.n_samples > 0, tree.weight, 0.0)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, Phrase
 from treewright.model.data import ModelData
 from treewright.prune.costs import EQUAL, cheapest
 from treewright.prune.losses import Loss, loss_of, node_losses
@@ -97,6 +97,9 @@ def check_holdout(model: ModelData, target: np.ndarray) -> None:
             where = f" (output {output})" if model.n_outputs > 1 else ""
             raise DataError(
                 f"the {len(codes)} hold-out row(s) are all of class {shown(classes.tolist()[codes[0]])}{where}, one of "
-                f"the model's {len(classes)}: a single leaf would look perfect. Draw the rows so that the classes are "
-                "in them, as train_test_split(..., stratify=y) does"
+                f"the model's {len(classes)}: a single leaf would look perfect. ",
+                Phrase(
+                    "Draw the rows so that the classes are in them, as train_test_split(..., stratify=y) does",
+                    "draw rows",
+                ),
             )

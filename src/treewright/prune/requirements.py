@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, pruner
 from treewright.grow.criteria.costs import NUMBERS
 from treewright.model.data import ModelData
 from treewright.tree.arrays import Tree
@@ -50,13 +50,20 @@ def require_squared_error(model: ModelData, method: str, *, one_output: bool = F
         stated = parameters.get("criterion") if isinstance(parameters, dict) else None
         grown_by = criterion or str(stated or model.facts.get("criterion", "unknown"))
         raise ParameterError(
-            f"{method} needs means and squared errors in the nodes, but the tree was grown with "
-            f"criterion={grown_by!r}: use cost_complexity, or reduced_error with rows kept aside"
+            pruner(method),
+            f" needs means and squared errors in the nodes, but the tree was grown with criterion={grown_by!r}: use ",
+            pruner("cost_complexity"),
+            ", or ",
+            pruner("reduced_error"),
+            " with rows kept aside",
         )
     if one_output and model.n_outputs > 1:
         raise ParameterError(
-            f"{method} needs the squared error of each output, but the nodes of this tree hold only the mean over "
-            f"{model.n_outputs} outputs: use cost_complexity, or fit a tree for each output"
+            pruner(method),
+            " needs the squared error of each output, but the nodes of this tree hold only the mean over "
+            f"{model.n_outputs} outputs: use ",
+            pruner("cost_complexity"),
+            ", or fit a tree for each output",
         )
     require_true_impurity(model.trees[0], _LARGEST_SQUARE)
 

@@ -9,6 +9,7 @@ import numpy as np
 from treewright.data.schema import Column
 from treewright.explain.partial_dependence import (
     DependenceTable,
+    Predictor,
     axis_of,
     default_labels,
     dependence,

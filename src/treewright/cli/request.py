@@ -1,69 +1,48 @@
-"""What is to be learned from, and with what. In: a request, a file. Out: rows, an estimator.
-
-Callers: cli.fit, cli.compare.
-"""
+"""What is to be learned from, and with what: a request and its file become a ``Task`` that makes estimators."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import polars as pl
 
 from treewright.cli.algorithms import (
     ALGORITHMS,
-    BOOSTING,
-    ENSEMBLES,
-    ISOLATION,
-    NEIGHBORS,
+    check_options,
     known_parameters,
     made,
     own_settings,
+    parse_settings,
+    with_typed_labels,
 )
-from treewright.cli.declared import Declared, parse_settings, parse_value
-from treewright.cli.delimited import ReadOptions
-from treewright.cli.files import Table, pick, read_table
-from treewright.cli.labelled import checked_weights
-from treewright.cli.neighbors import check_neighbors
-from treewright.cli.prunings import Pruning, in_words, refuse_for_numbers
-from treewright.cli.structured import with_typed_labels
-from treewright.cli.targets import check_target, rows_with_target
-from treewright.cli.terminal import UsageRefusal, printable
-from treewright.exceptions import DataError, ParameterError
+from treewright.cli.options import Declared, parse_value
+from treewright.cli.prune import Pruning, pruning_words, refuse_for_numbers
+from treewright.cli.terminal import UsageRefusal, note, printable
+from treewright.exceptions import DataError, ParameterError, Phrase
+from treewright.files import ReadOptions, Table, read_table
+from treewright.files.table import checked_weights, pick, rows_with_target
+from treewright.learn.registry import algorithm_of
 
 __all__ = [
     "FitRequest",
     "Learnable",
-    "as_options",
     "check_request",
+    "check_rows",
+    "check_target",
     "declared_columns",
-    "estimator_of",
+    "fit_words",
     "read_request",
-    "remedies_as_options",
+    "estimator_of",
     "weights_of",
 ]
 
 _MOST_CLASSES = 20
-
-# What an estimator's error advises in Python -> the same on the command line.
-_REMEDIES = (
-    (re.compile(r"nominal=\[(.*?)\]"), r"--nominal \1"),
-    (re.compile(r"C4\.5 \(C45Classifier\)"), "--algorithm c45"),
-    (re.compile(r"scoring='(\w+)'"), r"--scoring \1"),
-    (re.compile(r"\b(metric|scale|algorithm)='(\w+)'"), r"--set \1=\2"),
-    (re.compile(r"\bscale=None\b"), "leave scale out"),
-    (
-        re.compile(r"sklearn\.metrics\.get_scorer_names\(\) lists them"),
-        "they are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2",
-    ),
-    # The rows to prune with are drawn by the command, not by the user.
-    (re.compile(r"Draw the rows so that .*"), "Give more rows, another --seed, or --prune-set prune_size=0.5"),
-)
 
 
 @dataclass(frozen=True)
@@ -92,6 +71,11 @@ class FitRequest:
     trace: bool = False
     prune: Pruning | None = None
 
+    def __post_init__(self) -> None:
+        known = algorithm_of(self.algorithm)
+        if known is not None:  # by another spelling, or its name in a model's facts
+            object.__setattr__(self, "algorithm", known.word)
+
 
 @dataclass(frozen=True)
 class Learnable:
@@ -116,84 +100,9 @@ class Learnable:
     remark: str
 
 
-def read_request(request: FitRequest) -> Learnable:
-    """Read the file of a request.
-
-    Raises
-    ------
-    TreewrightError
-        The file or a column was refused.
-    """
-    name = _target_of(request)
-    required = [name, *([request.weight] if request.weight else [])]
-    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
-    table = _with_target(request, table)
-    target = table.frame[name]
-    is_classification, remark = _is_classification(request.task, target)
-    features = pick(table.frame, [name for name in table.frame.columns if name not in required])
-    if not features.width:
-        raise DataError(f"{request.data}: no column is left to learn from beside the target")
-    return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
-
-
-def estimator_of(request: FitRequest, data: Learnable) -> Any:
-    """The unfitted estimator that the request asks for.
-
-    Raises
-    ------
-    UsageRefusal
-        The algorithm, its parameters or the pruning do not fit the target.
-    DataError
-        The target holds values that the loss or criterion cannot use.
-    """
-    table, target, is_classification = data.table, data.target, data.is_classification
-    settings = with_typed_labels(
-        own_settings(request, is_classification),
-        target.drop_nulls().unique().sort().to_list() if is_classification else (),
-        lambda words: _levels(target, words),
-    )
-    own = {
-        **({} if request.unseen is None else {"unseen": request.unseen}),
-        "n_jobs": request.jobs,
-        "random_state": request.seed,
-        "grow_trace": settings.pop("grow_trace", False) or request.trace,
-        **declared_columns(request, table),
-    }
-    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
-    estimator = made(request, is_classification, settings, own)
-    if not is_classification:
-        check_target(estimator, table.path, target, data.weights, table.place)
-    return estimator if wrap is None else wrap(estimator)
-
-
-@contextmanager
-def remedies_as_options() -> Iterator[None]:
-    """Errors about the table, columns, scores and prunings name options instead of parameters."""
-    try:
-        yield
-    except (ParameterError, DataError) as error:
-        text = as_options(str(error))
-        if text == str(error):
-            raise
-        raise type(error)(text) from None
-
-
-def as_options(text: str) -> str:
-    """A refusal that names options of the command line where it named parameters."""
-    for in_python, on_command_line in _REMEDIES:
-        text = in_python.sub(on_command_line, text)
-    return in_words(text)
-
-
 def check_request(request: FitRequest) -> None:
     """What can be wrong before any file is read."""
-    if request.algorithm not in ALGORITHMS:
-        raise UsageRefusal(f"--algorithm {request.algorithm}: there are: {', '.join([*ALGORITHMS, ISOLATION])}")
-    _target_of(request)
-    if request.algorithm in ENSEMBLES:
-        _check_ensemble(request)
-    if request.algorithm == NEIGHBORS:
-        check_neighbors(request)
+    check_options(request)
     if not 0 <= request.test_size < 1:
         raise UsageRefusal(f"--test-size {request.test_size}: give a share from 0 to below 1, such as 0.25")
     if request.n_folds is not None and request.n_folds < 2:
@@ -214,7 +123,7 @@ def check_request(request: FitRequest) -> None:
         settings = own_settings(request, request.task == "classification")
     else:
         known = known_parameters(request, True)
-        if ALGORITHMS[request.algorithm][1]:
+        if ALGORITHMS[request.algorithm].regressor:
             with suppress(UsageRefusal):  # what is bagged may be for classes alone
                 known |= known_parameters(request, False)
         settings = parse_settings(request.settings, known)
@@ -243,33 +152,21 @@ def _check_outputs(request: FitRequest) -> None:
         named[path] = option
 
 
-def _target_of(request: FitRequest) -> str:
-    """The target's name.
-
-    Raises
-    ------
-    UsageRefusal
-        There is none.
-    """
-    if request.target is None:
-        raise UsageRefusal(
-            f"--target is missing: name the column to predict (only --algorithm {ISOLATION} learns without one)"
-        )
-    return request.target
-
-
-def _check_ensemble(request: FitRequest) -> None:
-    """Refuse what is for one tree."""
-    word = f"--algorithm {request.algorithm} grows many"
-    if request.prune is not None:
-        limit = "early_stopping=true" if request.algorithm == BOOSTING else "max_depth=N"
-        raise UsageRefusal(f"{request.prune.named} cuts one tree back, and {word}: limit them by --set {limit}")
-    if request.trace:
-        raise UsageRefusal(f"--trace tells how one tree grew, and {word}: leave it out")
-    if request.svg is not None:
-        raise UsageRefusal(
-            f"--svg draws one tree, and {word}: save the model with --out, then show MODEL --tree 0 --format svg"
-        )
+def read_request(request: FitRequest) -> Learnable:
+    """Read the file of a request; rows without a target are refused, unless the user said to skip them."""
+    name = str(request.target)
+    required = [name, *([request.weight] if request.weight else [])]
+    table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
+    kept = rows_with_target(table.path, table.frame[name], table.place, skip=request.skip_missing_target)
+    if kept is not None:
+        note(f"{int((~kept).sum())} of {len(kept)} rows have no target and are left out")
+        table = table.filter(kept)
+    target = table.frame[name]
+    is_classification, remark = _is_classification(request.task, target)
+    features = pick(table.frame, [name for name in table.frame.columns if name not in required])
+    if not features.width:
+        raise DataError(f"{request.data}: no column is left to learn from beside the target")
+    return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
 
 
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
@@ -294,19 +191,34 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
     return False, ""
 
 
-def _with_target(request: FitRequest, table: Table) -> Table:
-    """The rows that have a target: all of them, unless the user said to skip the others."""
-    kept = rows_with_target(table.path, table.frame[_target_of(request)], table.place, skip=request.skip_missing_target)
-    if kept is None:
-        return table
-    return Table(table.path, table.frame.filter(kept), None if table.lines is None else table.lines[kept.to_numpy()])
-
-
 def weights_of(table: Table, name: str | None) -> np.ndarray | None:
     """The weight column as numbers, or None."""
     if name is None:
         return None
     return checked_weights(table.path, table.frame[name], table.place)
+
+
+def estimator_of(request: FitRequest, data: Learnable) -> Any:
+    """The unfitted estimator that the request asks for; what is out of range is refused before the rows are split."""
+    table, target, is_classification = data.table, data.target, data.is_classification
+    settings = with_typed_labels(
+        own_settings(request, is_classification),
+        target.drop_nulls().unique().sort().to_list() if is_classification else (),
+        lambda words: _levels(target, words),
+    )
+    own = {
+        **({} if request.unseen is None else {"unseen": request.unseen}),
+        "n_jobs": request.jobs,
+        "random_state": request.seed,
+        "grow_trace": settings.pop("grow_trace", False) or request.trace,
+        **declared_columns(request, table),
+    }
+    wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
+
+    estimator = made(request, is_classification, settings, own)
+    if not is_classification:
+        check_target(estimator, table.path, target, data.weights, table.place)
+    return estimator if wrap is None else wrap(estimator)
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
@@ -344,3 +256,55 @@ def _levels(column: pl.Series, words: list[str]) -> list[Any]:
         value if isinstance(value, fitting) and isinstance(value, bool) == (fitting is bool) else word
         for value, word in zip(values, words, strict=True)
     ]
+
+
+def check_target(
+    estimator: Any, path: Path, target: pl.Series, weights: np.ndarray | None, place: Callable[[int], str]
+) -> None:
+    """Refuse a target that an estimator cannot learn, before any row is held out.
+
+    The error names the column, and where the first value stands that is outside the domain of the loss or criterion.
+    """
+
+    def words(phrase: Phrase) -> str:
+        if phrase.kind == "row":
+            return f"first: {place(phrase.value)}"
+        return "the target" if phrase.kind == "target" else fit_words(phrase)
+
+    try:
+        estimator._check_target(target, weights)
+    except DataError as error:
+        # The message begins with what it is about, which here is the column.
+        parts = error.parts[1:] if isinstance(error.parts[0], Phrase) else (": ", *error.parts)
+        raise DataError(f"{path}: target {target.name!r}", *parts, row=error.row).worded(words) from None
+
+
+def check_rows(
+    estimator: Any, path: Path, features: pl.DataFrame, target: pl.Series, place: Callable[[int], str]
+) -> None:
+    """Refuse a table that the metric does not take, before any row is held out: storing the rows shows it.
+
+    The error names the column, and where the first of the cells stands.
+    """
+    with catch_warnings(), suppress(ParameterError):  # the fit itself tells them
+        simplefilter("ignore")
+        try:
+            estimator.fit(features, target)
+        except DataError as error:
+            if error.row is None:
+                raise
+            raise error.worded(
+                lambda phrase: f"first: {place(phrase.value)}" if phrase.kind == "row" else fit_words(phrase),
+                f"{path}: ",
+            ) from None
+
+
+def fit_words(phrase: Phrase) -> str:
+    """A piece of an error of a fit in the words of the command line."""
+    if phrase.kind == "algorithm":
+        return f"--algorithm {phrase.value}"
+    if phrase.kind == "scorers":
+        return "they are scikit-learn's, such as accuracy, balanced_accuracy, f1_macro or r2"
+    if phrase.kind == "draw rows":  # the rows to prune with are drawn by the command, not by the user
+        return "Give more rows, another --seed, or --prune-set prune_size=0.5"
+    return pruning_words(phrase)

@@ -1,4 +1,4 @@
-"""What the cells of text columns mean. In: strings and the user's word. Out: typed columns. Callers: cli.files.
+"""What the cells of text columns mean: strings and the user's word become typed columns.
 
 A column's type is decided on all of its cells, never on a sample, by these rules:
 
@@ -7,13 +7,12 @@ A column's type is decided on all of its cells, never on a sample, by these rule
 - at least 95 % numbers, but not all: refused, naming the first other cell; any guess would often be wrong.
 - everything else, and what the user calls nominal or ordinal by name: text, exactly as in the file.
 
-An empty cell is missing; nothing else is, unless ``--missing-tokens`` says so. In a file separated by semicolons a
-comma is the decimal mark.
+An empty cell is missing; nothing else is, unless ``ReadOptions.missing_tokens`` says so. In a file separated by
+semicolons a comma is the decimal mark.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from treewright.exceptions import InputFileError
+from treewright.exceptions import InputFileError, Phrase, setting
 
 __all__ = ["CellType", "TextColumns", "decide_types", "parse_booleans", "parse_numbers"]
 
@@ -59,24 +58,10 @@ class TextColumns:
 
 
 def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.DataFrame:
-    """Give every column the type that all its cells agree on.
+    """Give every column the type that all its cells agree on, or that was declared: Int64, Float64, Boolean or String.
 
-    Parameters
-    ----------
-    text : TextColumns
-    declared : mapping of str to {"number", "boolean", "text"}
-        Columns about which the user has decided.
-
-    Returns
-    -------
-    polars.DataFrame
-        Columns of type Int64, Float64, Boolean or String.
-
-    Raises
-    ------
-    InputFileError
-        A column is almost numeric, holds integers that float64 cannot tell apart, or is not what was declared; the
-        message names the line.
+    An InputFileError names the line where a column is almost numeric, holds integers that float64 cannot tell apart,
+    or is not what was declared.
     """
     tallies = _tally(text)
     typed: dict[str, pl.Series] = {}
@@ -93,13 +78,7 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
 
 
 def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | None = None) -> pl.Series:
-    """Numbers of one column; whole numbers (all of them) as Int64, else Float64.
-
-    Raises
-    ------
-    InputFileError
-        The first cell that is no number, with its line; an integer beyond 2**53.
-    """
+    """Numbers of one column; whole numbers (all of them) as Int64, else Float64."""
     bare = pl.DataFrame({"cells": text.frame[name]}).select(_bare("cells", text.decimal_comma))["cells"]
     values = bare.cast(pl.Float64, strict=False)
     wrong = bare.is_not_null() & (
@@ -114,8 +93,13 @@ def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | Non
             row, cell = _first(text, name, beyond)
             raise InputFileError(
                 f"{_place(text, row)}: column {name!r}: {cell!r} is at or beyond 2^53, where integers are no longer "
-                f"told apart as numbers: leave it out (--drop {shlex.quote(name)}) or take it as text "
-                f"(--types {shlex.quote(name)}=nominal)"
+                "told apart as numbers: leave it out (",
+                setting("leave_out", [name]),
+                ") or take it as text (",
+                _as_text(name),
+                ")",
+                column=name,
+                row=row,
             )
     n_whole = tallies[f"{name}:whole"] if tallies else int(bare.str.contains(_WHOLE).sum() or 0)
     is_whole = n_whole == len(bare) - bare.null_count() and n_whole > 0
@@ -123,13 +107,7 @@ def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | Non
 
 
 def parse_booleans(text: TextColumns, name: str) -> pl.Series:
-    """``true`` and ``false``, in any case, as booleans.
-
-    Raises
-    ------
-    InputFileError
-        The first cell that is neither, with its line.
-    """
+    """``true`` and ``false``, in any case, as booleans."""
     low = text.frame[name].str.strip_chars().str.to_lowercase()
     wrong = low.is_not_null() & ~low.is_in(["true", "false"])
     if wrong.any():
@@ -196,8 +174,13 @@ def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -
         row, cell = _first(text, name, other)
         raise InputFileError(
             f"{_place(text, row)}: column {name!r}: {cell!r} is not a number, though {numbers} of {present} "
-            f"cells are: correct it, or say that it means missing (--missing-tokens {shlex.quote(cell)}), "
-            f"or that the column is text (--types {shlex.quote(name)}=nominal)"
+            "cells are: correct it, or say that it means missing (",
+            setting("missing_tokens", [cell]),
+            "), or that the column is text (",
+            _as_text(name),
+            ")",
+            column=name,
+            row=row,
         )
     return "text"
 
@@ -212,7 +195,11 @@ def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> Non
         row, cell = _first(text, series.name, grouped)
         raise InputFileError(
             f"{_place(text, row)}: column {series.name!r}: {cell!r} seems to hold thousands separators: "
-            f"remove them from the file, or take the column as text (--types {shlex.quote(series.name)}=nominal)"
+            "remove them from the file, or take the column as text (",
+            _as_text(series.name),
+            ")",
+            column=series.name,
+            row=row,
         )
 
 
@@ -222,9 +209,16 @@ def _wrong_cell(text: TextColumns, name: str, wrong: pl.Series, what: str) -> In
     count = int(wrong.sum())
     more = f" ({count} such cells)" if count > 1 else ""
     return InputFileError(
-        f"{_place(text, row)}: column {name!r}: {cell!r} is {what}{more}: correct it, "
-        f"or if it means missing, say --missing-tokens {shlex.quote(cell)}"
+        f"{_place(text, row)}: column {name!r}: {cell!r} is {what}{more}: correct it, or if it means missing, say ",
+        setting("missing_tokens", [cell]),
+        column=name,
+        row=row,
     )
+
+
+def _as_text(name: str) -> Phrase:
+    """The advice to take a column as text."""
+    return setting("declared", {name: "text"})
 
 
 def _place(text: TextColumns, row: int) -> str:

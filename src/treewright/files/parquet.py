@@ -1,4 +1,4 @@
-"""A Parquet file as tables. In: a path. Out: typed frames, whole or in runs of rows. Callers: files, matching.
+"""A Parquet file as typed tables, whole or in runs of rows.
 
 Parquet brings its own types, so nothing is inferred here. What no decision tree can ask about (lists, structs, bytes)
 is refused by column; a damaged file is one error that names the file.
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from treewright.exceptions import InputFileError
+from treewright.exceptions import InputFileError, setting
 
 __all__ = ["parquet_blocks", "parquet_columns", "read_parquet"]
 
@@ -20,25 +20,13 @@ _BLOCK_ROWS = 1 << 18
 
 
 def parquet_columns(path: Path) -> tuple[str, ...]:
-    """Column names of a Parquet file, in order.
-
-    Raises
-    ------
-    InputFileError
-        The file is no whole Parquet file.
-    """
+    """Column names of a Parquet file, in order."""
     with _refusing(path):
         return tuple(_scan(path).collect_schema().names())
 
 
 def read_parquet(path: Path, leave_out: Sequence[str] = ()) -> pl.DataFrame:
-    """The whole table, less the columns to leave out.
-
-    Raises
-    ------
-    InputFileError
-        The file is no whole Parquet file, holds no column, or a column holds lists, structs or bytes.
-    """
+    """The whole table, less the columns to leave out."""
     names = [name for name in parquet_columns(path) if name not in set(leave_out)]
     with _refusing(path):
         wanted = _select(path, names)
@@ -47,13 +35,7 @@ def read_parquet(path: Path, leave_out: Sequence[str] = ()) -> pl.DataFrame:
 
 
 def parquet_blocks(path: Path, names: Sequence[str]) -> Iterator[pl.DataFrame]:
-    """Runs of rows of the named columns, at least one run (it may be empty).
-
-    Raises
-    ------
-    InputFileError
-        The file is no whole Parquet file, or one of the columns holds lists, structs or bytes.
-    """
+    """Runs of rows of the named columns, at least one run (it may be empty)."""
     with _refusing(path):
         wanted = _select(path, names)
         _check_types(path, wanted.collect_schema())
@@ -92,5 +74,8 @@ def _check_types(path: Path, schema: pl.Schema) -> None:
     for name, dtype in schema.items():
         if dtype.is_nested() or dtype in {pl.Binary, pl.Object}:
             raise InputFileError(
-                f"{path}: column {name!r} holds {dtype}: write its parts as columns, or leave it out (--drop)"
+                f"{path}: column {name!r} holds {dtype}: write its parts as columns, or leave it out (",
+                setting("leave_out"),
+                ")",
+                column=name,
             )

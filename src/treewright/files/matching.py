@@ -1,0 +1,265 @@
+"""Rows of a file for a fitted model, and its truth and weights beside them.
+
+The model's schema decides: columns are found by name whatever their order, parsed as what they were at fit, and all
+others are passed over. ``rows_for`` gives a block at a time, so the memory in use does not grow with the file;
+``labelled_rows`` gives all rows with their target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from treewright.exceptions import DataError, InputFileError, ParameterError, setting
+from treewright.files.columns import CellType, TextColumns, parse_booleans, parse_numbers
+from treewright.files.parquet import parquet_blocks, parquet_columns
+from treewright.files.table import checked_weights, is_parquet, pick, place, require_columns, rows_with_target
+from treewright.files.text import ReadOptions, check_regular, empty_frame, open_delimited, without_missing_tokens
+
+if TYPE_CHECKING:
+    from treewright.data.schema import Column, Schema
+    from treewright.fitted import Model
+    from treewright.fitted.neighbors import NeighborsModel
+
+    AnyModel = Model | NeighborsModel
+
+__all__ = ["LabelledRows", "ModelRows", "cell_type", "columns_of", "labelled_rows", "rows_for", "target_type"]
+
+
+@dataclass(frozen=True)
+class ModelRows:
+    """Some rows of a file as a model wants them.
+
+    Attributes
+    ----------
+    features : polars.DataFrame or dict or ndarray
+        What ``Model.predict`` takes: the model's columns.
+    target : polars.Series or None
+        The true values, where they were asked for.
+    n_rows : int
+    lines : int64[n_rows] or None
+        Where each row stands in the file; None in a Parquet file, which has no lines.
+    """
+
+    features: Any
+    target: pl.Series | None
+    n_rows: int
+    lines: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """All rows of a file with their truth.
+
+    Attributes
+    ----------
+    features : polars.DataFrame or dict or ndarray
+        What ``Model.predict`` takes: the model's columns.
+    target : ndarray[n_rows]
+        The true values, as they were at fit.
+    weights : float64[n_rows] or None
+    n_skipped : int
+        Rows of the file that were left out, because they have no target.
+    """
+
+    features: Any
+    target: np.ndarray
+    weights: np.ndarray | None = None
+    n_skipped: int = 0
+
+
+def columns_of(model: AnyModel) -> Schema:
+    """The columns that a model knows; a ParameterError where it was fitted on sparse rows."""
+    if model.schema is None:
+        raise ParameterError(
+            "the model was fitted on sparse rows, which no table of a file can be matched with: use it in Python, by "
+            "treewright.load(path).predict(rows)"
+        )
+    return model.schema
+
+
+def cell_type(column: Column) -> CellType:
+    """What the cells of a model's column were at fit."""
+    if column.family == "number":
+        return "number"
+    return "boolean" if column.family == "boolean" else "text"
+
+
+def target_type(model: AnyModel) -> CellType:
+    """What the cells of the target were at fit."""
+    kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
+    return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]
+
+
+def rows_for(
+    model: AnyModel, path: Path, options: ReadOptions, target: tuple[str, CellType] | None = None
+) -> Iterator[ModelRows]:
+    """Blocks of rows, matched to the model's columns; at least one block (it may be empty).
+
+    Parameters
+    ----------
+    model : Model
+    path : Path
+        CSV, TSV (plain or gzip) or Parquet.
+    options : ReadOptions
+    target : (name, type), optional
+        A column to hand out beside the features.
+
+    Raises
+    ------
+    InputFileError
+        The file is not a sound table, or a cell is not what it was at fit.
+    ColumnError
+        A column of the model, or the target, is not in the file.
+    ParameterError
+        The model knows no columns.
+    """
+    schema = columns_of(model)
+    check_regular(path)
+    wanted = {str(column.name): cell_type(column) for column in schema.columns}
+    if target is not None and target[0] in wanted:
+        raise InputFileError(
+            f"column {target[0]!r} is one that the model asks about: name another with ",
+            setting("target"),
+            parameter="target",
+            column=target[0],
+        )
+    if target is not None:
+        wanted[target[0]] = target[1]
+    for frame, lines in _typed_blocks(path, options, wanted):
+        truth = frame[target[0]] if target is not None else None
+        yield ModelRows(_as_at_fit(schema, frame), truth, frame.height, lines)
+
+
+def labelled_rows(
+    model: AnyModel, path: Path, options: ReadOptions, target: str, weight: str | None = None, *, skip: bool = False
+) -> LabelledRows:
+    """All rows of a file: the model's columns, the target as it was at fit, and weights.
+
+    Parameters
+    ----------
+    model : Model
+    path : Path
+        CSV, TSV (plain or gzip) or Parquet.
+    options : ReadOptions
+    target : str
+        The column with the truth.
+    weight : str or None
+        The column with the weights.
+    skip : bool
+        Whether rows without a target are left out, instead of being refused.
+
+    Raises
+    ------
+    TreewrightError
+        The table was refused, there are no rows, a true value is missing; a weight is missing, negative or infinite.
+    ParameterError
+        The weights are in a column that is used otherwise.
+    """
+    if weight is not None and (weight == target or weight in map(str, columns_of(model).names)):
+        raise ParameterError(
+            setting("weight", weight),
+            ": the model asks about this column, or it is the target: name another",
+            parameter="weight",
+            column=weight,
+        )
+    parts = [rows for rows in rows_for(model, path, options, (target, target_type(model))) if rows.n_rows]
+    if not parts:
+        raise DataError(f"{path}: there are no rows")
+    features = _joined([rows.features for rows in parts])
+    truth = pl.concat([rows.target for rows in parts if rows.target is not None]).alias(target)
+    lines = [rows.lines for rows in parts if rows.lines is not None]
+    line_of = np.concatenate(lines) if lines else None
+    kept = rows_with_target(path, truth, lambda row: place(line_of, row), skip=skip)
+    n_skipped = 0
+    if kept is not None:
+        features, truth, n_skipped = _filtered(features, kept), truth.filter(kept), int((~kept).sum())
+    if model.task == "classification" and model.classes[0].dtype.kind in "iu":
+        # Numbers of a file are floats; a label 1.5 stays one, and is refused as no class of the model.
+        whole = truth.cast(pl.Int64, strict=False)
+        truth = whole if (whole.cast(pl.Float64) == truth).all() else truth
+    weights = None if weight is None else _weights(model, path, options, weight, kept, line_of)
+    return LabelledRows(features, truth.to_numpy(), weights, n_skipped)
+
+
+def _weights(
+    model: AnyModel, path: Path, options: ReadOptions, weight: str, kept: pl.Series | None, lines: np.ndarray | None
+) -> np.ndarray:
+    """Weights of the rows that are kept."""
+    # The file is read once more: its reader hands out one column beside those of the model.
+    parts = [rows.target for rows in rows_for(model, path, options, (weight, "number")) if rows.target is not None]
+    weights = pl.concat(parts).alias(weight)
+    if kept is not None:
+        weights = weights.filter(kept)
+        lines = None if lines is None else lines[kept.to_numpy()]
+    return checked_weights(path, weights, lambda row: place(lines, row))
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Blocks of features as one table, in the form that they came in."""
+    first = parts[0]
+    if isinstance(first, pl.DataFrame):
+        return pl.concat(parts)
+    if isinstance(first, dict):
+        return {name: pl.concat([part[name] for part in parts]) for name in first}
+    return np.concatenate(parts)
+
+
+def _filtered(features: Any, kept: pl.Series) -> Any:
+    """The rows to keep, in the form that the features have."""
+    if isinstance(features, pl.DataFrame):
+        return features.filter(kept)
+    if isinstance(features, dict):
+        return {name: cells.filter(kept) for name, cells in features.items()}
+    return features[kept.to_numpy()]
+
+
+def _typed_blocks(
+    path: Path, options: ReadOptions, wanted: dict[str, CellType]
+) -> Iterator[tuple[pl.DataFrame, np.ndarray | None]]:
+    """Blocks of the wanted columns, with the lines that they stand in."""
+    if is_parquet(path):
+        require_columns(path, parquet_columns(path), list(wanted))
+        for frame in parquet_blocks(path, list(wanted)):
+            yield without_missing_tokens(frame, options.missing_tokens), None
+        return
+    header, blocks = open_delimited(path, options)
+    require_columns(path, header.names, list(wanted))
+    decimal_comma = header.separator == ";"
+    is_empty = True
+    for block in blocks:
+        is_empty = False
+        text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, decimal_comma)
+        yield _typed(text, wanted), block.lines
+    if is_empty:
+        nothing = np.empty(0, np.int64)
+        yield _typed(TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma), wanted), nothing
+
+
+def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
+    """Text columns parsed as what they were at fit."""
+    typed: dict[str, pl.Series] = {}
+    for name, cells in wanted.items():
+        match cells:
+            case "number":
+                typed[name] = parse_numbers(text, name)
+            case "boolean":
+                typed[name] = parse_booleans(text, name)
+            case _:
+                typed[name] = text.frame[name]
+    return pl.DataFrame(typed)
+
+
+def _as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
+    """The model's columns under the names they had at fit, or none where they had none."""
+    names = schema.names
+    if not schema.named:
+        return pick(frame, [str(name) for name in names]).to_numpy()
+    if all(isinstance(name, str) for name in names):
+        return pick(frame, [str(name) for name in names])
+    return {name: frame[str(name)] for name in names}

@@ -1,0 +1,217 @@
+"""A file of rows as a table in memory: ``read_table`` is the door.
+
+The kind of file is told by its first bytes, not by its name: Parquet, or delimited text (plain or gzip). The other way
+into a file, a block at a time for a model that already knows the columns, is ``files.matching``.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from treewright.exceptions import ColumnError, DataError, InputFileError, setting
+from treewright.files.columns import CellType, TextColumns, decide_types
+from treewright.files.parquet import parquet_columns, read_parquet
+from treewright.files.text import (
+    ReadOptions,
+    check_regular,
+    empty_frame,
+    first_bytes,
+    open_delimited,
+    without_missing_tokens,
+)
+
+__all__ = [
+    "Table",
+    "checked_weights",
+    "did_you_mean",
+    "is_parquet",
+    "pick",
+    "place",
+    "read_table",
+    "require_columns",
+    "rows_with_target",
+]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A whole table in memory.
+
+    Attributes
+    ----------
+    path : Path
+    frame : polars.DataFrame
+        Typed columns, null where missing.
+    lines : int64[n_rows] or None
+        The line each row begins on; None for Parquet.
+    """
+
+    path: Path
+    frame: pl.DataFrame
+    lines: np.ndarray | None = field(default=None, repr=False)
+
+    def place(self, row: int) -> str:
+        """Where a row stands, for messages: ``line 7``, or ``row 5`` in Parquet (counted from 0)."""
+        return place(self.lines, row)
+
+    def filter(self, kept: pl.Series) -> Table:
+        """The rows to keep, as a table of the same file."""
+        lines = None if self.lines is None else self.lines[kept.to_numpy()]
+        return Table(self.path, self.frame.filter(kept), lines)
+
+
+def read_table(
+    path: Path,
+    options: ReadOptions,
+    declared: Mapping[str, CellType] | None = None,
+    leave_out: Sequence[str] = (),
+    required: Sequence[str] = (),
+) -> Table:
+    """Read a whole file of rows.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV (plain or gzip) or Parquet.
+    options : ReadOptions
+    declared : mapping of str to {"number", "boolean", "text"}, optional
+        Types of columns that the user has named; only for text files (Parquet carries its own).
+    leave_out : sequence of str
+        Columns that are not wanted; they are not even looked at.
+    required : sequence of str
+        Columns that must be there; checked on the header, before the rows are read.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    InputFileError
+        The file is not a sound table, or has no rows.
+    ColumnError
+        A required column, or one to leave out, is not there.
+    """
+    check_regular(path)
+    wanted = [*required, *leave_out, *(declared or {})]
+    if is_parquet(path):
+        require_columns(path, parquet_columns(path), wanted)
+        frame = without_missing_tokens(read_parquet(path, leave_out), options.missing_tokens)
+        table = Table(path, frame)
+    else:
+        header, blocks = open_delimited(path, options)
+        require_columns(path, header.names, wanted)
+        kept = [name for name in header.names if name not in set(leave_out)]
+        parts = [(pick(block.frame, kept), block.lines) for block in blocks]
+        text = TextColumns(
+            path,
+            pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True),
+            np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)]),
+            header.separator == ";",
+        )
+        table = Table(path, decide_types(text, declared or {}), text.lines)
+    if table.frame.height == 0:
+        raise InputFileError(f"{path}: the table has column names but no rows: at least one row is needed")
+    return table
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether the file calls itself Parquet, by its first bytes or, failing those, by its name."""
+    return first_bytes(path, 4) in {b"PAR1", b"PARE"} or path.suffix.lower() in {".parquet", ".pq"}
+
+
+def pick(frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """The named columns; unlike with ``select``, no name is ever taken for a pattern."""
+    return pl.DataFrame({name: frame.get_column(name) for name in names})
+
+
+def place(lines: np.ndarray | None, row: int) -> str:
+    """Where a row stands in its file: its line, or its position from 0 in a Parquet file, which has no lines."""
+    return f"row {row}" if lines is None else f"line {lines[row]}"
+
+
+def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -> None:
+    """Refuse a table that lacks a column: a ColumnError names those that lack, and the nearest names that are there."""
+    absent = [name for name in dict.fromkeys(wanted) if name not in set(present)]
+    if absent:
+        listed = ", ".join(repr(name) for name in absent[:5]) + (
+            f" and {len(absent) - 5} more" if len(absent) > 5 else ""
+        )
+        shown = ", ".join(present[:12]) + (f", and {len(present) - 12} more" if len(present) > 12 else "")
+        raise ColumnError(
+            f"{path}: no column {listed}{did_you_mean(absent[0], present)} (the columns are: {shown}); "
+            "add what is missing, or name another column",
+            column=absent[0],
+        )
+
+
+def did_you_mean(word: str, known: Sequence[str]) -> str:
+    """``: did you mean 'income'?``, or nothing when no known word is near."""
+    lowered = {name.lower().strip(): name for name in known}
+    near = difflib.get_close_matches(word.lower().strip(), list(lowered), n=1, cutoff=0.6)
+    return f": did you mean {lowered[near[0]]!r}?" if near else ""
+
+
+def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str], *, skip: bool) -> pl.Series | None:
+    """Which rows have a target.
+
+    Parameters
+    ----------
+    path : Path
+        The file, for messages.
+    target : polars.Series
+        Null or nan where missing; its name is that of the column.
+    place : callable
+        Tells where a row stands, such as ``line 7``.
+    skip : bool
+        Whether rows without a target may be left out.
+
+    Returns
+    -------
+    polars.Series of booleans, or None
+        None where every row has a target.
+
+    Raises
+    ------
+    DataError
+        Rows lack a target and ``skip`` is False, or no row has one.
+    """
+    missing = target.is_null()
+    if target.dtype.is_float():
+        missing = missing | target.is_nan().fill_null(value=False)
+    if not missing.any():
+        return None
+    count, first = int(missing.sum()), int(missing.arg_max() or 0)
+    if not skip or count == len(target):
+        raise DataError(
+            f"{path}: target {target.name!r} is missing in {count} of {len(target)} rows "
+            f"(first: {place(first)}): remove those rows, or leave them out with ",
+            setting("skip_missing_target", True),
+            column=target.name,
+            row=first,
+        )
+    return ~missing
+
+
+def checked_weights(path: Path, weights: pl.Series, place: Callable[[int], str]) -> np.ndarray:
+    """Weights as float64[n]; a DataError where they are no numbers, or one is missing, negative or infinite."""
+    if not weights.dtype.is_numeric():
+        raise DataError(
+            f"{path}: weight column {weights.name!r} holds {weights.dtype}, not numbers", column=weights.name
+        )
+    wrong = ~(weights.cast(pl.Float64).is_finite() & (weights >= 0)).fill_null(value=False)
+    if wrong.any():
+        first = int(wrong.arg_max() or 0)
+        raise DataError(
+            f"{path}: weight column {weights.name!r} is missing, negative or infinite in {int(wrong.sum())} rows "
+            f"(first: {place(first)}): weights are numbers >= 0",
+            column=weights.name,
+            row=first,
+        )
+    return weights.cast(pl.Float64).to_numpy()

@@ -1,0 +1,536 @@
+r"""A delimited text file as tables of text.
+
+Whatever the file is - gzip, UTF-16, with a byte order mark, with CRLF or lone CR line ends - it becomes blocks of UTF-8
+with ``\n`` line ends. Before any library parses a cell, every record is known to be sound: quotes open and close where
+they may, each record has as many cells as the header, the text is UTF-8 without NUL. So parsing cannot fail or shift a
+cell unseen, and every complaint names a line. All of it is array arithmetic on bytes; Python never loops over cells or
+records. What the cells mean (numbers, text, missing) is decided later, by ``files.columns``.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import stat
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+
+from treewright.exceptions import InputFileError, setting
+
+__all__ = [
+    "BLOCK_BYTES",
+    "Header",
+    "ReadOptions",
+    "TextBlock",
+    "check_regular",
+    "empty_frame",
+    "first_bytes",
+    "open_delimited",
+    "without_missing_tokens",
+]
+
+BLOCK_BYTES = 1 << 22
+# Real tables shrink to a tenth or so; a gzip bomb shrinks a thousandfold.
+_MOST_INFLATION = 200
+_ALWAYS_INFLATED = 1 << 26
+
+_GZIP = b"\x1f\x8b"
+_REFUSED = {
+    b"PK\x03\x04": "a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"\xfd7zXZ": "xz-compressed: unpack it first",
+    b"BZh": "bzip2-compressed: unpack it first",
+    b"\x28\xb5\x2f\xfd": "zstd-compressed: unpack it first",
+    b"\xd0\xcf\x11\xe0": "an old spreadsheet: save the sheet as CSV",
+    b"ARROW1": "an Arrow file: save it as Parquet",
+    b"SQLite format 3": "a SQLite database: export the table as CSV",
+    b"%PDF": "a PDF document, not a table",
+    b"\x80\x04\x95": "a pickle, which is never read: save the table as CSV or Parquet",
+}
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_NEWLINE, _QUOTE, _NUL = 10, 34, 0
+_LONGEST_RECORD = 1 << 26
+_SEPARATORS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a text file is read.
+
+    Attributes
+    ----------
+    missing_tokens : tuple of str
+        Cells that stand for a missing value, beside the empty cell.
+    separator : str or None
+        One character; None finds it.
+    encoding : str or None
+        None reads the byte order mark, or UTF-8.
+    """
+
+    missing_tokens: tuple[str, ...] = ()
+    separator: str | None = None
+    encoding: str | None = None
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Some rows of a delimited file.
+
+    Attributes
+    ----------
+    frame : polars.DataFrame
+        String columns, null where missing.
+    lines : int64[n_rows]
+        The line each row begins on.
+    """
+
+    frame: pl.DataFrame
+    lines: np.ndarray
+
+
+@dataclass(frozen=True)
+class Header:
+    """The first record.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Column names, blanks around them taken off.
+    separator : str
+        One character.
+    line : int
+        The first line after the header, counted from 1.
+    """
+
+    names: tuple[str, ...]
+    separator: str
+    line: int
+
+
+def open_delimited(path: Path, options: ReadOptions) -> tuple[Header, Iterator[TextBlock]]:
+    """Read the header of a delimited file and promise its rows.
+
+    Parameters
+    ----------
+    path : Path
+        An ordinary file.
+    options : ReadOptions
+
+    Returns
+    -------
+    header : Header
+    blocks : iterator of TextBlock
+        A few megabytes of rows each.
+
+    Raises
+    ------
+    InputFileError
+        The file is not a sound table; also while the blocks are read.
+    """
+    separator = options.separator
+    if separator is None and path.name.lower().removesuffix(".gz").endswith((".tsv", ".tab")):
+        separator = "\t"
+    header, rest = read_header(path, clean_blocks(path, options.encoding), separator)
+
+    def blocks() -> Iterator[TextBlock]:
+        for records in split_records(path, header, rest):
+            if len(records.lines):
+                frame = _parse(path, header, records.data)
+                if frame.height != len(records.lines):
+                    raise InputFileError(
+                        f"{path}: lines {records.lines[0]} to {records.lines[-1]} could not be read as "
+                        f"{len(records.lines)} rows: look for unusual quoting there"
+                    )
+                yield TextBlock(without_missing_tokens(frame, options.missing_tokens), records.lines)
+
+    return header, blocks()
+
+
+def empty_frame(names: tuple[str, ...]) -> pl.DataFrame:
+    """No rows of text."""
+    return pl.DataFrame({name: pl.Series(name, [], pl.String) for name in names})
+
+
+def without_missing_tokens(frame: pl.DataFrame, tokens: tuple[str, ...]) -> pl.DataFrame:
+    """Null for every text cell that is blank or one of the tokens."""
+    bare = pl.col(pl.String).str.strip_chars()
+    missing = bare == ""
+    if tokens:
+        missing = missing | bare.is_in(list(tokens))
+    return frame.with_columns(pl.when(missing).then(None).otherwise(pl.col(pl.String)).name.keep())
+
+
+def _parse(path: Path, header: Header, data: bytes) -> pl.DataFrame:
+    """Cells of checked records, all as text."""
+    try:
+        return pl.read_csv(
+            data,
+            has_header=False,
+            schema=dict.fromkeys(header.names, pl.String()),
+            separator=header.separator,
+            quote_char='"',
+            infer_schema=False,
+        )
+    except pl.exceptions.PolarsError as error:
+        raise InputFileError(f"{path}: cannot be read as a table: {str(error).splitlines()[0]}") from None
+
+
+# --- the file as blocks of clean text
+
+
+def check_regular(path: Path) -> None:
+    """Refuse what is not a readable, ordinary, non-empty file, before anything waits on it."""
+    try:
+        info = path.stat()
+    except FileNotFoundError:
+        raise InputFileError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise InputFileError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if stat.S_ISDIR(info.st_mode):
+        raise InputFileError(f"{path}: is a directory: name one file in it")
+    if not stat.S_ISREG(info.st_mode):
+        raise InputFileError(f"{path}: is a pipe or a device: save the table in an ordinary file first")
+    if info.st_size == 0:
+        raise InputFileError(f"{path}: the file is empty: a header line and at least one row are needed")
+
+
+def first_bytes(path: Path, count: int = 16) -> bytes:
+    """The first bytes of an ordinary file."""
+    try:
+        with path.open("rb") as file:
+            return file.read(count)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def clean_blocks(path: Path, encoding: str | None) -> Iterator[bytes]:
+    r"""Blocks of the file as UTF-8 with ``\n`` line ends, the byte order mark taken off.
+
+    UTF-8 itself is passed on unchecked: ``split_records`` knows the line numbers and checks there.
+    """
+    start = first_bytes(path, 16)
+    for magic, reason in _REFUSED.items():
+        if start.startswith(magic):
+            raise InputFileError(f"{path}: is {reason}")
+    blocks = _inflated(path) if start.startswith(_GZIP) else _plain(path)
+    return _one_kind_of_line_end(_as_utf8(path, blocks, encoding))
+
+
+def _plain(path: Path) -> Iterator[bytes]:
+    """Raw blocks."""
+    try:
+        with path.open("rb") as file:
+            yield from _read_all(file)
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _inflated(path: Path) -> Iterator[bytes]:
+    """Blocks of a gzip file; what grows out of all proportion is refused."""
+    limit = max(_ALWAYS_INFLATED, _MOST_INFLATION * path.stat().st_size)
+    inflated = 0
+    try:
+        with gzip.open(path, "rb") as file:
+            for block in _read_all(file):
+                inflated += len(block)
+                if inflated > limit:
+                    raise InputFileError(
+                        f"{path}: the gzip file grows more than {_MOST_INFLATION} times when unpacked: "
+                        "if you trust it, unpack it yourself first"
+                    )
+                yield block
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise InputFileError(f"{path}: the gzip file is damaged or cut short ({error})") from None
+    except OSError as error:
+        raise InputFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _read_all(file: IO[bytes] | gzip.GzipFile) -> Iterator[bytes]:
+    """Blocks until the end of the file."""
+    while block := file.read(BLOCK_BYTES):
+        yield block
+
+
+def _as_utf8(path: Path, blocks: Iterator[bytes], encoding: str | None) -> Iterator[bytes]:
+    """Blocks in UTF-8, without a byte order mark."""
+    start = next(blocks, b"")
+    marked = next(((mark, name) for mark, name in _MARKS if start.startswith(mark)), None)
+    name = _known_encoding(path, encoding or (marked[1] if marked else "utf-8"))
+    if name == "utf-8":
+        yield start.removeprefix(codecs.BOM_UTF8)
+        yield from blocks
+        return
+    decoder = codecs.getincrementaldecoder(name)()
+    try:
+        yield decoder.decode(start).removeprefix("\ufeff").encode()
+        for block in blocks:
+            yield decoder.decode(block).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError as error:
+        raise InputFileError(
+            f"{path}: is not {name} text ({error}): name its encoding with ", setting("encoding"), parameter="encoding"
+        ) from None
+
+
+def _known_encoding(path: Path, name: str) -> str:
+    """Python's own name of a text encoding."""
+    try:
+        info = codecs.lookup(name)
+        "".encode(info.name)  # refuses the codecs that are no text encodings
+    except LookupError:
+        raise InputFileError(
+            f"{path}: ", setting("encoding", name), ": unknown; try utf-8, latin-1, cp1252 or utf-16",
+            parameter="encoding",
+        ) from None  # fmt: skip
+    return "utf-8" if info.name in {"utf-8", "utf-8-sig"} else info.name
+
+
+def _one_kind_of_line_end(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Blocks in which CRLF and lone CR have become LF; a CR at a block's end waits for what follows it."""
+    held = b""
+    for arrived in blocks:
+        block = held + arrived
+        held = b""
+        if block.endswith(b"\r"):
+            block, held = block[:-1], b"\r"
+        if b"\r" in block:
+            block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        if block:
+            yield block
+    if held:
+        yield b"\n"
+
+
+# --- blocks as whole, checked records
+
+
+@dataclass(frozen=True)
+class Records:
+    """A run of whole records.
+
+    Attributes
+    ----------
+    data : bytes
+        The records, each ended by a newline; no blank ones.
+    lines : int64[n_records]
+        The line each record begins on, counted from 1.
+    """
+
+    data: bytes
+    lines: np.ndarray
+
+
+def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> tuple[Header, Iterator[bytes]]:
+    """Take the header record off the blocks.
+
+    Where no separator is named, it is the one of comma, semicolon, tab and bar that the header holds most often.
+    """
+    text = b""
+    skipped = 0
+    end = -1
+    for block in blocks:
+        text += block
+        bare = text.lstrip(b"\n")  # blank lines before the header
+        text, skipped = bare, skipped + len(text) - len(bare)
+        end = _first_record_end(text)
+        if end >= 0 or len(text) > _LONGEST_RECORD:
+            break
+    if not text:
+        raise InputFileError(f"{path}: the file holds only blank lines: a header line and rows are needed")
+    if end < 0:
+        if text.count(b'"') % 2:
+            raise InputFileError(f"{path}:{skipped + 1}: a quote in the header never closes")
+        if len(text) > _LONGEST_RECORD:
+            raise InputFileError(f"{path}:{skipped + 1}: the header is longer than 64 MiB: is this a table?")
+        end = len(text)
+    raw, rest = text[:end], text[end + 1 :]
+    _check_text(path, raw, skipped + 1)
+    line = raw.decode()
+    chosen = separator or _most_frequent_separator(line)
+    _check_quotes(path, raw + b"\n", ord(chosen), skipped + 1)
+    names = tuple(name.strip() for name in next(csv.reader([line], delimiter=chosen)))
+    _check_names(path, names)
+    header = Header(names, chosen, skipped + 2 + raw.count(b"\n"))
+
+    def remaining() -> Iterator[bytes]:
+        if rest:
+            yield rest
+        yield from blocks
+
+    return header, remaining()
+
+
+def split_records(path: Path, header: Header, blocks: Iterator[bytes]) -> Iterator[Records]:
+    """Cut blocks into runs of whole records, and check every record."""
+    line = header.line
+    held = b""
+    for block in blocks:
+        text = held + block
+        end = _last_record_end(text)
+        if end < 0:
+            held = text
+            if len(held) > _LONGEST_RECORD:
+                raise InputFileError(
+                    f"{path}:{line}: the record that begins here is longer than 64 MiB: unclosed quote?"
+                )
+            continue
+        whole, held = text[: end + 1], text[end + 1 :]
+        yield _checked(path, header, whole, line)
+        line += whole.count(b"\n")
+    if held:
+        if held.count(b'"') % 2:
+            _check_quotes(path, held + b"\n", ord(header.separator), line)
+            opened = line + held[: _opening_of_last_quote(held)].count(b"\n")
+            raise InputFileError(f"{path}:{opened}: the quote that opens here never closes")
+        yield _checked(path, header, held + b"\n", line)
+
+
+def _first_record_end(text: bytes) -> int:
+    """Position of the first newline outside quotes, or -1."""
+    end = text.find(b"\n")
+    if b'"' not in text[: max(end, 0)]:
+        return end
+    outside = _newlines_outside_quotes(text)
+    return int(outside[0]) if len(outside) else -1
+
+
+def _last_record_end(text: bytes) -> int:
+    """Position of the last newline outside quotes, or -1."""
+    if b'"' not in text:
+        return text.rfind(b"\n")
+    outside = _newlines_outside_quotes(text)
+    return int(outside[-1]) if len(outside) else -1
+
+
+def _newlines_outside_quotes(text: bytes) -> np.ndarray:
+    """Positions of the newlines before which an even number of quotes stands."""
+    cells = np.frombuffer(text, np.uint8)
+    newlines = np.flatnonzero(cells == _NEWLINE)
+    return newlines[np.searchsorted(np.flatnonzero(cells == _QUOTE), newlines) % 2 == 0]
+
+
+def _opening_of_last_quote(text: bytes) -> int:
+    """Position of the quote that opened the cell in which the text ends."""
+    cells = np.frombuffer(text, np.uint8)
+    quotes = np.flatnonzero(cells == _QUOTE)
+    openings = quotes[::2]
+    # A doubled quote inside a cell closes and opens again: such an opening stands right behind a closing one.
+    fresh = np.ones(len(openings), bool)
+    fresh[1:] = openings[1:] != quotes[1 : 2 * len(openings) - 1 : 2] + 1
+    return int(openings[fresh][-1])
+
+
+def _checked(path: Path, header: Header, whole: bytes, line: int) -> Records:
+    """The records of a block that ends with a record's newline, after every check."""
+    _check_text(path, whole, line)
+    _check_quotes(path, whole, ord(header.separator), line)
+    cells = np.frombuffer(whole, np.uint8)
+    newlines = np.flatnonzero(cells == _NEWLINE)
+    separators = np.flatnonzero(cells == ord(header.separator))
+    ends, lines = newlines, line + np.arange(len(newlines), dtype=np.int64)
+    if b'"' in whole:
+        quotes = np.flatnonzero(cells == _QUOTE)
+        outside = np.searchsorted(quotes, newlines) % 2 == 0
+        ends = newlines[outside]
+        lines = line + np.concatenate(([0], np.flatnonzero(outside)[:-1] + 1)).astype(np.int64)
+        separators = separators[np.searchsorted(quotes, separators) % 2 == 0]
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    blank = starts == ends
+    counts = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
+    _check_widths(path, header, counts[~blank], lines[~blank])
+    if blank.any():
+        keep = np.ones(len(cells), bool)
+        keep[ends[blank]] = False
+        whole, lines = cells[keep].tobytes(), lines[~blank]
+    return Records(whole, lines)
+
+
+def _check_widths(path: Path, header: Header, counts: np.ndarray, lines: np.ndarray) -> None:
+    """Every record has as many cells as the header."""
+    ragged = np.flatnonzero(counts != len(header.names))
+    if not len(ragged):
+        return
+    found = int(counts[ragged[0]])
+    more = f" (and in {len(ragged) - 1} other lines near it)" if len(ragged) > 1 else ""
+    raise InputFileError(
+        f"{path}:{lines[ragged[0]]}: {found} cell{'s' * (found != 1)} where the header has {len(header.names)}{more}: "
+        f"put quotes around a cell that holds {header.separator!r}, or name the separator with ",
+        setting("separator"),
+    )
+
+
+def _check_text(path: Path, text: bytes, line: int) -> None:
+    """No NUL, and UTF-8 throughout."""
+    zero = text.find(b"\0")
+    if zero >= 0:
+        where = line + text.count(b"\n", 0, zero)
+        raise InputFileError(
+            f"{path}:{where}: a NUL byte: the file is damaged, is no text, or is UTF-16 (then ",
+            setting("encoding", "utf-16"),
+            ")",
+        )
+    if text.isascii():
+        return
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        where = line + text.count(b"\n", 0, error.start)
+        raise InputFileError(
+            f"{path}:{where}: byte 0x{text[error.start]:02X} is not UTF-8: name the encoding, as in ",
+            setting("encoding", "latin-1"),
+        ) from None
+
+
+def _check_quotes(path: Path, whole: bytes, separator: int, line: int) -> None:
+    """Quotes open at the start of a cell and close at its end; the text holds an even number of them."""
+    if b'"' not in whole:
+        return
+    cells = np.frombuffer(whole, np.uint8)
+    quotes = np.flatnonzero(cells == _QUOTE)
+    opening, closing = quotes[::2], quotes[1::2]
+    before = np.where(opening == 0, np.uint8(_NEWLINE), cells[opening - 1])
+    inside = (before != _NEWLINE) & (before != separator)
+    inside[1:] &= opening[1:] != closing[: len(opening) - 1] + 1  # a doubled quote is the quote itself
+    after = cells[closing + 1]
+    trailed = (after != _NEWLINE) & (after != separator) & (after != _QUOTE)
+    wrong_opening = opening[inside][0] if inside.any() else len(cells)
+    wrong_closing = closing[trailed][0] if trailed.any() else len(cells)
+    if wrong_opening == wrong_closing:
+        return
+    where = line + whole.count(b"\n", 0, int(min(wrong_opening, wrong_closing)))
+    if wrong_opening < wrong_closing:
+        raise InputFileError(
+            f"{path}:{where}: a quote in the middle of a cell: put the whole cell in quotes and double the inner ones"
+        )
+    opened = line + whole.count(b"\n", 0, _opening_of_last_quote(whole[: int(wrong_closing)]))
+    raise InputFileError(
+        f"{path}:{where}: text after the closing quote of the cell that opens on line {opened}: "
+        "close that quote, or double the quotes inside the cell"
+    )
+
+
+def _most_frequent_separator(line: str) -> str:
+    """The candidate that stands most often outside quotes; a comma where there is none."""
+    bare = "".join(line.split('"')[::2])
+    return max(_SEPARATORS, key=bare.count)
+
+
+def _check_names(path: Path, names: tuple[str, ...]) -> None:
+    """No column name twice."""
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        listed = ", ".join(repr(name) for name in repeated[:5]) + (", ..." if len(repeated) > 5 else "")
+        raise InputFileError(f"{path}: column name {listed} stands more than once in the header: rename all but one")

@@ -209,6 +209,9 @@ def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
             subsample=0.7, features_per_tree=0.7, features_per_level=0.7, features_per_node=0.7, **boosted
         ).fit(XM, SCORE),
     )
+    # Numbers that float32 cannot hold once they are scaled.
+    yield "boosting tiny", lambda: tw.GradientBoostingRegressor(**boosted).fit(X, SCORE * 1e-30)
+    yield "boosting float32", lambda: tw.GradientBoostingClassifier(**boosted).fit(X.astype(np.float32), THREE)
     yield "boosting goss", lambda: tw.GradientBoostingClassifier(sampling="gradient", **boosted).fit(XM, TWO)
     yield (
         "boosting interactions",

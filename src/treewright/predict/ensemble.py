@@ -15,7 +15,7 @@ from treewright.data.memory import check_fits
 from treewright.model.aggregation import answers_of, weighted_median
 from treewright.model.data import ModelData, boosted_parts
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.walks import empty_sums, reading_of
+from treewright.predict.walks import empty_sums, reading_of, sums_of
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
 
@@ -61,8 +61,8 @@ def combined(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) ->
         return answers_of(model, scores_of(model, matrix, n_jobs))
     if how.sorts:
         return _median(model, matrix, n_jobs)
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
-    sums = reading.sums(contents)
+    contents = contents_of(model)
+    sums = sums_of(model, contents, matrix, n_jobs)
     sums /= how.total(len(model.trees))
     if model.task == "regression" and not np.isfinite(sums).all():  # shares cannot be
         beyond = ~np.isfinite(sums)
@@ -78,7 +78,7 @@ def _mean_of_large(
     n_trees = len(model.trees)
     shift = n_trees.bit_length()
     small = tuple(np.ldexp(content, -shift) for content in contents)
-    mean = reading_of(model, matrix, n_jobs).sums(small) / n_trees
+    mean = sums_of(model, small, matrix, n_jobs) / n_trees
     largest = np.ldexp(np.finfo(np.float64).max, -shift)
     return np.ldexp(np.clip(mean, -largest, largest), shift)  # a rounding of the sum may have left the range
 

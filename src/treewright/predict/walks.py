@@ -265,10 +265,6 @@ class Reading(ABC):
         self.model, self.matrix, self.n_jobs = model, matrix, n_jobs
 
     @abstractmethod
-    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
-        """float64[n, k]: what the trees say, each times its weight, added up in their order."""
-
-    @abstractmethod
     def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
         """Add what the trees from ``first`` to before ``stop`` say, without weights."""
 
@@ -287,9 +283,6 @@ class _PackedReading(Reading):
     def __init__(self, packed: PackedTrees, model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> None:
         super().__init__(model, matrix, n_jobs)
         self.packed = packed
-
-    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
-        return packed_sums(self.packed, contents[0], self.matrix, self.n_jobs)
 
     def leaves(self) -> np.ndarray:
         return packed_leaves(self.packed, self.matrix, self.n_jobs)
@@ -330,15 +323,6 @@ class _PackedReading(Reading):
 class _ListedReading(Reading):
     """One tree after another, each for all rows."""
 
-    def sums(self, contents: tuple[np.ndarray, ...]) -> np.ndarray:
-        weights = self.model.aggregation.weights
-        sums = empty_sums(len(self.matrix), contents[0].shape[1])
-        with np.errstate(over="ignore", invalid="ignore"):
-            for tree in range(len(contents)):
-                answers = self.of_tree(tree, contents)
-                sums += answers if weights is None else answers * weights[tree]
-        return sums
-
     def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
         for tree in range(first, stop):
             sums += self.of_tree(tree, contents)
@@ -368,6 +352,19 @@ def reading_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> Read
     if isinstance(packed, PackedTrees):
         return _PackedReading(packed, model, matrix, n_jobs)
     return _ListedReading(model, matrix, n_jobs)
+
+
+def sums_of(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """float64[n, k]: what the trees say, each times its weight, added up in their order; perhaps beyond float64."""
+    packed = model.trees
+    if isinstance(packed, PackedTrees):  # not a `Reading`: of one row, each microsecond counts
+        return packed_sums(packed, contents[0], matrix, n_jobs)
+    weights, sums = model.aggregation.weights, empty_sums(len(matrix), contents[0].shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        for at, (tree, content) in enumerate(zip(model.trees, contents, strict=True)):
+            answers = answers_of_tree(model, tree, content, matrix, n_jobs)
+            sums += answers if weights is None else answers * weights[at]
+    return sums
 
 
 def answers_of_tree(

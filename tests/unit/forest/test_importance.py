@@ -11,8 +11,8 @@ import pytest
 import treewright as tw
 from treewright.estimators import forest as forest_importance
 from treewright.exceptions import DataError, ParameterError
-from treewright.forest import importance
 from treewright.forest.importance_table import Importances
+from treewright.predict import walks as ways
 
 N = 400
 KINDS = ("impurity", "debiased", "permutation")
@@ -157,8 +157,8 @@ def test_columns_that_no_tree_asks_cost_nothing(monkeypatch):
     table = {**TABLE, **{f"constant {at}": np.ones(N) for at in range(50)}}
     forest = tw.RandomForestClassifier(n_estimators=3, max_features=None).fit(table, LABELS)
     walks = []
-    walk = importance.leaf_rows_of_bins
-    monkeypatch.setattr(importance, "leaf_rows_of_bins", lambda *given: walks.append(given) or walk(*given))
+    walk = ways.leaf_rows_of_bins
+    monkeypatch.setattr(ways, "leaf_rows_of_bins", lambda *given: walks.append(given) or walk(*given))
     values = forest.importances("permutation").values
 
     assert len(walks) == 3 * (1 + 3)

@@ -124,12 +124,12 @@ def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, e
     """
     if len(hessian) == 0 and len(repeats) == 0:
         for row in range(begin, end):
-            words[row] = (np.int64(np.int32(np.rint(gradient[row] * gradient_scale))) << 32) + 1
+            words[row] = (np.int64(np.int32(np.rint(np.float64(gradient[row]) * gradient_scale))) << 32) + 1
         return
     has_hessian, weighs = len(hessian) > 0, len(repeats) > 0
     for row in range(begin, end):
-        high = np.int64(np.int32(np.rint(gradient[row] * gradient_scale)))
-        low = np.int64(np.int32(np.rint(hessian[row] * hessian_scale))) if has_hessian else np.int64(1)
+        high = np.int64(np.int32(np.rint(np.float64(gradient[row]) * gradient_scale)))
+        low = np.int64(np.int32(np.rint(np.float64(hessian[row]) * hessian_scale))) if has_hessian else np.int64(1)
         word = (high << 32) + low
         words[row] = word * np.int64(repeats[row]) if weighs else word
 
@@ -175,8 +175,8 @@ def leaf_sums(leaf_of, gradient, hessian, repeats, gradient_scale, hessian_scale
     for row in range(begin, end):
         leaf = np.uintp(leaf_of[row])
         times = np.int64(repeats[row]) if weighs else np.int64(1)
-        sums[leaf, 0] += np.int64(np.rint(gradient[row] * gradient_scale)) * times
-        sums[leaf, 1] += np.int64(np.rint(hessian[row] * hessian_scale)) * times if has_hessian else times
+        sums[leaf, 0] += np.int64(np.rint(np.float64(gradient[row]) * gradient_scale)) * times
+        sums[leaf, 1] += np.int64(np.rint(np.float64(hessian[row]) * hessian_scale)) * times if has_hessian else times
 
 
 @bare_kernel

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -99,10 +99,10 @@ class NeighborsModel:
     target_names: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    has_trees: ClassVar[bool] = False
-    is_single_tree: ClassVar[bool] = False
-    has_scores: ClassVar[bool] = False
-    has_rounds: ClassVar[bool] = False
+    has_trees = False  # without an annotation: it is no field
+    is_single_tree = False  # without an annotation: it is no field
+    has_scores = False  # without an annotation: it is no field
+    has_rounds = False  # without an annotation: it is no field
 
     @property
     def n_targets(self) -> int:

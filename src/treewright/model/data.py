@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -74,7 +74,7 @@ class ModelData:
     boosting: Boosting | None = None
     tree_weights: np.ndarray | None = None
 
-    has_trees: ClassVar[bool] = True
+    has_trees = True  # without an annotation: it is no field
 
     def __post_init__(self) -> None:
         given: Any = self.trees

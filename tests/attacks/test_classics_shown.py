@@ -287,9 +287,9 @@ def test_a_model_of_a_function_without_a_name_is_saved_and_predicts():
 
     model = loads(dumps(estimator.model_))
 
-    assert tw.model.Model.of(model).predict(WORDS).tolist() == estimator.predict(WORDS).tolist()
+    assert tw.Model.of(model).predict(WORDS).tolist() == estimator.predict(WORDS).tolist()
     with pytest.raises(ParameterError, match="function"):
-        tw.model.Model.of(model).audit(WORDS, LABELS)
+        tw.Model.of(model).audit(WORDS, LABELS)
 
 
 def test_threads_that_fit_and_audit_at_once_get_what_one_would():

@@ -146,7 +146,7 @@ class TestLevelsAndMissing:
         assert est.counterfactual({"size": "S"}, "large").row == {"size": "L"}
 
     def test_a_missing_cell_stays_where_it_goes_the_right_way(self, penguin_model):
-        model = tw.model.Model.of(penguin_model)
+        model = tw.Model.of(penguin_model)
         row = {"island": None, "flipper": None, "town": "A", "price": "$"}
 
         found = model.counterfactual(row, "Gentoo", owner="Model")
@@ -156,14 +156,14 @@ class TestLevelsAndMissing:
         assert all(change.after is not None for change in found.changes)
 
     def test_a_missing_cell_is_filled_in_where_it_goes_every_way(self, fractional_model):
-        model = tw.model.Model.of(fractional_model)
+        model = tw.Model.of(fractional_model)
         found = model.counterfactual({"x": None}, "no")
 
         assert str(found.changes[0]) == "x: missing -> at most 2.5"
         assert model.predict(found.table).tolist() == ["no"]
 
     def test_a_row_in_several_leaves_that_is_answered_so_stays(self, fractional_model):
-        model = tw.model.Model.of(fractional_model)
+        model = tw.Model.of(fractional_model)
 
         assert model.counterfactual({"x": None}, model.predict({"x": [None]})[0]).changes == ()
 
@@ -178,7 +178,7 @@ class TestLevelsAndMissing:
         assert "perhaps not the least change" in str(found)
         assert found.cost >= exact.cost
         for each in (exact, found):
-            assert tw.model.Model.of(surrogate_model).predict(each.table).tolist() == ["setosa"]
+            assert tw.Model.of(surrogate_model).predict(each.table).tolist() == ["setosa"]
 
     def test_a_level_that_fit_never_saw_may_stay(self):
         X = {"town": ["a", "b"] * 10, "x": list(range(20))}
@@ -246,7 +246,7 @@ class TestWhatItTakes:
     )
     def test_numbers_that_make_no_sense_are_refused(self, mean_model, options, told):
         with pytest.raises(ParameterError, match=told):
-            tw.model.Model.of(mean_model).counterfactual({"x": 1.0}, **options)
+            tw.Model.of(mean_model).counterfactual({"x": 1.0}, **options)
 
     def test_many_trees_have_no_one_leaf(self, iris):
         forest = tw.RandomForestClassifier(n_estimators=2, random_state=0).fit(*iris)
@@ -258,12 +258,12 @@ class TestWhatItTakes:
 
 class TestWords:
     def test_numbers_that_look_alike_are_told_apart(self, mean_model):
-        found = tw.model.Model.of(mean_model).counterfactual({"x": 0.30000000000000001}, at_least=7)
+        found = tw.Model.of(mean_model).counterfactual({"x": 0.30000000000000001}, at_least=7)
 
         assert found.changes[0].text == "x: 0.29999999999999999 -> more than 0.3"
 
     def test_a_change_of_level_names_all_that_will_do(self, golf_model):
-        model = tw.model.Model.of(golf_model)
+        model = tw.Model.of(golf_model)
         found = model.counterfactual({"outlook": "sunny", "temperature": "cool", "humidity": 95.0}, "yes")
 
         assert found.changes[0].text == "outlook: sunny -> overcast"
@@ -303,7 +303,7 @@ class TestLargeTrees:
         started = time.perf_counter()
         found = counterfactual(model, {"x": -1e9}, at_least=float(numbers[-1]))
         assert time.perf_counter() - started < 10
-        assert tw.model.Model.of(model).predict(found.table)[0] == numbers[-1]
+        assert tw.Model.of(model).predict(found.table)[0] == numbers[-1]
 
     def test_a_test_of_20_000_branches(self, chain_model):
         n = 20_000

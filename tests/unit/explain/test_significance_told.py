@@ -75,7 +75,7 @@ def test_a_leaf_for_another_reason_is_not_said_to_be_insignificant():
 def test_an_audit_of_a_file_with_a_limit_that_no_fit_writes_does_not_fail(stopped):
     for limit in ("0.1", 0.0, -1.0, 2.0, math.nan, [0.1]):
         facts = {**stopped.model_.facts, "parameters": {**stopped.model_.facts["parameters"], "max_p_value": limit}}
-        model = tw.model.Model(**{**vars(stopped.model_), "facts": facts})
+        model = tw.Model(**{**vars(stopped.model_), "facts": facts})
 
         assert "significant" not in model.audit(TABLE, CLASSES, node=2).leaf_reason
 

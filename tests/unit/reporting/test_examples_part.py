@@ -140,7 +140,7 @@ def test_the_part_is_json(fitted, judges):
 
 
 def test_levels_that_no_row_of_a_node_had_are_told(full_model):
-    est = tw.model.Model.of(full_model)
+    est = tw.Model.of(full_model)
     judged = judged_rows(est, None, {"x": [1.0], "city": ["Bonn"], "size": ["S"]}, ["no"])
     tree = tree_part(est)
 

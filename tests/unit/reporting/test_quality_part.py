@@ -13,6 +13,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import treewright as tw
 from treewright.core.confidence import wilson_interval
 from treewright.judge.uncertainty import rows_worth
+from treewright.model.aggregation import aggregation_of
 from treewright.reporting.judged import Judged, Options, judged_rows
 from treewright.reporting.quality import class_quality, number_quality, quality_parts
 from treewright.show.page.plain import plain
@@ -22,7 +23,10 @@ def classes(truth, shares, weights=None, *, labels=None, combine="mean"):
     """Rows whose predicted shares are given."""
     truth, shares = np.asarray(truth), np.asarray(shares, float)
     labels = np.arange(shares.shape[1]) if labels is None else np.array(labels)
-    model = SimpleNamespace(classes=(labels,), combine=combine, target_names=(), task="classification", facts={})
+    model = SimpleNamespace(
+        classes=(labels,), aggregation=aggregation_of(combine, None, None), has_trees=True, target_names=(),
+        task="classification", facts={},
+    )  # fmt: skip
     weights = np.ones(len(truth)) if weights is None else np.asarray(weights, float)
     judged = Judged(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
     judged.__dict__.update(shares=[shares], codes=shares.argmax(axis=1)[:, None])
@@ -32,7 +36,10 @@ def classes(truth, shares, weights=None, *, labels=None, combine="mean"):
 def numbers(truth, said, weights=None):
     """Rows whose predicted numbers are given."""
     truth, said = np.asarray(truth, float), np.asarray(said, float)
-    model = SimpleNamespace(classes=(), combine="mean", target_names=(), task="regression", facts={})
+    model = SimpleNamespace(
+        classes=(), aggregation=aggregation_of("mean", None, None), has_trees=True, target_names=(),
+        task="regression", facts={},
+    )  # fmt: skip
     weights = np.ones(len(truth)) if weights is None else np.asarray(weights, float)
     judged = Judged(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)
     judged.__dict__["numbers"] = said[:, None]

@@ -63,7 +63,7 @@ def test_the_table_of_trees_is_the_product_of_their_draws(weighing):
     weights = None if weighing is None else rng.integers(1, 4, N)
     forest = tw.RandomForestRegressor(n_estimators=12).fit(X, Y, sample_weight=weights)
     counts = np.array(counts_of(forest), float)
-    gram, n_draws = gram_of_draws(forest._past.draws, 12)
+    gram, n_draws = gram_of_draws(forest._trained.draws, 12)
 
     repeats = np.ones(N) if weights is None else weights
     assert np.allclose(gram, (counts / repeats) @ counts.T, rtol=1e-13)

@@ -14,12 +14,13 @@ import os
 import warnings
 from abc import ABC
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils._param_validation import InvalidParameterError
+from sklearn.utils._param_validation import HasMethods, Interval, InvalidParameterError, RealNotInt, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -29,7 +30,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
-from treewright.learn.params import CLASSES, NUMBERS, Task, parameters_of
+from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import make_dataset, train
 
@@ -62,6 +63,24 @@ def keep(estimator: Any, given: Mapping[str, Any]) -> None:
     for name, value in given.items():
         if name != "self":
             setattr(estimator, name, value)
+
+
+_SORTS = {"int": Integral, "real": Real, "share": RealNotInt}
+
+
+def _in_their_form(rule: Rule) -> Any:
+    """A rule as a constraint of scikit-learn."""
+    sort, *rest = rule.form
+    if sort == "interval":
+        number, low, high, closed = rest
+        return Interval(_SORTS[number], low, high, closed=closed)
+    if sort == "words":
+        return StrOptions(set(rest[0]))
+    if sort == "methods":
+        return HasMethods(list(rest[0]))
+    if sort == "callable":
+        return callable
+    return rest[0] if sort == "instance" else sort
 
 
 def _with_target(estimator: Estimator) -> bool:
@@ -102,6 +121,12 @@ class Estimator(BaseEstimator, ABC):
     def _parameters(self) -> dict[str, Any]:
         """As ``get_params``, which takes 120 us to find the names in the signature of ``__init__``."""
         return {name: getattr(self, name) for name in parameters_of(self._params_class(), self._task)}
+
+    @property
+    def _parameter_constraints(self) -> dict[str, list[Any]]:
+        """The rules as scikit-learn states its own: its checks of estimators read them here."""
+        known = parameters_of(self._params_class(), self._task)
+        return {name: [_in_their_form(rule) for rule in each.rules] for name, each in known.items()}
 
     def _check_parameters(self) -> Any:
         """The parameters as ``learn`` takes them, or what is wrong with them."""

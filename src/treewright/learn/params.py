@@ -54,19 +54,20 @@ class Rule(NamedTuple):
         The rule in words, as scikit-learn words its own: it follows "must be".
     accepts : callable
         From a value to whether it is allowed.
+    form : tuple
+        What sort of rule it is, and its numbers or words: for who states rules in a form of his own.
     """
 
     words: str
     accepts: Callable[[Any], bool]
+    form: tuple[Any, ...]
 
 
 _OPEN_LEFT = {"both": operator.ge, "left": operator.ge, "right": operator.gt, "neither": operator.gt}
 _OPEN_RIGHT = {"both": operator.le, "right": operator.le, "left": operator.lt, "neither": operator.lt}
 
 
-def _interval(
-    is_whole: bool, low: float | None, high: float | None, closed: str, is_number: Callable[[Any], bool]
-) -> Rule:
+def _interval(sort: str, low: float | None, high: float | None, closed: str, is_number: Callable[[Any], bool]) -> Rule:
     """A rule for numbers between two ends; nan is in no range."""
     above, below = _OPEN_LEFT[closed], _OPEN_RIGHT[closed]
 
@@ -76,44 +77,49 @@ def _interval(
     least, most = -np.inf if low is None else low, np.inf if high is None else high
     ends = ["-inf" if low is None else str(low), "inf" if high is None else str(high)]
     left, right = "[" if closed in ("left", "both") else "(", "]" if closed in ("right", "both") else ")"
-    return Rule(f"{'an int' if is_whole else 'a float'} in the range {left}{ends[0]}, {ends[1]}{right}", accepts)
+    form = ("interval", sort, low, high, closed)
+    return Rule(
+        f"{'an int' if sort == 'int' else 'a float'} in the range {left}{ends[0]}, {ends[1]}{right}", accepts, form
+    )
 
 
 def whole(low: int, high: int | None = None) -> Rule:
     """A whole number, True and False not being any."""
     closed = "left" if high is None else "both"
-    return _interval(True, low, high, closed, lambda value: isinstance(value, Integral) and not isinstance(value, bool))
+    return _interval(
+        "int", low, high, closed, lambda value: isinstance(value, Integral) and not isinstance(value, bool)
+    )
 
 
 def real(low: float | None, high: float | None, closed: str) -> Rule:
     """A float or a whole number."""
     return _interval(
-        False, low, high, closed,
+        "real", low, high, closed,
         lambda value: isinstance(value, Integral | float | np.floating) and not isinstance(value, bool),
     )  # fmt: skip
 
 
 def share(low: float, high: float, closed: str) -> Rule:
     """A float: 1 is a number of something, 1.0 all of it."""
-    return _interval(False, low, high, closed, lambda value: isinstance(value, float | np.floating))
+    return _interval("share", low, high, closed, lambda value: isinstance(value, float | np.floating))
 
 
 # The same for single trees and isolation forests, which have always taken what Python counts among the numbers: True is
 # 1.
 def any_whole(low: int) -> Rule:
     """A whole number, True being 1."""
-    return _interval(True, low, None, "left", lambda value: isinstance(value, Integral))
+    return _interval("int", low, None, "left", lambda value: isinstance(value, Integral))
 
 
 def any_real(low: float, high: float | None, closed: str) -> Rule:
     """Any real number, fractions included."""
-    return _interval(False, low, high, closed, lambda value: isinstance(value, Real))
+    return _interval("real", low, high, closed, lambda value: isinstance(value, Real))
 
 
 def any_share(low: float, high: float, closed: str) -> Rule:
     """Any real number that is not a whole one by type."""
     return _interval(
-        False, low, high, closed, lambda value: isinstance(value, Real) and not isinstance(value, Integral)
+        "share", low, high, closed, lambda value: isinstance(value, Real) and not isinstance(value, Integral)
     )
 
 
@@ -121,7 +127,7 @@ def words(*allowed: str) -> Rule:
     """One of some words; they are listed in alphabetical order, as a set has another order in every process."""
     known = frozenset(allowed)
     listed = "a str among {" + ", ".join(map(repr, sorted(known))) + "}"
-    return Rule(listed, lambda value: isinstance(value, str) and value in known)
+    return Rule(listed, lambda value: isinstance(value, str) and value in known, ("words", known))
 
 
 def instance(kind: type) -> Rule:
@@ -129,7 +135,7 @@ def instance(kind: type) -> Rule:
     plain_names: dict[type, str] = {Integral: "int"}
     own = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
     name = plain_names.get(kind, own)
-    return Rule(f"an instance of {name!r}", lambda value: isinstance(value, kind))
+    return Rule(f"an instance of {name!r}", lambda value: isinstance(value, kind), ("instance", kind))
 
 
 def _is_listed(value: Any) -> bool:
@@ -141,23 +147,26 @@ def methods(*names: str) -> Rule:
     quoted = [repr(name) for name in names]
     listed = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
     return Rule(
-        f"an object implementing {listed}", lambda value: all(callable(getattr(value, name, None)) for name in names)
+        f"an object implementing {listed}",
+        lambda value: all(callable(getattr(value, name, None)) for name in names),
+        ("methods", names),
     )
 
 
-NOTHING = Rule("None", lambda value: value is None)
-FUNCTION = Rule("a callable", callable)
-LISTED = Rule("an array-like", _is_listed)
+NOTHING = Rule("None", lambda value: value is None, (None,))
+FUNCTION = Rule("a callable", callable, ("callable",))
+LISTED = Rule("an array-like", _is_listed, ("array-like",))
 TEXT, MAPPING, LIST = instance(str), instance(dict), instance(list)
 THREADS = instance(Integral)
 _FLAG = (instance(bool), instance(np.bool_))
-FLAG = Rule(f"{_FLAG[0].words} or {_FLAG[1].words}", lambda value: isinstance(value, bool | np.bool_))
+FLAG = Rule(f"{_FLAG[0].words} or {_FLAG[1].words}", lambda value: isinstance(value, bool | np.bool_), ("boolean",))
 _LOUD = any_whole(0)
-VERBOSE = Rule(f"{_LOUD.words}, {FLAG.words}", lambda value: _LOUD.accepts(value) or FLAG.accepts(value))
-_SEED = _interval(True, 0, 2**32 - 1, "both", lambda value: isinstance(value, Integral))
+VERBOSE = Rule(f"{_LOUD.words}, {FLAG.words}", lambda value: _LOUD.accepts(value) or FLAG.accepts(value), ("verbose",))
+_SEED = _interval("int", 0, 2**32 - 1, "both", lambda value: isinstance(value, Integral))
 SEED = Rule(
     f"{_SEED.words}, an instance of 'numpy.random.mtrand.RandomState' or None",
     lambda value: value is None or isinstance(value, np.random.RandomState) or _SEED.accepts(value),
+    ("random_state",),
 )
 
 

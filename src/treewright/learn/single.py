@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
-from treewright.exceptions import ColumnError, ParameterError
+from treewright.exceptions import ColumnError, ParameterError, Phrase
 from treewright.grow.binned.grower import grow_binned
 from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
 from treewright.grow.by_node.policies import count_of, policy_of, problem_of
@@ -331,9 +331,12 @@ def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # 
     if numbers:
         others = f" (and {len(numbers) - 1} more)" if len(numbers) > 1 else ""
         raise ColumnError(
-            f"column {shown(numbers[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or "
-            f"nominal=[{shown(numbers[0])}] to make each number a level), or use C4.5 (C45Classifier), which cuts "
-            "numbers"
+            f"column {shown(numbers[0])}{others} is numeric, and ID3 only knows levels: discretise it (bins, or ",
+            Phrase(f"nominal=[{shown(numbers[0])}]", "setting", "nominal", shown(numbers[0])),
+            " to make each number a level), or use ",
+            Phrase("C4.5 (C45Classifier)", "algorithm", value="c45"),
+            ", which cuts numbers",
+            column=numbers[0],
         )
     if params.max_p_value is not None:
         dataset.warn_of_small_weights("max_p_value")

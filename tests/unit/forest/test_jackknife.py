@@ -133,7 +133,7 @@ def test_trees_that_leave_some_rows_out_never_tell_nothing_even_where_they_agree
 @pytest.mark.parametrize("exponent", [-1060, -600, 600, 1018])
 def test_the_unit_of_the_target_changes_nothing_but_the_unit(forest, exponent):
     """With answers that are few whole numbers, which denormal numbers hold too."""
-    model, draws = forest.model_, forest._past.draws
+    model, draws = forest.model_, forest._trained.draws
     value = np.round(model.trees.leaf_value.astype(np.float64))
     errors = []
     for unit in (0, exponent):

@@ -187,6 +187,10 @@ class BoostingParams(ColumnParams):
     verbose: int = stated(LOUDNESS)
     random_state: Any = stated(RANDOM_STATE)
 
+    def check_size(self, n_rows: int, n_columns: int) -> None:
+        """A byte a cell; rows in the order of their leaves, and scores, gradients and hessians."""
+        check_fits(n_rows * (n_columns + 8 + 32), f"boosting on {n_rows} rows x {n_columns} columns")
+
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
         if self.sampling == "gradient":
@@ -268,9 +272,7 @@ def train_boosting(
     """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
     if params.task == NUMBERS:
         params.warn_of_unused_numbers()
-    n, p = dataset.matrix.shape
-    # A byte a cell; rows in the order of their leaves, and scores, gradients and hessians.
-    check_fits(n * (p + 8 + 32), f"boosting on {n} rows x {p} columns")
+    params.check_size(*dataset.matrix.shape)
     began = perf_counter()
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed

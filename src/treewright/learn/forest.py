@@ -14,7 +14,9 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
+from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
+from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code
 from treewright.exceptions import DataError, ParameterError
@@ -57,7 +59,6 @@ from treewright.learn.settings import (
     binned_settings,
     columns_per_node,
     grow_settings,
-    refuse_beyond_memory,
     refuse_changed,
     seed_of,
 )
@@ -156,6 +157,12 @@ class ForestParams(ColumnParams):
         """What classes weigh on average over the trees: for the facts."""
         return "balanced" if self.class_weight == _PER_TREE else self.class_weight
 
+    def check_size(self, n_rows: int, n_columns: int) -> None:
+        """A byte a cell, for all and for the rows of the tree that each thread grows, with 40 bytes a row beside."""
+        refuse_too_many(int(self.n_estimators), n_columns)
+        needed = n_rows * (n_columns + 8 + resolve_jobs(self.n_jobs) * (n_columns + 48))
+        check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
+
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
         for name, is_set in (("oob_score", self.oob_score), ("max_samples", self.max_samples is not None)):
@@ -196,8 +203,7 @@ class ExtraTreesParams(ForestParams):
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
-    refuse_too_many(int(params.n_estimators), len(dataset.schema))
-    refuse_beyond_memory(dataset, n_threads, on_bins=True)
+    params.check_size(*dataset.matrix.shape)
     # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
     rows = replace(dataset, weights=dataset.sample_weight)
     with bar_where_nobody_listens(bool(params.verbose)):

@@ -32,6 +32,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from treewright.core.threads import resolve_jobs
+from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 
 if TYPE_CHECKING:
@@ -286,6 +288,9 @@ class Params:
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
 
+    def check_size(self, n_rows: int, n_columns: int) -> None:
+        """Refuse a table that could not be learned from in the memory there is, before anything is made of it."""
+
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse a target that the criterion has no meaning for."""
 
@@ -415,6 +420,12 @@ class ColumnParams(Params):
 @dataclass(frozen=True, kw_only=True)
 class TreeLimits(ColumnParams):
     """Where the growth of a single tree ends."""
+
+    def check_size(self, n_rows: int, n_columns: int) -> None:
+        """Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target."""
+        n_threads = min(resolve_jobs(self.n_jobs), n_columns)
+        needed = 4 * n_rows * n_columns + 24 * n_rows * (n_threads + 1)
+        check_fits(needed, f"growing on {n_rows} rows x {n_columns} columns")
 
     max_depth: int | None = param(
         None, any_whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"

@@ -16,7 +16,6 @@ import numpy as np
 
 from treewright.data.dataset import Dataset
 from treewright.data.matching import did_you_mean
-from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.target import Labels
 from treewright.exceptions import ParameterError
@@ -184,15 +183,3 @@ def refuse_changed(before: Mapping[str, Any], now: Mapping[str, Any], members: s
                 f"warm_start=True adds {members} of the same kind, but {name} is another than at the fit before: set "
                 "it back, or warm_start=False"
             )
-
-
-def refuse_beyond_memory(dataset: Dataset, n_threads: int, *, on_bins: bool) -> None:
-    """Refuse a table that would not fit in memory once it is sorted, or cut into bins."""
-    n, p = dataset.matrix.shape
-    if on_bins:
-        # A byte a cell, once for all and once for the rows of the tree that each thread grows, with 40 bytes a row
-        # beside.
-        check_fits(n * (p + 8 + n_threads * (p + 48)), f"growing on {n} rows x {p} columns")
-    else:
-        # Items of 4 bytes a cell; 24 bytes a row to sort a column on each thread, and about as much for the target.
-        check_fits(4 * n * p + 24 * n * (min(n_threads, p) + 1), f"growing on {n} rows x {p} columns")

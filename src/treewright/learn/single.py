@@ -49,7 +49,6 @@ from treewright.learn.settings import (
     columns_per_node,
     grow_settings,
     objective_of,
-    refuse_beyond_memory,
     seed_of,
 )
 from treewright.learn.suspicions import warn_of_suspicions
@@ -228,7 +227,7 @@ class ChaidParams(TreeLimits):
 
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; its parameters say by which algorithm."""
-    refuse_beyond_memory(dataset, n_threads, on_bins=False)
+    params.check_size(*dataset.matrix.shape)
     tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
     model = model_of(

@@ -121,6 +121,7 @@ def make_dataset(
         More rows or columns than a tree's integers can name.
     """
     schema, matrix = encoded_table(X, params)
+    params.check_size(*matrix.shape)
     if encode_target is not None:
         target = encode_target(y)
     else:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from treewright.model.aggregation import aggregation_of
 from treewright.reporting.judged import Judged, Options
 from treewright.reporting.quality import class_quality, number_quality
 from treewright.show.page.plain import json_for_script
@@ -18,7 +19,10 @@ WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])
 
 def judged(target, weights, **said):
     model = SimpleNamespace(
-        facts={}, combine="mean", classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else ()
+        facts={},
+        aggregation=aggregation_of("mean", None, None),
+        has_trees=True,
+        classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else (),
     )
     rows = Judged(model, None, None, None, np.empty((len(target), 0)), target[:, None], weights, None)
     rows.__dict__.update(said)

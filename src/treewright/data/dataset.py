@@ -51,6 +51,9 @@ class Dataset:
         Which of the given rows these are; None for all.
     cache : dict or None
         Sorted columns and bins, where they are kept for the next fit.
+    keeps_bins : bool
+        Whether bins stay those that the first fit cut, whatever rows weigh since: AdaBoost's rounds differ in nothing
+        but weights, and cutting anew for each would cost more than growing.
     """
 
     schema: Schema
@@ -61,6 +64,7 @@ class Dataset:
     class_factors: Factors | None = None
     kept: np.ndarray | None = None
     cache: dict[Hashable, Any] | None = None
+    keeps_bins: bool = False
 
     @property
     def target_array(self) -> np.ndarray:
@@ -105,12 +109,12 @@ class Dataset:
         kept = weights > 0
         return replace(given.take(kept), kept=kept)
 
-    def shared(self) -> Dataset:
+    def shared(self, *, keeps_bins: bool = False) -> Dataset:
         """The same rows, with a place to keep what is made of them for the next fit."""
-        return replace(self, cache={})
+        return replace(self, cache={}, keeps_bins=keeps_bins)
 
     def once(self, what: Hashable, make: Callable[[], Made]) -> Made:
-        """What was made of these rows before, or is made now."""
+        """What was made of these rows before, or is made now; ``what`` names all that it depends on beside the rows."""
         if self.cache is None:
             return make()
         if what not in self.cache:
@@ -125,7 +129,10 @@ class Dataset:
             bins = bins_of(self.matrix, self.schema, self.weights, max_bins=max_bins, n_threads=n_threads)
             return bins, bin_rows(bins, self.matrix, n_threads)
 
-        return self.once("bins", make)
+        if self.cache is None or self.keeps_bins or self.weights is None:
+            return self.once(("bins", max_bins), make)
+        weighed_by = blake2b(np.ascontiguousarray(self.weights).data, digest_size=16).digest()
+        return self.once(("bins", max_bins, weighed_by), make)
 
     def digest(self, bins: Bins, codes: np.ndarray) -> str:
         """The same for the same binned rows, targets and weights in the same order."""
@@ -179,7 +186,7 @@ def dataset_of(
     own = check_weights(sample_weight, len(matrix))
     factors = None
     if class_weight is not None and isinstance(target, Labels):
-        factors = class_factors(class_weight, target, own)
+        factors = factors_for(class_weight, target, own)
     weights = weighed(own, factors, target[0])
     if missing == "error":
         refuse_missing_at_fit(matrix, schema, weights)
@@ -190,7 +197,7 @@ def dataset_of(
     return replace(rows.take(kept), kept=kept)
 
 
-def class_factors(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
+def factors_for(class_weight: Any, target: Labels, weights: np.ndarray | None) -> Factors:
     """What each class weighs, per output.
 
     Raises

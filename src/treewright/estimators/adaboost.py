@@ -27,7 +27,7 @@ from treewright.boosting.adaboost import (
 )
 from treewright.core import notices
 from treewright.core.progress import compiling_told
-from treewright.data.dataset import class_factors
+from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
@@ -108,8 +108,10 @@ class OnEncodedTable(Fitting):
             base.set_params(class_weight=None)  # the rounds begin with the weights of the rows alone
         rows = base._dataset(plan.X, plan.y, base._check_parameters(), plan.weights)
         # Once: "balanced" by the weights of a round would take back what the round has learnt about a class.
-        factors = None if class_weight is None else class_factors(class_weight, rows.target, rows.weights)
-        self._rows = replace(rows, weights=None, sample_weight=None, class_factors=factors, kept=None).shared()
+        factors = None if class_weight is None else factors_for(class_weight, rows.target, rows.weights)
+        self._rows = replace(rows, weights=None, sample_weight=None, class_factors=factors, kept=None).shared(
+            keeps_bins=True
+        )
 
     def fit(self, member: int, weights: RowWeights) -> Any:
         """As ``Fitting.fit``."""

@@ -76,6 +76,7 @@ class Forest(Estimator):
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         if trained is self.__dict__.get("_trained"):
             return  # a warm start that added no tree
+        estimates = self._out_of_bag(dataset, trained)  # first, as a score of the user's own may fail
         super()._keep(dataset, params, trained)
         self._trained = replace(trained, cells=None)
         cells = trained.cells
@@ -85,43 +86,40 @@ class Forest(Estimator):
             cells = cells.copy() if cells is dataset.matrix else cells
             own = None if dataset.sample_weight is None else dataset.sample_weight.copy()
             self._kept_rows = KeptRows(cells, dataset.target_array.copy(), dataset.weights, own)
-        self._keep_out_of_bag(dataset, trained)
-
-    def _keep_out_of_bag(self, dataset: Dataset, trained: Trained) -> None:
-        """Keep the out-of-bag estimates under scikit-learn's names, or forget those of an earlier fit."""
+        # Under scikit-learn's names; those of an earlier fit are forgotten.
         name = "oob_decision_function_" if self._task == CLASSES else "oob_prediction_"
         self.__dict__.pop("oob_score_", None)
         self.__dict__.pop(name, None)
+        if estimates is not None:
+            self.__dict__[name], self.oob_score_ = self._shaped(estimates[0]), estimates[1]
+
+    def _out_of_bag(self, dataset: Dataset, trained: Trained) -> tuple[np.ndarray, float] | None:
+        """What the trees predict of the rows that they left out, nan where none did; and how good that is."""
         votes, draws = trained.votes, trained.draws
         if votes is None or draws is None:
-            return
+            return None
         means = mean_votes(votes, expected_draws(len(dataset), draws.n_draws, dataset.sample_weight))
         left_out = votes.n_votes > 0
-        self.oob_score_ = np.nan
+        score = np.nan
         if left_out.any():
-            true, predicted = dataset.target_array[left_out], self._predicted(means[left_out])
+            true, predicted = dataset.target_array[left_out], self._predicted(means[left_out], votes.n_classes)
             if callable(self.oob_score):
-                self.oob_score_ = asked(self.oob_score, self._as_given(true), self._as_given(predicted))
+                given = [_as_given(rows, dataset.classes) for rows in (true, predicted)]
+                score = asked(self.oob_score, *given)
             else:
                 weights = None if dataset.sample_weight is None else dataset.sample_weight[left_out]
-                self.oob_score_ = self._score_of(true, predicted, weights)
+                score = self._score_of(true, predicted, weights)
         if dataset.kept is not None:
             of_given = np.full((len(dataset.kept), means.shape[1]), np.nan)
             of_given[dataset.kept] = means
             means = of_given
-        self.__dict__[name] = self._shaped(means)
+        return means, score
 
-    def _predicted(self, means: np.ndarray) -> np.ndarray:
+    def _predicted(self, means: np.ndarray, n_classes: tuple[int, ...]) -> np.ndarray:
         """Means of the trees as predictions, codes or numbers: [n, n_outputs]."""
         if self._task == NUMBERS:
             return means
-        return np.stack([means[:, columns].argmax(axis=1) for columns in output_columns(self.model_.n_classes)], axis=1)
-
-    def _as_given(self, rows: np.ndarray) -> np.ndarray:
-        """Codes or numbers [n, n_outputs] as the user gives them: [n], or [n, n_outputs]."""
-        if self._task == CLASSES:
-            rows = np.stack([labels.take(rows[:, at]) for at, labels in enumerate(self.model_.classes)], axis=1)
-        return rows[:, 0] if rows.shape[1] == 1 else rows
+        return np.stack([means[:, columns].argmax(axis=1) for columns in output_columns(n_classes)], axis=1)
 
     def _score_of(self, true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
         """How good predictions are, codes or numbers [n, n_outputs], as ``score`` says."""
@@ -339,7 +337,7 @@ class Forest(Estimator):
         if not left.any():
             return np.nan, np.nan, 0
         means = mean_votes(Votes(votes.sums[left], votes.n_votes[left], votes.n_classes, votes.scale))
-        true, predicted = kept.target[left], self._predicted(means)
+        true, predicted = kept.target[left], self._predicted(means, votes.n_classes)
         own = None if kept.own is None else kept.own[left]
         score = self._score_of(true, predicted, own)
         if votes.n_classes:
@@ -552,6 +550,13 @@ class Forest(Estimator):
             ``level`` is out of range, or the forest was not fitted with ``quantiles=True``.
         """
         return self._fitted().predict_interval(X, level, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+
+def _as_given(rows: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Codes or numbers [n, n_outputs] as the user gives them: [n], or [n, n_outputs]."""
+    if classes:
+        rows = np.stack([labels.take(rows[:, at]) for at, labels in enumerate(classes)], axis=1)
+    return rows[:, 0] if rows.shape[1] == 1 else rows
 
 
 class SamplesOf(Sequence[np.ndarray]):

@@ -272,7 +272,6 @@ def train_boosting(
     """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
     if params.task == NUMBERS:
         params.warn_of_unused_numbers()
-    params.check_size(*dataset.matrix.shape)
     began = perf_counter()
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed
@@ -532,7 +531,7 @@ def _named_in_errors(named: str) -> Iterator[None]:
     try:
         yield
     except TreewrightError as error:
-        raise type(error)(f"{named}{error}") from None
+        raise error.worded(str, named) from None
 
 
 def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> None:

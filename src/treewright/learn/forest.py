@@ -203,7 +203,6 @@ class ExtraTreesParams(ForestParams):
 
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
-    params.check_size(*dataset.matrix.shape)
     # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
     rows = replace(dataset, weights=dataset.sample_weight)
     with bar_where_nobody_listens(bool(params.verbose)):

@@ -181,9 +181,10 @@ class Parameter:
 
     Attributes
     ----------
-    default : Any, or dict from task to default
+    default : Any
+        A value, or a pair of them, one per task (`by_task`); `default_of` tells which.
     rules : tuple of Rule
-        One of them must accept a value.
+        One of them must accept a value; a pair of rules is given by `by_task` too.
     help : str
         What it does, in a line.
     unit : str
@@ -279,11 +280,9 @@ class Params:
         for name, each in known.items():
             value = getattr(self, name)
             if not any(rule.accepts(value) for rule in each.rules):
-                error = ParameterError(
-                    f"The {name!r} parameter of {owner} must be {each.range}. Got {value!r} instead."
+                raise ParameterError(
+                    f"The {name!r} parameter of {owner} must be {each.range}. Got {value!r} instead.", parameter=name
                 )
-                error.parameter = name
-                raise error
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""

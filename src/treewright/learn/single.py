@@ -227,7 +227,6 @@ class ChaidParams(TreeLimits):
 
 def train_tree(dataset: Dataset, params: Any, n_threads: int) -> Trained:
     """Grow and prune one tree; its parameters say by which algorithm."""
-    params.check_size(*dataset.matrix.shape)
     tree, trace = _GROWERS[type(params)](dataset, params, n_threads)
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, int(tree.feature[0]))
     model = model_of(
@@ -265,7 +264,8 @@ def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) 
     objective, columns = objective_of(dataset, params.criterion_name), None
     if dataset.cache is not None:
         targets = objective.sorted_targets()
-        columns = dataset.once("columns", lambda: presort(dataset.matrix, dataset.schema, targets, settings))
+        what = ("columns", len(targets) > 0, settings.monotone)
+        columns = dataset.once(what, lambda: presort(dataset.matrix, dataset.schema, targets, settings))
         columns = columns._replace(order=columns.order.copy())  # growing puts the order in another order
     return grow(dataset.matrix, dataset.schema, objective, settings, columns)
 

@@ -21,10 +21,10 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of
 from treewright.data.encoder import encode_fit
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
-from treewright.exceptions import TARGET, DataError, TooLargeError, first_row
+from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeError, first_row
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
-from treewright.learn.params import CLASSES
+from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.suspicions import warn_of_text
 from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
@@ -157,7 +157,8 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
     Parameters
     ----------
     dataset : Dataset
-        As `make_dataset` makes it of the same parameters.
+        As `make_dataset` makes it of the same parameters, or of others that say the same of columns, classes and
+        missing cells: what these mean for the rows is settled in the dataset.
     params : Params
         Their class says which algorithm learns: ``TreeParams``, ``ForestParams``, ``BoostingParams`` ...
     start : Trained, optional
@@ -173,7 +174,8 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
     Raises
     ------
     ParameterError
-        Parameters that have no meaning for this table or target; or a ``start`` from other rows or parameters.
+        Parameters that have no meaning for this table or target; or a ``start`` of another algorithm, or from other
+        rows or parameters.
     DataError
         A target outside the domain of the criterion or loss.
     TooLargeError
@@ -189,7 +191,17 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
     """
     from treewright.learn.registry import learner_of
 
+    held = CLASSES if dataset.classes else NUMBERS
+    if params.task != held and dataset.n_outputs:
+        raise ParameterError(
+            f"task={params.task!r}, and the target of the dataset is for {held}: make both of the same task"
+        )
     if start is not None:
+        if start.warm_start is None or start.model.facts.get("algorithm") != params.algorithm_name:
+            raise ParameterError(
+                f"start is no fit of {params.algorithm_name} that trees could join: give one of the same algorithm, or "
+                "none"
+            )
         options["start"] = start
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
     return trained

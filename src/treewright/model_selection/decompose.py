@@ -296,7 +296,7 @@ def _target(encode: Callable[[Any], Any], values: Any, m: int, what: str) -> Any
     try:
         target = encode(values)
     except DataError as error:
-        raise type(error)(f"{what}: {error}") from None
+        raise error.worded(str, f"{what}: ") from None
     n = len(target.codes if isinstance(target, Labels) else target.values)
     if n != m:
         raise DataError(f"X_test has {m} rows and {what} has {n}: give one for each row")

@@ -458,3 +458,19 @@ def test_out_of_bag_attributes_of_an_earlier_fit_are_forgotten(iris):
 
     assert not hasattr(forest, "oob_score_")
     assert not hasattr(forest, "oob_decision_function_")
+
+
+def test_a_score_of_the_users_own_that_fails_leaves_the_fit_before_as_it_was():
+    table, labels = np.arange(40.0).reshape(-1, 1), np.arange(40) > 20
+    forest = tw.RandomForestClassifier(40, oob_score=True).fit(table, labels)
+    before, score = forest.model_, forest.oob_score_
+
+    def failing(true, predicted):
+        raise ArithmeticError("no score today")
+
+    with pytest.raises(ArithmeticError):
+        forest.set_params(oob_score=failing, max_depth=1).fit(table, ~labels)
+
+    assert forest.model_ is before
+    assert forest.oob_score_ == score
+    assert forest.classes_.tolist() == [False, True]

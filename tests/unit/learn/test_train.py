@@ -54,7 +54,7 @@ def test_one_dataset_serves_many_fits(tmp_path):
         train(make_dataset(TABLE, LABELS, params), params).model, tmp_path / "b"
     )
     assert second.model.trees[0].max_depth == 2
-    assert set(dataset.cache) == {"bins"}
+    assert set(dataset.cache) == {("bins", 255)}
 
 
 def test_a_sorted_order_that_is_kept_is_not_spent_by_the_first_fit(tmp_path):
@@ -122,3 +122,51 @@ def test_rows_of_weight_zero_are_left_out_and_said():
 
     assert len(dataset) == 35
     assert dataset.kept.tolist() == [False] + [True] * 35
+
+
+def test_what_a_dataset_keeps_serves_no_fit_that_needs_other_bins_or_orders(tmp_path):
+    numbers = {"task": "regression"}
+    fits = [
+        TreeParams(splitter="hist", **numbers), TreeParams(splitter="hist", max_bins=3, **numbers),
+        TreeParams(**numbers), TreeParams(criterion="absolute_error", **numbers),
+        TreeParams(monotonic_cst={"size": 1}, **numbers), TreeParams(**numbers),
+        ForestParams(n_estimators=2, bootstrap=False, **numbers),
+    ]  # fmt: skip
+    target, weights = np.arange(36) % 7 * 1.5, np.arange(1.0, 37.0)
+    shared = make_dataset(TABLE, target, fits[0], weights).shared()
+
+    for at, params in enumerate(fits):
+        alone = train(make_dataset(TABLE, target, params, weights), params)
+
+        assert saved(train(shared, params).model, tmp_path / "a") == saved(alone.model, tmp_path / "b"), at
+
+
+def test_a_forest_cuts_its_bins_by_the_weights_of_rows_and_a_tree_by_those_of_classes_too(tmp_path):
+    tree, forest = (
+        TreeParams(splitter="hist", max_bins=4, class_weight="balanced"),
+        ForestParams(n_estimators=2, max_bins=4, class_weight="balanced"),
+    )
+    labels, weights = ["a"] * 30 + ["b"] * 6, np.ones(36)
+    shared = make_dataset(TABLE, labels, tree, weights).shared()
+    train(shared, tree)
+
+    alone = train(make_dataset(TABLE, labels, forest, weights), forest)
+
+    assert saved(train(shared, forest).model, tmp_path / "a") == saved(alone.model, tmp_path / "b")
+
+
+def test_a_dataset_of_the_other_task_is_refused():
+    dataset = make_dataset(TABLE, LABELS, TreeParams())
+
+    with pytest.raises(ParameterError, match="task='regression', and the target of the dataset is for classification"):
+        train(dataset, TreeParams(task="regression"))
+
+
+@pytest.mark.parametrize(
+    "started", [TreeParams(), BoostingParams(n_estimators=1, min_samples_leaf=2)], ids=["tree", "boosting"]
+)
+def test_a_start_of_another_algorithm_is_refused(started):
+    dataset = make_dataset(TABLE, LABELS, started)
+
+    with pytest.raises(ParameterError, match="start is no fit of random_forest"):
+        train(dataset, ForestParams(n_estimators=2), start=train(dataset, started))

@@ -323,7 +323,7 @@ INTERRUPTED = """
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals between threads on this system")
 def test_ctrl_c_stops_the_members_and_leaves_the_old_ones():
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], capture_output=True, text=True, timeout=250, check=False
     )
 
     assert re.fullmatch(r"stopped True\n4\n", done.stdout), done.stderr[-2000:]

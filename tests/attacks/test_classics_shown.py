@@ -348,7 +348,7 @@ SURROUNDINGS = """
 def test_an_interrupt_or_a_fork_leaves_the_process_sane_and_the_estimator_as_it_was():
     command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", textwrap.dedent(SURROUNDINGS)]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=250, check=False)
 
     assert (done.returncode, done.stdout.strip()) == (0, "sane"), done.stderr[-2000:]
 

@@ -560,7 +560,7 @@ def test_ctrl_c_during_compare_is_one_line_exit_code_130_and_no_files(tmp_path):
     assert started.stdout.readline() == "ready\n"
     time.sleep(1.5)
     started.send_signal(signal.SIGINT)
-    out, err = started.communicate(timeout=100)
+    out, err = started.communicate(timeout=250)
 
     assert started.returncode == 130
     assert out == ""

@@ -52,7 +52,7 @@ FITS = """
 """
 
 
-def lines_of(script, *words, timeout=100, **changes):
+def lines_of(script, *words, timeout=250, **changes):
     """Run a script after FITS in a process of its own; what it printed."""
     done = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(FITS) + textwrap.dedent(script), *words],
@@ -183,7 +183,7 @@ def table(tmp_path):
 def test_ctrl_c_during_an_import_of_the_command_is_one_line_and_exit_code_130(table, module):
     done = subprocess.run(
         [sys.executable, "-c", AT_AN_IMPORT, module, "fit", str(table), "--target", "y"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=250, check=False,
     )  # fmt: skip
 
     assert done.stderr.splitlines() == [STOPPED]

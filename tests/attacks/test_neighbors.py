@@ -353,7 +353,7 @@ STOPPED = """
 def test_ctrl_c_ends_a_search_and_leaves_the_model_usable(metric):
     run = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(STOPPED), metric],
-        env=dict(os.environ), capture_output=True, text=True, timeout=100, check=False,
+        env=dict(os.environ), capture_output=True, text=True, timeout=250, check=False,
     )  # fmt: skip
 
     assert run.returncode == 0, run.stderr[-2000:]

@@ -21,7 +21,7 @@ import treewright as tw
 SOURCES = Path(tw.__file__).parent
 
 
-def run_script(script, *options, timeout=60, **changes):
+def run_script(script, *options, timeout=250, **changes):
     """Run a script in a process of its own; what it printed."""
     told = {name: value for name, value in {**os.environ, **changes}.items() if value is not None}
     command = [sys.executable, *options, "-c", textwrap.dedent(script)]
@@ -134,7 +134,7 @@ def test_pools_of_processes_fit_after_their_parent_did(method, tmp_path):
 
     done = subprocess.run(
         [sys.executable, "-W", "ignore::DeprecationWarning", str(script), method],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=250, check=False,
     )  # fmt: skip
 
     assert done.stdout.strip() == "True", done.stderr

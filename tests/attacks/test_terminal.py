@@ -102,7 +102,7 @@ def shell():
         surroundings = {**os.environ, "PYTHONPATH": str(Path(tw.__file__).parents[1])}
         command = f"{sys.executable} -m treewright"
         return subprocess.run(["bash", "-c", line.replace("TREEWRIGHT", command)], cwd=folder, capture_output=True,
-                              text=True, encoding="utf-8", timeout=100, check=False, env=surroundings)  # fmt: skip
+                              text=True, encoding="utf-8", timeout=250, check=False, env=surroundings)  # fmt: skip
 
     return run
 

@@ -242,7 +242,7 @@ def test_ctrl_c_is_one_line_exit_code_130_and_no_files(tmp_path, surroundings):
     )
     time.sleep(4)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=250)
 
     assert process.returncode == 130
     assert out == ""

@@ -226,7 +226,7 @@ def test_ctrl_c_while_the_report_is_made_says_what_is_there(penguins, tmp_path, 
     )
     words = ["fit", str(penguins), "--target", "species", "--out", "m.tw", "--report", "r.html"]
     done = subprocess.run([sys.executable, "-c", script, *words], capture_output=True, text=True, check=False,
-                          cwd=tmp_path, env=surroundings, timeout=100)  # fmt: skip
+                          cwd=tmp_path, env=surroundings, timeout=250)  # fmt: skip
 
     assert done.returncode == 130
     assert done.stderr.splitlines()[-1] == "treewright: stopped by Ctrl-C; wrote m.tw (model)"

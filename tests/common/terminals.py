@@ -63,5 +63,5 @@ def run_on_pty(*words, columns=80, surroundings=None, **environ):
         os.close(ours)
         assert process.stderr is not None
         errors = process.stderr.read()
-        assert process.wait(timeout=100) == 0, errors
+        assert process.wait(timeout=250) == 0, errors
     return said.decode("utf-8").replace("\r\n", "\n")

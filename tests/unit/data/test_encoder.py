@@ -130,7 +130,7 @@ def test_arrays_dicts_and_lists_load_no_table_library() -> None:
         "print(sorted(heavy & set(sys.modules)))"
     )
 
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=250)
 
     assert found.stdout.strip() == "[]"
 

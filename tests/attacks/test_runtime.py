@@ -243,6 +243,23 @@ def test_switches_of_the_process_change_nothing(before, options):
     assert run_script(SURROUNDINGS.format(before=before), *options) == ["True"]
 
 
+@pytest.mark.parametrize("option", ["-O", "-OO"])
+def test_what_was_compiled_serves_whatever_the_switches(option):
+    """``-OO`` changes bytecode, which Numba takes for another kernel."""
+    script = """
+        import gc
+        from numba.core.dispatcher import Dispatcher
+        import treewright as tw
+
+        tw.DecisionTreeClassifier().fit([[1.0], [2.0], [3.0]], [0, 1, 1])
+        kernels = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+        print(sum(sum(kernel.stats.cache_hits.values()) for kernel in kernels) > 0)
+        print(sum(sum(kernel.stats.cache_misses.values()) for kernel in kernels))
+    """
+    run_script(script)
+    assert run_script(script, option) == ["True", "0"]
+
+
 def test_a_small_recursion_limit_is_enough_for_a_deep_tree():
     script = """
         import io, sys

@@ -30,17 +30,67 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 MARK = "--- the end of block {} ---"
+# A command runs in a copy of the page's process, where there are such copies: everything is imported there already,
+# which is most of a command's time. Its arguments, streams, exit code and rules for warnings are a process's own.
 RUN_COMMAND = """\
+import importlib
+import os
 import subprocess
 import sys
+import warnings
+from pathlib import Path
+
+OWN_RULES = [("default", DeprecationWarning, "__main__"), *[("ignore", each, "") for each in (
+    DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)]]
 
 
 def run_command(words, code):
-    stderr = subprocess.STDOUT if code else subprocess.PIPE
     sys.stdout.flush()
-    done = subprocess.run([sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8")
-    print(done.stdout, end="")
-    assert done.returncode == code, (words, done.returncode, done.stdout, done.stderr)
+    if hasattr(os, "fork"):
+        printed, returncode = run_in_copy(words, merged=code != 0)
+    else:
+        stderr = subprocess.STDOUT if code else subprocess.PIPE
+        done = subprocess.run([sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8")
+        printed, returncode = done.stdout, done.returncode
+    print(printed, end="")
+    assert returncode == code, (words, returncode, printed)
+
+
+def run_in_copy(words, merged):
+    import treewright
+
+    for name in treewright.__all__:
+        getattr(treewright, name)
+    for verb in ("compare", "evaluate", "fit", "predict", "prune", "report", "show"):
+        importlib.import_module(f"treewright.cli.{verb}")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.dup2(writing, 1)
+        os.dup2(writing if merged else os.open(os.devnull, os.O_WRONLY), 2)
+        os.close(reading)
+        os._exit(exit_code_of(words))
+    os.close(writing)
+    with open(reading, encoding="utf-8") as lines:
+        printed = lines.read()
+    return printed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def exit_code_of(words):
+    warnings.resetwarnings()
+    for action, category, module in reversed(OWN_RULES):
+        warnings.filterwarnings(action, category=category, module=module)
+    sys.argv = list(words)
+    try:
+        importlib.import_module(f"{words[0]}.__main__").main()
+    except SystemExit as end:
+        return end.code or 0
+    except BaseException:
+        return 70
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    return 0
 """
 
 

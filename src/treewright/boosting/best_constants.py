@@ -359,7 +359,10 @@ def weight_below(left: np.ndarray, amounts: np.ndarray, pivot: float) -> tuple[n
 
 @bare_inner_kernel
 def keep(left: np.ndarray, amounts: np.ndarray, pivot: float, lower: bool) -> np.int64:
-    """Move what lies below the pivot, or above it, to the front of ``left`` float64[m]; returns how many these are."""
+    """Move what lies below the pivot, or above it, to the front; returns how many these are.
+
+    ``left`` float64[m], ``amounts`` int64[m] or empty.
+    """
     kept = np.int64(0)
     for i in range(left.shape[0]):
         number = left[i]

@@ -19,6 +19,7 @@ from treewright.learn.registry import Algorithm
 
 if TYPE_CHECKING:
     from treewright.cli.request import FitRequest
+    from treewright.learn.params import Parameter
 
 __all__ = [
     "ALGORITHMS",
@@ -125,15 +126,24 @@ def _check_isolation(request: FitRequest) -> None:
 # --- estimators and their parameters
 
 
-def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Any]:
-    """The parameters that ``--set`` can name, with their defaults."""
-    known: dict[str, Any] = _class_of(request.algorithm, request, is_classification)().get_params(deep=False)
+def known_parameters(request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
+    """The parameters that ``--set`` can name."""
+    known = dict(_parameters_of(request.algorithm, request, is_classification))
     if ALGORITHMS[request.algorithm].of_members:
-        base = _base_of(request, is_classification).get_params()
+        base = _algorithm_of_members(request.settings) or "cart"
         # Threads and seeds are those of the whole; a trace is of one fit.
         without = {*OWN_OPTION, "grow_trace"}
-        known |= {f"{_OF_BASE}{name}": value for name, value in base.items() if name not in without}
+        of_base = _parameters_of(base, request, is_classification)
+        known |= {f"{_OF_BASE}{name}": each for name, each in of_base.items() if name not in without}
     return known
+
+
+def _parameters_of(algorithm: str, request: FitRequest, is_classification: bool) -> dict[str, Parameter]:
+    """The parameters of an algorithm for a kind of target, which it must be able to predict."""
+    from treewright.learn.params import CLASSES, NUMBERS, parameters_of
+
+    _estimator_name(algorithm, request, is_classification)
+    return parameters_of(ALGORITHMS[algorithm].params_class(), CLASSES if is_classification else NUMBERS)
 
 
 def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]:
@@ -206,6 +216,11 @@ def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> A
     """The estimator of an algorithm."""
     import treewright
 
+    return getattr(treewright, _estimator_name(algorithm, request, is_classification))
+
+
+def _estimator_name(algorithm: str, request: FitRequest, is_classification: bool) -> str:
+    """The name of the estimator of an algorithm; a refusal where it does not predict such a target."""
     found = ALGORITHMS[algorithm]
     name = found.classifier if is_classification else found.regressor
     if name is None:
@@ -214,7 +229,7 @@ def _class_of(algorithm: str, request: FitRequest, is_classification: bool) -> A
             f"--algorithm {algorithm} predicts classes, and target {printable(request.target)} holds numbers: "
             f"use one of {able}, or --task classification"
         )
-    return getattr(treewright, name)
+    return name
 
 
 # --- what --set says

@@ -28,6 +28,7 @@ from treewright.cli.options import (
     Numeric,
     Ordinal,
     OutText,
+    ParameterForm,
     PruneSettings,
     Seed,
     Separator,
@@ -644,6 +645,21 @@ def compare(
                 out=out,
             )
         )
+
+
+@app.command()
+def parameters(
+    algorithm: Annotated[
+        str | None,
+        typer.Argument(metavar="[ALGORITHM]", help="As for fit --algorithm; all of them where none is named."),
+    ] = None,
+    form: Annotated[ParameterForm, typer.Option("--format", help="As text, Markdown or JSON.")] = ParameterForm.text,
+) -> None:
+    """List what --set takes for an algorithm: names, defaults, values, units and meaning."""
+    with refusals():
+        from treewright.cli.parameters import run_parameters
+
+        run_parameters(algorithm, form.value)
 
 
 @app.command()

@@ -234,8 +234,10 @@ def _run_isolation(request: FitRequest) -> None:
     """Fit an isolation forest on all rows, show and save it."""
     check_options(request)
     import treewright
+    from treewright.learn.isolation import IsolationParams
+    from treewright.learn.params import parameters_of
 
-    settings: dict[str, Any] = dict(parse_settings(request.settings, treewright.IsolationForest().get_params()))
+    settings = parse_settings(request.settings, parameters_of(IsolationParams))
     treewright.IsolationForest(**settings)._check_parameters()
     check_output(request.out, request.force)
     required = [request.weight] if request.weight else []

@@ -36,6 +36,14 @@ class TaskName(StrEnum):
     regression = "regression"
 
 
+class ParameterForm(StrEnum):
+    """How parameters are listed."""
+
+    text = "text"
+    markdown = "markdown"
+    json = "json"
+
+
 class UnseenName(StrEnum):
     """What a level that fit never saw is taken for."""
 
@@ -95,7 +103,11 @@ TaskChoice = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="A parameter, such as max_depth=4; may be repeated."),
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter, such as max_depth=4; may be repeated. `treewright parameters` lists them.",
+    ),
 ]
 PruneSettings = Annotated[
     list[str] | None,

@@ -256,6 +256,16 @@ class _KernelCache(caching.FunctionCache):
         self.turn = _Turn(place / f"{self._impl.filename_base}.lock")
         self.enable()
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """What tells one compiled form from another: arguments and processor.
+
+        The folder stands for the sources. Numba's own key holds the bytecode, which ``python -OO`` changes by leaving
+        out docstrings: everything was compiled a second time.
+        """
+        if self._py_func.__module__.startswith("treewright."):
+            return sig, codegen.magic_tuple()
+        return super()._index_key(sig, codegen)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = self._load(sig, target_context)
         if found is None:

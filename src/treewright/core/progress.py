@@ -115,7 +115,7 @@ def without(what: str) -> Iterator[None]:
 
 
 @contextmanager
-def compiling_told() -> Iterator[None]:
+def compiling_announced() -> Iterator[None]:
     """Say once, to a person at a terminal, that kernels are compiled while the block runs and nobody listens.
 
     A fit is one such block; fits inside it say nothing more. Only the main thread speaks: of fits side by side each
@@ -123,7 +123,7 @@ def compiling_told() -> Iterator[None]:
 
     Examples
     --------
-    >>> with compiling_told():
+    >>> with compiling_announced():
     ...     report(0.0, COMPILING)
     """
     is_main = threading.current_thread() is threading.main_thread()

@@ -52,7 +52,7 @@ class BinTables(NamedTuple):
 
 @inner_kernel
 def _search_on_grid(tables: BinTables, column: int, m: int, cells: np.ndarray, place: np.ndarray) -> None:
-    """Write to ``place`` uint64 how many cuts lie below each of ``m`` ``cells`` float64; 0 for a missing one."""
+    """Write to ``place`` uint64[>= m] how many cuts lie below each of ``m`` ``cells`` float64[>= m]; 0 if missing."""
     first, grid_start, n_looks = tables.columns[column, 1], tables.columns[column, 2], tables.columns[column, 3]
     line = tables.numbers[first : first + _LINE]
     origin, scale, last = line[0], line[1], line[2]

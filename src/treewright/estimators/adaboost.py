@@ -26,7 +26,7 @@ from treewright.boosting.adaboost import (
     judge_numbers,
 )
 from treewright.core import notices
-from treewright.core.progress import compiling_told
+from treewright.core.progress import compiling_announced
 from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
@@ -260,7 +260,7 @@ class AdaBoost(Members):
         plan = AdaBoostSettings(
             base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads
         )  # fmt: skip
-        with compiling_told():
+        with compiling_announced():
             boosted = self._boost(plan, begin)
         self._keep_members(boosted, now, base, target, n_rows, params)
         return self

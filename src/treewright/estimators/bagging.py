@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
-from treewright.core.progress import compiling_told
+from treewright.core.progress import compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
@@ -81,7 +81,7 @@ class Bagging(Members):
             0 if columns is None else columns_of_each(self.max_features, len(columns)),
             self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose),
         )  # fmt: skip
-        with compiling_told():
+        with compiling_announced():
             members = before + self._fit_members(plan, len(before), n_threads)
         self._keep_members(plan, params, members, before, target, n_rows)
         self._warm = now

@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core.notices import levels_to_the_caller
-from treewright.core.progress import compiling_told
+from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
@@ -164,7 +164,7 @@ class Estimator(BaseEstimator, ABC):
         """
         params = self._check_parameters()
         resolve_jobs(self.n_jobs)
-        with compiling_told():
+        with compiling_announced():
             dataset = self._dataset(X, y, params, sample_weight)
             return self._fit_dataset(dataset, params)
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.metrics import d2_pinball_score
 from sklearn.utils.metaestimators import available_if
 
-from treewright.core.progress import compiling_told
+from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset, target_rows
@@ -100,7 +100,7 @@ class Boosting(Estimator):
         is_judged = any(each is not None for each in judging)
         if is_judged and (X_val is None or y_val is None):
             raise ParameterError("fit takes X_val and y_val together, sample_weight_val only with them")
-        with compiling_told():
+        with compiling_announced():
             dataset, validation = self._dataset(X, y, params, sample_weight), None
             if is_judged:
                 validation = encode_other_rows(

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
-from treewright.core.progress import compiling_told
+from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
@@ -160,7 +160,7 @@ class IsolationForest(OutlierMixin, Estimator):
         params = self._check_parameters()
         resolve_jobs(self.n_jobs)
         dataset = isolation_dataset(X, params, sample_weight)
-        with compiling_told():
+        with compiling_announced():
             before = self.__dict__.get("_trained") if self.warm_start else None
             trained = train(dataset, params, start=before)
         self._keep(dataset, params, trained)

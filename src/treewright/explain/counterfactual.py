@@ -93,7 +93,7 @@ class Counterfactual:
         cells.
     why : str
         Why nothing was found; else empty.
-    said_before, said_after : str
+    predicted_before, predicted_after : str
         ``before`` and ``after`` in words.
     """
 
@@ -106,8 +106,8 @@ class Counterfactual:
     row: Any
     exact: bool
     why: str
-    said_before: str
-    said_after: str
+    predicted_before: str
+    predicted_after: str
 
     @property
     def found(self) -> bool:
@@ -122,14 +122,14 @@ class Counterfactual:
         return None if self.row is None else [list(self.row)]
 
     def __str__(self) -> str:
-        now = f"predicted: {self.said_before}"
+        now = f"predicted: {self.predicted_before}"
         if not self.found:
             return f"{now}\n{self.wanted}: {self.why}"
         if not self.changes:
             return f"{now}\n{self.wanted}: nothing has to change (leaf {self.leaf})"
         many = counted(len(self.changes), "column has", "columns have")
         about = "" if self.exact else ", perhaps not the least change"
-        lines = [now, f"{self.wanted}: {many} to change (leaf {self.leaf}, predicts {self.said_after}{about})"]
+        lines = [now, f"{self.wanted}: {many} to change (leaf {self.leaf}, predicts {self.predicted_after}{about})"]
         return "\n".join([*lines, *(f"  {change.text}" for change in self.changes)])
 
     def __repr__(self) -> str:
@@ -251,14 +251,14 @@ class Answering:
     def _result(
         self, after: np.ndarray, changes: tuple[Change, ...], leaf: int, cost: tuple[int, float], *, exact: bool
     ) -> Counterfactual:
-        now, said_now = self._labels(self.goal.now[0])
-        then, said_then = self._labels(after)
+        now, words_now = self._labels(self.goal.now[0])
+        then, words_then = self._labels(after)
         cells = list(self.given.raw)
         for change in changes:
             cells[change.feature] = change.after
         schema = self.model.schema
         row = dict(zip(schema.names, cells, strict=True)) if schema.named else cells
-        return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", said_now, said_then)
+        return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", words_now, words_then)
 
     def _labels(self, predicted: np.ndarray) -> tuple[Any, str]:
         """An answer as labels or numbers, and in words."""

@@ -50,7 +50,7 @@ class DependenceTable:
     Attributes
     ----------
     task : {"classification", "regression"}
-    said : str
+    target_name : str
         Name of the target, ready to be read; ``y`` where it has none.
     labels : tuple
         The classes whose shares these are; empty for numbers.
@@ -67,7 +67,7 @@ class DependenceTable:
     """
 
     task: str
-    said: str
+    target_name: str
     labels: tuple[Hashable, ...]
     axes: tuple[Axis, ...]
     values: np.ndarray
@@ -82,7 +82,7 @@ class DependenceTable:
     @property
     def titles(self) -> tuple[str, ...]:
         """What each line of ``values`` is, ready to be read."""
-        return tuple(map(written_level, self.labels)) if self.task == "classification" else (self.said,)
+        return tuple(map(written_level, self.labels)) if self.task == "classification" else (self.target_name,)
 
     def to_dict(self) -> dict[str, list[Any]]:
         """The means as columns, for a data frame.

@@ -93,7 +93,7 @@ class PartialDependence(DependenceTable):
     def _ylabel(self, lines: list[int]) -> str:
         """What stands beside the axis of answers."""
         if self.task == "regression":
-            return "mean prediction" if self.said == "y" else f"mean prediction of {self.said}"
+            return "mean prediction" if self.target_name == "y" else f"mean prediction of {self.target_name}"
         return f"mean share of {'the class' if len(lines) > 1 else self.titles[lines[0]]}"
 
 

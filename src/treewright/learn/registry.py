@@ -72,10 +72,9 @@ class Algorithm:
         """What a fit makes, and the verb that goes with it: ``("tree", "is")``."""
         return {"tree": ("tree", "is"), "rows": ("model", "is")}.get(self.kind, ("trees", "are"))
 
-    def params_class(self) -> type[Params]:
-        """The dataclass of its parameters."""
-        found: type[Params] = getattr(import_module(f"treewright.learn.{self.module}"), self.params)
-        return found
+    def params_class(self) -> Any:
+        """The dataclass of its parameters, a child of ``Params``."""
+        return getattr(import_module(f"treewright.learn.{self.module}"), self.params)
 
     def estimator(self, task: Task) -> Any:
         """The estimator around it; None where it does not predict such a target."""

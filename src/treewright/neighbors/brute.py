@@ -293,8 +293,8 @@ def _plus_product(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 def _products(queries, first, turned, at, products):
     """Products of ``QUERIES`` queries from ``first`` on and the tile whose cells begin at ``turned[at]``.
 
-    Arrays as in ``Queries`` and ``Tiles``. Four columns a turn: 16 products for every four cells and four sums that
-    are fetched.
+    ``queries`` float32[m, d] and ``products`` float32[QUERIES * TILE] as in ``Queries``, ``turned`` float32[tiles * d *
+    TILE] as in ``Tiles``. Four columns a turn: 16 products for every four cells and four sums that are fetched.
     """
     second, third, fourth = first + np.uintp(1), first + np.uintp(2), first + np.uintp(3)
     for i in range(np.uintp(QUERIES * TILE)):
@@ -321,7 +321,10 @@ def _products(queries, first, turned, at, products):
 
 @bare_inner_kernel
 def _exact(query, row, queries, points):
-    """The rank distance itself: (a - b)^2 summed over the columns in order; float64[m, d] and float64[n, d]."""
+    """The rank distance itself: (a - b)^2 summed over the columns in order.
+
+    ``queries`` float64[m, d], ``points`` float64[n, d].
+    """
     total = 0.0
     for j in range(points.shape[1]):
         by = queries[query, j] - points[row, j]
@@ -341,7 +344,10 @@ def _limit(rank, square, width, known):
 
 @bare_inner_kernel
 def _any_below(products, begin, low, first, limit):
-    """How many rough looks of one query and a tile are at most ``limit``; arrays as in ``Queries`` and ``Tiles``."""
+    """How many rough looks of one query and a tile are at most ``limit``.
+
+    ``products`` float32[QUERIES * TILE] as in ``Queries``, ``low`` float32[tiles * TILE] as in ``Tiles``.
+    """
     found = np.int32(0)
     for i in range(_T):
         found += np.int32(products[begin + i] + low[first + i] <= limit)
@@ -398,8 +404,9 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
 def within_of_block(queries, points, block, tiles, rank, visit, most, found):
     """The points whose rank is at most ``rank``, from tile ``visit`` on until ``found`` (OUT) has no room for a tile.
 
-    As ``nearest_of_block`` otherwise; of queries that were given up some may be missing. Returns how many were found,
-    and the tile to go on with: the number of tiles when all are done.
+    ``queries`` float64[m, d], ``points`` float64[n, d]; as ``nearest_of_block`` otherwise. Of queries that were given
+    up some may be missing. Returns how many were found, and the tile to go on with: the number of tiles when all are
+    done.
     """
     rough, known, looks, _, products = block
     turned, low, square, _ = tiles

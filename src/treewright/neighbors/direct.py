@@ -179,7 +179,10 @@ def _add_squares(query, first, n_columns, cells, n, sums):
 
 @bare_inner_kernel
 def _add_column(kind, p, a, cells, n, sums):
-    """Add one column by the formula of ``kind``; ``a`` is the query's cell, ``cells`` float64[n] are the points'."""
+    """Add one column by the formula of ``kind`` to ``sums`` float64[n].
+
+    ``a`` is the query's cell, ``cells`` float64[n] are the points'.
+    """
     if kind == MANHATTAN:
         for i in range(n):
             sums[i] += abs(a - cells[i])
@@ -257,7 +260,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
 def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
 
-    ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT.
+    ``queries`` float64[m, d], ``points`` float64[N, d]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT.
     """
     n_points = len(points)
     for query in range(begin, end):
@@ -271,7 +274,10 @@ def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks)
 
 @bare_kernel
 def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
-    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[end - begin or more, n]."""
+    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
+
+    ``queries`` float64[m, d], ``points`` float64[N, d].
+    """
     for first in range(0, len(points), TILE):
         n = min(TILE, len(points) - first)
         measure(kind, p, queries, begin, end, points, first, n, scratch)
@@ -284,7 +290,8 @@ def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
 def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch, found):
     """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for a tile more.
 
-    Returns how many were found, and the point to go on with: the number of points when all are done.
+    ``queries`` float64[m, d], ``points`` float64[N, d]. Returns how many were found, and the point to go on with: the
+    number of points when all are done.
     """
     sums, n_found = scratch.sums, 0
     while first < len(points) and n_found + (end - begin) * TILE <= len(found.rows):

@@ -257,7 +257,7 @@ def left_leaves(n_leaves):
 def _widest(points, order, begin, end):
     """The column of ``points`` float64[n, d] in which some of the rows ``order[begin:end]`` are farthest apart.
 
-    The first of equal ones. A glance at every so manyth row is enough.
+    The first of equal ones. A glance at every so manyth row is enough. ``order`` int64[n].
     """
     step = max(1, (end - begin) // _GLANCE)
     widest, width = 0, -1.0
@@ -273,7 +273,10 @@ def _widest(points, order, begin, end):
 
 @bare_inner_kernel
 def _cut(points, order, numbers, begin, end, n_leaves):
-    """Part the rows ``order[begin:end]`` of a node into those of its two children; how many leaves the left one has."""
+    """Part the rows ``order[begin:end]`` of a node into those of its two children; how many leaves the left one has.
+
+    ``points`` float64[n, d], ``order`` int64[n], ``numbers`` float64[n], scratch.
+    """
     j = np.uintp(_widest(points, order, begin, end))
     for i in range(np.uintp(begin), np.uintp(end)):
         numbers[i] = points[np.uintp(order[i]), j]
@@ -307,7 +310,10 @@ def cut_node(points, order, numbers, first, n_leaves):
 
 @bare_kernel
 def cut_subtree(points, order, numbers, first, n_leaves, waiting):
-    """Part the rows of a node down to its leaves, as ``cut_node`` does; ``waiting`` int64[128] is scratch."""
+    """Part the rows of a node down to its leaves, as ``cut_node`` does.
+
+    ``points`` float64[n, d], ``order`` int64[n]; ``numbers`` float64[n] and ``waiting`` int64[128] are scratch.
+    """
     waiting[0], waiting[1] = first, n_leaves
     n = 2
     while n:
@@ -395,7 +401,10 @@ def _power_below(gap, p):
 
 @bare_inner_kernel
 def _box_powers(boxes, group, query, p, eight):
-    """As ``_box_ranks``, of ``POWERS``."""
+    """As ``_box_ranks``, of ``POWERS``.
+
+    ``boxes`` float64[n_groups, d, 2, 8], ``query`` float64[d], ``eight`` float64[8].
+    """
     for lane in range(LANES):
         total = 0.0
         for j in range(boxes.shape[1]):
@@ -409,7 +418,8 @@ def _box_powers(boxes, group, query, p, eight):
 def _box_ranks(boxes, group, query, kind, p, eight):
     """Write to ``eight`` float64[8] from which rank distance on each child of a group may hold rows.
 
-    ``boxes`` as in ``KdArrays``, ``query`` float64[d]; ``kind`` is that of ``KdTree``, ``p`` of ``POWERS``.
+    ``boxes`` float64[n_groups, d, 2, 8] as in ``KdArrays``, ``query`` float64[d]; ``kind`` is that of ``KdTree``, ``p``
+    of ``POWERS``.
     """
     d = boxes.shape[1]
     at = np.int64(group) * d * (2 * LANES)
@@ -441,7 +451,10 @@ def _box_ranks(boxes, group, query, kind, p, eight):
 
 @bare_inner_kernel
 def _point_powers(leaves, at, query, p, eight):
-    """As ``_point_ranks``, of ``POWERS``."""
+    """As ``_point_ranks``, of ``POWERS``.
+
+    ``leaves`` float64[n_leaves, LEAF / 8, d, 8], ``query`` float64[d], ``eight`` float64[8].
+    """
     cells = leaves.reshape(-1)
     for lane in range(LANES):
         total = 0.0
@@ -452,7 +465,10 @@ def _point_powers(leaves, at, query, p, eight):
 
 @bare_inner_kernel
 def _point_ranks(leaves, at, query, kind, p, eight):
-    """Write to ``eight`` float64[8] the rank distances of the eight points that begin at place ``at`` of ``leaves``."""
+    """Write to ``eight`` float64[8] the rank distances of the eight points that begin at place ``at`` of ``leaves``.
+
+    ``leaves`` float64[n_leaves, LEAF / 8, d, 8], ``query`` float64[d].
+    """
     d = leaves.shape[2]
     total = spread(0.0)
     if kind == SQUARES:
@@ -480,7 +496,8 @@ def _point_ranks(leaves, at, query, kind, p, eight):
 def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
     """Keep the rows of a leaf that are among the nearest of ``query`` float64[d]; how many are held then.
 
-    ``rows`` int64 and ``ranks`` float64 have room for k, and are kept in order, or for 2 k (see ``collect``).
+    ``rows`` int64[k] and ``ranks`` float64[k] are kept in order, or have room for 2 k (see ``collect``); ``eight``
+    float64[8] is scratch.
     """
     last = k - 1
     size = tree.leaves.shape[2] * LANES
@@ -526,7 +543,7 @@ def _push(n, group, tree, waiting, worst, worst_row):
 def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
     """The nearest rows of one point, in order if there is room for ``k``; else how many are held, see ``collect``.
 
-    ``query`` float64[d]; ``rows`` int64 and ``ranks`` float64 as in ``_scan``.
+    ``query`` float64[d]; ``rows`` int64[k or 2 k] and ``ranks`` float64[k or 2 k] as in ``_scan``.
     """
     n_leaves, last = len(tree.leaves), k - 1
     waiting.bounds[0], waiting.low_rows[0], waiting.nodes[0] = 0.0, 0, n_leaves + len(tree.boxes) - 1
@@ -577,7 +594,10 @@ def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, rank
 
 @bare_kernel
 def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
-    """Write to ``leaves`` int64[m] into which leaf each of the points ``begin`` to ``end - 1`` falls, or next to it."""
+    """Write to ``leaves`` int64[m] into which leaf each of the points ``begin`` to ``end - 1`` falls, or next to it.
+
+    ``points`` float64[m, d]; ``eight`` float64[8] is scratch.
+    """
     n_leaves = len(tree.leaves)
     for i in range(begin, end):
         node = n_leaves + len(tree.boxes) - 1
@@ -596,8 +616,8 @@ def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
 def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
     """Count the rows of one point from ``at`` on, and write them there if ``is_written``; where they end.
 
-    ``query`` float64[d]; ``rows`` int64 and ``ranks`` float64, OUT. Counting and writing are one walk, so that they
-    cannot differ.
+    ``query`` float64[d]; ``rows`` int64[c] and ``ranks`` float64[c], OUT. Counting and writing are one walk, so that
+    they cannot differ.
     """
     n_leaves, eight = len(tree.leaves), waiting.eight
     size = tree.leaves.shape[2] * LANES
@@ -633,7 +653,10 @@ def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
 
 @bare_kernel
 def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
-    """Write to ``offsets[i + 1]`` how many rows point i has; else as ``nearest``."""
+    """Write to ``offsets[i + 1]`` how many rows point i has; else as ``search_nearest``.
+
+    ``points`` float64[m, d], ``order`` int64[m], ``offsets`` int64[m + 1].
+    """
     rows, ranks = waiting.more_rows, waiting.more_ranks
     for i in range(begin, end):
         at = order[i]
@@ -642,7 +665,10 @@ def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offset
 
 @bare_kernel
 def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
-    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``."""
+    """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``.
+
+    ``points`` float64[m, d], ``order`` int64[m]; ``rows`` int64[c] and ``ranks`` float64[c], OUT.
+    """
     for i in range(begin, end):
         at = order[i]
         stop = _within(points[at], tree, rank, kind, p, waiting, offsets[at], True, rows, ranks)

@@ -211,7 +211,10 @@ def _fill_lines(query, columns, lines):
 
 @bare_inner_kernel
 def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
-    """Add one column as Gower does: parts of points whose cell is known, and how many there are; float64[n] each."""
+    """Add one column as Gower does: parts of points whose cell is known, and how many there are.
+
+    ``cells``, ``sums``, ``counts`` float64[>= n].
+    """
     if kind == DIFFERENCE:
         for i in range(n):
             b = cells[i]
@@ -228,7 +231,10 @@ def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
 
 @bare_inner_kernel
 def _add_square(kind, scale, unseen, a, cells, line, n, sums):
-    """Add the square of one column as HEOM and HVDM do: a missing cell is 1 apart from everything; float64[n] each."""
+    """Add the square of one column as HEOM and HVDM do: a missing cell is 1 apart from everything.
+
+    ``cells``, ``sums`` float64[>= n]; ``line`` float64[w], of ``SHARES`` the squares by level.
+    """
     if kind == DIFFERENCE:
         for i in range(n):
             b = cells[i]
@@ -244,7 +250,10 @@ def _add_square(kind, scale, unseen, a, cells, line, n, sums):
 
 @bare_inner_kernel
 def _turn(columns, points, first, n, left, width, cells):
-    """The cells of a tile by column, into ``cells`` float64[COLUMNS, TILE]; a missing one of shares ends its line."""
+    """The cells of a tile by column, into ``cells`` float64[COLUMNS, TILE]; a missing one of shares ends its line.
+
+    ``points`` float64[N, p].
+    """
     for i in range(n):
         row = points[first + i]
         for at in range(width):
@@ -301,7 +310,8 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
 def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
 
-    ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT; else as ``measure``.
+    ``queries`` float64[m, p], ``points`` float64[N, p]; ``rows`` int64[m, k] and ``ranks`` float64[m, k], OUT; else as
+    ``measure``.
     """
     for query in range(begin, end):
         clear(ranks[query], rows[query])
@@ -315,7 +325,10 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
 
 @bare_kernel
 def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
-    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[end - begin or more, n]."""
+    """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
+
+    ``queries`` float64[m, p], ``points`` float64[N, p]; else as ``measure``.
+    """
     for query in range(begin, end):
         _fill_lines(queries[query], columns, scratch.lines[query - begin])
     for first in range(0, len(points), TILE):

@@ -51,6 +51,7 @@ def keep(rank, row, ranks, rows):
 def keep_tile(found, first, n, ranks, rows):
     """Put the rows ``first`` to ``first + n - 1``, of ranks ``found`` float64[n], where they stand among the nearest.
 
+    ``ranks`` float64[k] and ``rows`` int64[k] are the nearest, as for ``keep``.
     Tiles come in ascending order: a later row of equal rank stands behind. The first k rows are kept even at infinity.
     Written out in each search it was a twentieth faster; called instead of inlined it is a fifteenth slower.
     """
@@ -86,7 +87,10 @@ def collect(rank, row, k, n, ranks, rows):
 
 @bare_inner_kernel
 def settle(k, n, ranks, rows):
-    """Put the nearest ``k`` of the ``n`` rows that are held first, in order; arrays as for ``collect``."""
+    """Put the nearest ``k`` of the ``n`` rows that are held first, in order.
+
+    ``ranks`` float64[2 k], ``rows`` int64[2 k].
+    """
     if n > k:
         part(ranks, rows, 0, n, k - 1)
     sort(ranks, rows, 0, k)
@@ -110,7 +114,10 @@ def _sort_few(numbers, rows, begin, end):
 
 @bare_inner_kernel
 def _sink(numbers, rows, begin, at, end):
-    """Let pair ``begin + at`` sink to its place in the heap of the pairs ``begin`` to ``end - 1``, the last on top."""
+    """Let pair ``begin + at`` sink to its place in the heap of the pairs ``begin`` to ``end - 1``, the last on top.
+
+    ``numbers`` float64[n], ``rows`` int64[n].
+    """
     number, row = numbers[begin + at], rows[begin + at]
     n = end - begin
     while 2 * at + 1 < n:
@@ -144,7 +151,10 @@ def sort(numbers, rows, begin, end):
 
 @bare_inner_kernel
 def _bring_pivot(numbers, rows, begin, end, nth):
-    """Put a pair near the ``nth`` in order at the end: of a sample, taken from all over, the one that stands so."""
+    """Put a pair near the ``nth`` in order at the end: of a sample, taken from all over, the one that stands so.
+
+    ``numbers`` float64[n], ``rows`` int64[n].
+    """
     size = _SAMPLE if end - begin >= _SAMPLE * _SAMPLE else _SMALL_SAMPLE
     step = (end - begin) // size
     for i in range(size):

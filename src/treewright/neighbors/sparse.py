@@ -343,7 +343,10 @@ def _check_cells(rows: csr_matrix, name: str, when: str) -> None:
 
 @bare_inner_kernel
 def _sum_products(query, queries, columns, sums):
-    """Sum up the products of a query and every row, over the columns in order, in ``sums`` float64[n]."""
+    """Sum up the products of a query and every row, over the columns in order, in ``sums`` float64[n].
+
+    ``queries`` are int64[m + 1], int32[k] and float64[k], ``columns`` int64[c + 1], int32[j] and float64[j].
+    """
     ends, places, cells = queries
     column_ends, rows, column_cells = columns
     for row in range(len(sums)):
@@ -357,7 +360,10 @@ def _sum_products(query, queries, columns, sums):
 
 @bare_inner_kernel
 def _squares(query, queries, row, points):
-    """The sum of (a - b)^2 over the columns in order, of row tuples; columns that both lack would add 0."""
+    """The sum of (a - b)^2 over the columns in order; columns that both lack would add 0.
+
+    ``queries`` are int64[m + 1], int32[k] and float64[k], ``points`` int64[n + 1], int32[j] and float64[j].
+    """
     ends, places, cells = queries
     own_ends, own_places, own_cells = points
     at, stop = own_ends[row], own_ends[row + 1]
@@ -379,7 +385,10 @@ def _squares(query, queries, row, points):
 
 @bare_inner_kernel
 def _rank(kind, product, query, queries, row, points):
-    """The rank distance of a query and a row whose product is known."""
+    """The rank distance of a query and a row whose product is known.
+
+    ``queries`` are int64[m + 1], int32[k] and float64[k], ``points`` int64[n + 1], int32[j] and float64[j].
+    """
     if kind == COSINE and product < _NEAR:
         return 2.0 - 2.0 * product
     return _squares(query, queries, row, points)
@@ -404,8 +413,10 @@ def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, su
     kind : int
         ``COSINE`` (cells are those of unit rows) or ``EUCLIDEAN``.
     queries : Queries
-    points, columns, own_lengths
+    points, columns
         Those of ``SparseRows``.
+    own_lengths : float64[n], IN
+        ``SparseRows.lengths``.
     sums : float64[n], OUT
         Scratch.
     rows : int64[m, k], OUT
@@ -437,7 +448,10 @@ def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, su
 
 @bare_kernel
 def products(query, queries, columns, sums):
-    """``sums`` float64[n], OUT: the products of one query with every row, over the columns in order."""
+    """``sums`` float64[n], OUT: the products of one query with every row, over the columns in order.
+
+    ``queries`` and ``columns`` as ``_sum_products``.
+    """
     _sum_products(query, queries, columns, sums)
 
 
@@ -445,8 +459,8 @@ def products(query, queries, columns, sums):
 def within_bar(kind, query, queries, bar, points, own_lengths, sums, rows, ranks):
     """The rows whose rank distance from a query may be at most ``bar``; all that are, and some more.
 
-    ``sums`` float64[n] is that of ``products``. Writes ``rows`` int64[n] and ``ranks`` float64[n], the rows ascending;
-    returns how many. Else as ``nearest_of_block``.
+    ``sums`` float64[n] is that of ``products``, ``own_lengths`` float64[n] as ``nearest_of_block``, as all else. Writes
+    ``rows`` int64[n] and ``ranks`` float64[n], the rows ascending; returns how many.
     """
     n_found = 0
     for row in range(len(sums)):

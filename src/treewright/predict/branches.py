@@ -77,7 +77,7 @@ def surrogates_of(tree: Tree) -> Surrogates:
 
 @inner_kernel
 def level_goes_left(words: np.ndarray, offset: int, code: int) -> bool:
-    """Bit of a level in a node's words."""
+    """Bit of a level in a node's words: ``words`` uint64[n_words], the node's from ``offset`` on."""
     return (words[offset + (code >> 6)] >> np.uint64(code & 63)) & np.uint64(1) != 0
 
 

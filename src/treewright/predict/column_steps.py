@@ -113,7 +113,10 @@ def tables_of_sets(packed: PackedTrees) -> np.ndarray:
 
 @inner_kernel
 def _run_of_record(packed: int, table: np.ndarray) -> tuple[int, int]:
-    """Lowest bin and number of bins of the run that goes left: of a threshold, or of a set that is one run."""
+    """Lowest bin and number of bins of the run that goes left: of a threshold, or of a set that is one run.
+
+    ``table`` uint8[256] is the set's.
+    """
     if packed & 3 != SUBSET_RECORD:
         cut = min((packed >> CUT_SHIFT) & 255, MISSING_BIN - 1)
         return (0, cut + 1) if (packed >> MISSING_SHIFT) & 1 else (MISSING_BIN, cut + 2)
@@ -122,7 +125,10 @@ def _run_of_record(packed: int, table: np.ndarray) -> tuple[int, int]:
 
 @inner_kernel
 def _next_run(table: np.ndarray, begin: int) -> tuple[int, int]:
-    """Lowest bin, from ``begin`` on, and number of bins of the next run of ones, counted round; (0, 0) for none."""
+    """Lowest bin, from ``begin`` on, and number of bins of the next run of ones, counted round; (0, 0) for none.
+
+    ``table`` uint8[256].
+    """
     for lowest in range(begin, _N_BINS):
         if table[lowest] and not table[lowest - 1 if lowest else _N_BINS - 1]:
             count = 1
@@ -137,7 +143,10 @@ def _write(
     places: np.ndarray, amounts: np.ndarray, step: int, kind: int, out: int, asked: int, other: int, lowest: int,
     count: int, inside: int, outside: int,
 ) -> int:  # fmt: skip
-    """Write one step, and return where the next one goes; one that changes nothing is left out."""
+    """Write one step, and return where the next one goes; one that changes nothing is left out.
+
+    ``places`` uint32[n_steps, 4], ``amounts`` uint8[n_steps, 4].
+    """
     if count == 0:
         if kind != CHOOSE:
             return step
@@ -153,7 +162,11 @@ def _write_set(
     places: np.ndarray, amounts: np.ndarray, step: int, tables: np.ndarray, is_looked_up: np.ndarray, chosen: int,
     out: int, asked: int,
 ) -> int:  # fmt: skip
-    """Write to row ``out`` a 1 where a set of several runs goes left; nothing for one run. Return the next step."""
+    """Write to row ``out`` a 1 where a set of several runs goes left; nothing for one run. Return the next step.
+
+    ``places`` uint32[n_steps, 4], ``amounts`` uint8[n_steps, 4], ``tables`` uint8[>= n_sets, 256], ``is_looked_up``
+    bool[>= n_sets].
+    """
     lowest, count = _next_run(tables[chosen], 0)
     found, size = _next_run(tables[chosen], lowest + 1)
     if size == 0:
@@ -174,7 +187,8 @@ def _write_test(
 ) -> tuple[int, int]:  # fmt: skip
     """Write the choice between what two branches came to: rows, or leaves ``~number``. Return next step and row.
 
-    Of two rows the later one is the last in use and becomes free.
+    Of two rows the later one is the last in use and becomes free. ``places`` uint32[n_steps, 4], ``amounts``
+    uint8[n_steps, 4].
     """
     after, others = lowest + count, _N_BINS - count  # the bins that go right
     if left < 0 and right < 0:
@@ -192,7 +206,8 @@ def _write_test(
 def _order_of_tree(records: np.ndarray, root: int, stop: int, scratch: np.ndarray) -> None:
     """Nodes of a tree so that, read backwards, children come before parents and the larger need before the smaller.
 
-    ``scratch[0]`` gets the order, ``scratch[1]`` the rows each node needs; both count nodes within the tree.
+    ``records`` int64[n_nodes]. ``scratch`` int64[4, >= stop - root]: ``scratch[0]`` gets the order, ``scratch[1]`` the
+    rows each node needs; both count nodes within the tree.
     """
     order, need, waiting = scratch[0], scratch[1], scratch[2]
     for node in range(stop - 1, root - 1, -1):
@@ -226,15 +241,16 @@ def write_steps(
 
     Parameters
     ----------
-    records, roots, set_column
+    records : int64[n_nodes], roots : int64[n_trees + 1], set_column : int32[n_sets], IN
         As ``PackedTrees``.
     tables : uint8[>= n_sets, 256], IN
     is_looked_up : bool[>= n_sets], IN
         Whether to look bins up and not to ask run by run.
     leaf_value : float64[m], IN
     scratch : int64[4, largest number of nodes of a tree]
-    places, amounts, step_start, values, value_start
-        As ``Steps``, OUT.
+    places : uint32[n_steps, 4], amounts : uint8[n_steps, 4], OUT
+    step_start : int64[n_trees + 1], values : float64[n_leaves], value_start : int64[n_trees + 1], OUT
+        As ``Steps``.
 
     Notes
     -----

@@ -64,6 +64,8 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
     Every number here is a byte that was read from an array of bytes: the compiler takes a byte made from a wider
     number for a wide one, and works on eight rows where it could work on 32. Bits are combined and not chosen between:
     a choice between two memory cells is not made side by side.
+
+    ``rows`` uint8[w, m], ``places`` uint32[n_steps, 4], ``amounts`` uint8[n_steps, 4], ``tables`` uint8[k, 256].
     """
     kind = places[step, KIND]
     out, asked = rows[places[step, OUT]], rows[places[step, ASKED]]

@@ -270,7 +270,7 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
 
 @inner_kernel
 def _places(first_child, n_branches):
-    """Where the sums of each node stand, int64[n].
+    """Where the sums of each node stand, int64[n]; ``first_child``, ``n_branches`` int64[n].
 
     The b children of a node, which begin at node f, have the places 2 f + b to 2 f + 2 b - 1. At 2 f + k, for k from 1
     to b - 1, stands what the places 2 f + 2 k and 2 f + 2 k + 1 have together: at 2 f + 1 that is all of them.
@@ -297,7 +297,11 @@ def _add_pair(start, pair, gain, below, size, least):
 
 @inner_kernel
 def _settle(node, place, first_child, drop, rate, gain, below, size, least):
-    """Sum up an inner node from all of its children; arrays as in ``weakest_links``."""
+    """Sum up an inner node from all of its children.
+
+    By node ``place``, ``first_child`` int64[n] and ``drop``, ``rate`` float64[n]; by place ``gain``, ``below``,
+    ``least`` float64[2 n] and ``size`` int64[2 n].
+    """
     to, children = place[node], 2 * first_child[node] + 1
     gain[to] = drop[node] + gain[children]
     below[to] = below[children]
@@ -308,7 +312,11 @@ def _settle(node, place, first_child, drop, rate, gain, below, size, least):
 
 @inner_kernel
 def _make_leaf(node, place, cost, rate, gain, below, size, least):
-    """Cut at a node; arrays as in ``weakest_links``."""
+    """Cut at a node.
+
+    By node ``place`` int64[n] and ``cost``, ``rate`` float64[n]; by place ``gain``, ``below``, ``least`` float64[2 n]
+    and ``size`` int64[2 n].
+    """
     at = place[node]
     gain[at], below[at], size[at] = 0.0, cost[node], 1
     rate[node] = least[at] = np.inf
@@ -316,7 +324,10 @@ def _make_leaf(node, place, cost, rate, gain, below, size, least):
 
 @inner_kernel
 def _weakest(limit, first_child, n_branches, rate, least):
-    """A node whose link is no stronger than the limit; there has to be one. Arrays as in ``weakest_links``."""
+    """A node whose link is no stronger than the limit; there has to be one.
+
+    ``first_child``, ``n_branches`` int64[n] and ``rate`` float64[n] by node, ``least`` float64[2 n] by place.
+    """
     node = 0
     while rate[node] > limit:
         branches, pair = n_branches[node], 1
@@ -533,7 +544,10 @@ def lay_over_steps(begin, end, at_node, sums):
 
 @kernel
 def sum_of_rows(predicted, truth, weights, number, sums):
-    """Add losses and squared losses of rows with a prediction each to ``sums`` float64[2]."""
+    """Add losses and squared losses of rows with a prediction each to ``sums`` float64[2].
+
+    ``predicted``, ``truth`` float64[n, n_outputs], ``weights`` float64[n].
+    """
     n_outputs = truth.shape[1]
     for row in range(len(truth)):
         lost = row_loss(truth, row, predicted, row, number) / n_outputs

@@ -396,14 +396,17 @@ def _estimated(limit: Limit, counts: np.ndarray) -> float:
 
 @kernel
 def estimate_leaves(limit: Limit, counts: np.ndarray, errors: np.ndarray) -> None:
-    """Write the estimated errors of each node as a leaf: ``counts`` float64[n_nodes, n_classes], ``errors`` OUT."""
+    """Write the estimated errors of each node as a leaf.
+
+    ``counts`` float64[n_nodes, n_classes], ``errors`` float64[n_nodes], OUT.
+    """
     for node in range(len(counts)):
         errors[node] = _estimated(limit, counts[node])
 
 
 @inner_kernel
 def _grown(array: np.ndarray, used: int, wanted: int) -> np.ndarray:
-    """The array, or a longer copy of its first ``used`` cells where it is too short."""
+    """The array, int32, int64 or float64[k], or a longer copy of its first ``used`` cells where it is too short."""
     if wanted <= len(array):
         return array
     longer = np.empty(max(wanted, 2 * len(array)), array.dtype)
@@ -414,7 +417,10 @@ def _grown(array: np.ndarray, used: int, wanted: int) -> np.ndarray:
 
 @inner_kernel
 def _appended(array: np.ndarray, used: int, more: np.ndarray, begin: int, end: int) -> np.ndarray:
-    """The first ``used`` cells of an array and then ``more[begin:end]``, in a longer array where it is too short."""
+    """The first ``used`` cells of an array and then ``more[begin:end]``, in a longer array where it is too short.
+
+    ``array`` int32 or float64[k], ``more`` [m] of the same dtype.
+    """
     longer = _grown(array, used, used + end - begin)
     for at in range(begin, end):
         longer[used + at - begin] = more[at]
@@ -475,8 +481,9 @@ def _find_ways(
 ) -> int:
     """The branch of each row (-1: to be divided), how many rows each branch gets, and its part of a divided one.
 
-    ``rows`` int32 and ``weights`` float64 are those waiting from ``begin`` to ``top - 1``; ``ways`` int64, ``sizes``
-    int64 and ``parts`` float64 are written to. Returns the number of rows that all branches get together.
+    ``rows`` int32[>= top] and ``weights`` float64[>= top] are those waiting from ``begin`` to ``top - 1``; ``ways``
+    int64[>= top - begin], ``sizes`` int64[>= n_branches] and ``parts`` float64[>= n_branches] are written to. Returns
+    the number of rows that all branches get together.
     """
     tables = given.tables
     n_branches = tables.n_branches[test]
@@ -507,7 +514,7 @@ def _find_ways(
 
 @inner_kernel
 def _note_levels(given: Given, places: Places, test: int, rows: np.ndarray, begin: int, top: int) -> None:
-    """Mark the levels that the rows ``rows[begin:top]`` (int32) of a node hold as seen there."""
+    """Mark the levels that the rows ``rows[begin:top]`` of a node hold as seen there. ``rows`` int32[>= top]."""
     matrix, tables = given.matrix, given.tables
     kind = tables.kind[test]
     if kind not in (SUBSET, MULTIWAY):
@@ -537,7 +544,9 @@ def _divide(
 ) -> None:
     """Write the rows of a node branch by branch, a missing one to every branch that has a part of it.
 
-    As ``_find_ways``; ``new_rows`` int32 and ``new_weights`` float64, OUT, have room for all of them.
+    ``rows`` int32[>= top], ``weights`` float64[>= top], ``ways`` int64[>= top - begin], ``sizes`` int64[>= n_branches]
+    and ``parts`` float64[n_branches] as ``_find_ways`` has them; ``new_rows`` int32[k] and ``new_weights`` float64[k],
+    OUT, have room for all of them.
     """
     places = np.empty(len(parts), np.int64)
     place = 0

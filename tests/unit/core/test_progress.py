@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from treewright.core import progress
-from treewright.core.progress import COMPILING, compiling_told, listen, report
+from treewright.core.progress import COMPILING, compiling_announced, listen, report
 
 
 def test_reports_reach_the_listener_only_while_it_listens():
@@ -79,9 +79,9 @@ def at_terminal(monkeypatch):
 def test_a_person_at_a_terminal_is_told_once_of_each_fit_that_compiles(monkeypatch):
     terminal = at_terminal(monkeypatch)
     for _ in range(2):
-        with compiling_told():
+        with compiling_announced():
             report(0.0, COMPILING)
-            with compiling_told():
+            with compiling_announced():
                 report(0.5, COMPILING)
             report(0.5, "growing")
     report(0.0, COMPILING)
@@ -91,7 +91,7 @@ def test_a_person_at_a_terminal_is_told_once_of_each_fit_that_compiles(monkeypat
 
 
 def test_nobody_is_told_of_compiling_without_a_terminal(capfd):
-    with compiling_told():
+    with compiling_announced():
         report(0.0, COMPILING)
 
     assert capfd.readouterr() == ("", "")
@@ -100,7 +100,7 @@ def test_nobody_is_told_of_compiling_without_a_terminal(capfd):
 @pytest.mark.parametrize("stream", [None, io.StringIO()])
 def test_a_standard_error_that_is_no_terminal_stays_silent(monkeypatch, stream):
     monkeypatch.setattr(progress.sys, "stderr", stream)
-    with compiling_told():
+    with compiling_announced():
         report(0.0, COMPILING)
 
     assert stream is None or stream.getvalue() == ""
@@ -109,7 +109,7 @@ def test_a_standard_error_that_is_no_terminal_stays_silent(monkeypatch, stream):
 def test_who_listens_is_told_of_compiling_and_the_terminal_is_not(monkeypatch):
     terminal = at_terminal(monkeypatch)
     news = []
-    with listen(lambda done, what: news.append(what)), compiling_told():
+    with listen(lambda done, what: news.append(what)), compiling_announced():
         report(0.0, COMPILING)
 
     assert (news, terminal.getvalue()) == ([COMPILING], "")
@@ -119,7 +119,7 @@ def test_fits_of_other_threads_tell_nothing(monkeypatch):
     terminal = at_terminal(monkeypatch)
 
     def work():
-        with compiling_told():
+        with compiling_announced():
             report(0.0, COMPILING)
 
     thread = threading.Thread(target=work)

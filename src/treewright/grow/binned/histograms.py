@@ -33,7 +33,11 @@ _LOW = (1 << 32) - 1
 
 @bare_inner_kernel
 def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
-    """Add packed sums and weights of rows to the histograms of some columns: int64[k, 256]."""
+    """Add packed sums and weights of rows to the histograms of some columns.
+
+    ``values`` int8 or int64[n], ``weights`` int64[n or 0], ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen``
+    int32[k], ``histograms`` int64[>= k, 256], ``touched`` uint64[>= k, 4].
+    """
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
     m = rows.shape[0]
@@ -50,7 +54,10 @@ def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
 
 @bare_inner_kernel
 def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
-    """Add sums and weights of rows to the histograms of some columns: int64[k, 512]."""
+    """Add sums and weights of rows to the histograms of some columns.
+
+    ``histograms`` int64[>= k, 512]; the others as ``add_words``.
+    """
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
     m = rows.shape[0]
@@ -69,7 +76,11 @@ def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
 
 @bare_inner_kernel
 def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touched, marks):
-    """Add rows to the class counts of some columns: int64[k, 256 * n_classes], a bin's classes side by side."""
+    """Add rows to the class counts of some columns.
+
+    ``labels`` uint8 or int32[n], ``histograms`` int64[>= k, 256 * n_classes], a bin's classes side by side; the others
+    as ``add_words``.
+    """
     has_weights = weights.shape[0] > 0
     n_chosen = chosen.shape[0]
     width = np.uint64(n_classes)

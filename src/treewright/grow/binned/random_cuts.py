@@ -61,6 +61,8 @@ def spans_of(codes, rows, chosen, bins, spans):
 
     In a large node of a column without missing cells the first thousand rows mostly have both. A column of two bins
     has but one cut: that all rows lie on one side of it is seen at the sums.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k].
     """
     for k in range(chosen.shape[0]):
         is_known = is_of_two(np.int64(chosen[k]), bins)
@@ -228,7 +230,7 @@ def toss_levels(present, low, high, state, sides):
 def mark_random(codes, column, bins, key, rows, present, sides):
     """Put 1 into ``sides`` uint8[256] for each bin that a random cut of a column sends left, 0 for the others.
 
-    ``present`` uint64[4] is scratch.
+    ``codes`` uint8[n, stride], ``rows`` int32[m]; ``present`` uint64[4] is scratch.
 
     Returns
     -------

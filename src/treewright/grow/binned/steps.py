@@ -483,7 +483,10 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
 
 @bare_inner_kernel
 def copy_codes(codes, rows, window):
-    """Bins of some rows to the front of ``window`` uint8[:, stride], eight at a time."""
+    """Bins of some rows to the front of ``window`` uint8[>= m, stride], eight at a time.
+
+    ``codes`` uint8[n, stride], ``rows`` int32[m].
+    """
     words = codes.view(np.uint64)
     copies = window.view(np.uint64)
     for i in range(rows.shape[0]):
@@ -496,7 +499,7 @@ def copy_codes(codes, rows, window):
 def copy_some(values, rows, window):
     """Entries of some rows of [t, n] to the front of [t, :].
 
-    ``values`` [t, n], ``rows`` int32[m], ``window`` [t, >= m].
+    ``values`` int8, uint8, int32, int64 or float64[t, n], ``rows`` int32[m], ``window`` [t, >= m] of the same dtype.
     """
     for t in range(values.shape[0]):
         for i in range(rows.shape[0]):

@@ -277,6 +277,12 @@ def search_c45(
 
     Parameters
     ----------
+    values, ordered_columns, level_columns, codes, level_starts, index, amounts, outputs, table
+        As in ``Problem``.
+    rows, weights, orders, n_present
+        As in ``Instances``.
+    stats : float64[n_stats], IN
+        Those of the node.
     least : Least
         Weight that each side of a cut needs.
     min_leaf : float

@@ -389,7 +389,7 @@ def merge_columns(
         Whether only neighbours may merge, and missing cells float.
     stats : float64[n_stats], IN
         Statistics of the node.
-    outputs, criterion
+    outputs : int64[n_outputs + 1], criterion : int
         As in ``criteria.cost_of``: the impurity that gains are stated in.
     min_rows : int
         Rows that each group needs.

@@ -291,6 +291,8 @@ def weigh_levels(
     tables : float64[n_levels, n_stats], counts : int64[n_levels], level_starts : int64[k + 1], IN
         As ``tabulate`` leaves them; the last row of a column is that of its missing cells.
     node_stats : float64[n_stats], IN
+    outputs, table
+        As in ``Problem``.
     has_own : uint8[k], IN
         Whether missing cells have a branch of their own; else they are left out.
     gains, infos : float64[k], OUT

@@ -91,7 +91,10 @@ def is_pure(problem: Problem, instances: Instances) -> bool:
 
 @kernel
 def sum_statistics(index, amounts, rows, weights, n_stats):
-    """Sums of the statistics of some rows, float64[n_stats]."""
+    """Sums of the statistics of some rows, float64[n_stats].
+
+    ``index`` int32[n, e] and ``amounts`` float64[n, e] as in ``Problem``; ``rows`` int32[m], ``weights`` float64[m].
+    """
     stats = np.zeros(n_stats)
     for i in range(rows.shape[0]):
         for e in range(index.shape[1]):
@@ -111,6 +114,8 @@ def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_sta
         Branch of each instance; ``EVERY_BRANCH`` divides it by ``shares``.
     shares : float64[k], IN
         What each branch gets of a divided instance; nothing goes where the share is 0.
+    index : int32[n, e], amounts : float64[n, e], IN
+        As in ``Problem``.
 
     Returns
     -------

@@ -213,7 +213,7 @@ def is_ordered(totals, weight, left, left_weight, direction, low, high):
 
 
 def scan_counts(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
-    """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
+    """The best cut of one node in one column; parameters and result as ``means.scan_means``. ``items`` int32[m]."""
     n_missing = items.shape[0] - n_present
     criterion = stats.criterion
     table = stats.table
@@ -277,7 +277,7 @@ def scan_counts(stats, node, nodes, items, n_present, limits, direction, target,
 
 
 def summarise_counts(stats, node, nodes, items):
-    """Fill in a new node; parameters and result as ``means.summarise_means``."""
+    """Fill in a new node; parameters and result as ``means.summarise_means``. ``items`` int32[m]."""
     totals = nodes.totals[node]
     totals[:] = 0
     weight = add_count_rows(stats.labels, stats.offsets, stats.weights, items, totals)
@@ -309,7 +309,7 @@ def summarise_counts(stats, node, nodes, items):
 
 
 def count_rank(stats, node, nodes, items):
-    """What a level of a two-class target is ordered by: the share of the second class."""
+    """What a level of a two-class target is ordered by: the share of the second class. ``items`` int32[m]."""
     second = 0
     weight = 0
     for i in range(items.shape[0]):
@@ -339,12 +339,12 @@ def add_count_rows(labels, offsets, weights, items, totals):
 
 
 def add_rows_of_counts(stats, items, totals):
-    """Add the class counts of some rows to ``totals``; returns their weight."""
+    """Add the class counts of some rows, ``items`` int32[m], to ``totals`` int64[c]; returns their weight."""
     return add_count_rows(stats.labels, stats.offsets, stats.weights, items, totals)
 
 
 def gain_of_counts(stats, node, nodes, left, left_weight):
-    """Gain of sending rows with these counts and this weight to the left."""
+    """Gain of sending rows with these counts, ``left`` int64[c], and this weight to the left."""
     totals = nodes.totals[node]
     has_weights = stats.weights.shape[0] > 0
     weight = nodes.weight[node]

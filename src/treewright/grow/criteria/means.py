@@ -226,6 +226,8 @@ def few_of_means(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
 
     Half of the nodes of a full tree have two or three rows. There the blocks of ``scan_means``, and handing all arrays
     to it, cost ten times what the sums do.
+
+    ``items`` int32[m], ``totals`` int64[t].
     """
     if items.shape[0] > FEW or stats.values.shape[0] != 1 or stats.table.shape[0] > 0:
         return NOT_FEW
@@ -390,7 +392,7 @@ def summarise_means(stats, node, nodes, items):
 
 
 def mean_rank(stats, node, nodes, items):
-    """What a level is ordered by: the mean of its rows (first output)."""
+    """What a level is ordered by: the mean of its rows (first output). ``items`` int32[m]."""
     has_weights = stats.weights.shape[0] > 0
     centre = nodes.totals[node, 0] // nodes.weight[node]
     total = 0
@@ -405,7 +407,7 @@ def mean_rank(stats, node, nodes, items):
 
 
 def gain_of_means(stats, node, nodes, left, left_weight):
-    """Gain of sending rows with these totals and this weight to the left."""
+    """Gain of sending rows with these totals, ``left`` int64[t], and this weight to the left."""
     weight = nodes.weight[node]
     if stats.table.shape[0] > 0:
         second = (weight + nodes.totals[node, 0]) >> 1
@@ -423,7 +425,7 @@ def gain_of_means(stats, node, nodes, left, left_weight):
 
 
 def add_mean_rows(stats, items, totals):
-    """Add the sums of some rows to ``totals``; returns their weight."""
+    """Add the sums of some rows, ``items`` int32[m], to ``totals`` int64[t]; returns their weight."""
     has_weights = stats.weights.shape[0] > 0
     weight = 0
     for i in range(items.shape[0]):
@@ -445,7 +447,7 @@ def mean_prediction(stats, node, nodes):
 
 
 def never_few(stats, items, totals, node_weight, min_leaf, min_leaf_weight):
-    """No short cut for short segments."""
+    """No short cut for short segments; arguments as ``few_of_means``, ``items`` int32[m] and ``totals`` int64[t]."""
     return NOT_FEW
 
 

@@ -65,6 +65,8 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
 
     Parameters
     ----------
+    weights, products : int64[m + 1], IN
+        A pair of Fenwick trees.
     ranked : int32[m], IN
         The node's rows in ascending order of target.
     values : float64[n], IN
@@ -164,7 +166,7 @@ def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_lef
 
 
 def scan_medians(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
-    """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
+    """The best cut of one node in one column; parameters and result as ``means.scan_means``. ``items`` int32[m]."""
     n_missing = items.shape[0] - n_present
     total_loss = nodes.loss[node]
     best = -1.0
@@ -212,7 +214,7 @@ def middle_rows(stats, ranked, total_weight):
 def summarise_medians(stats, node, nodes, items):
     """Fill in a new node; parameters and result as ``means.summarise_means``.
 
-    Where half of the weight falls between two targets, the median is the middle between them.
+    Where half of the weight falls between two targets, the median is the middle between them. ``items`` int32[m].
     """
     m = items.shape[0]
     weight = 0
@@ -246,7 +248,7 @@ def median_rank(stats, node, nodes, items):
     """What a level is ordered by: the median of its rows (first output), by counting up the node's places.
 
     O(m) a level would cost a node O(m levels): the rows' places are few, so look for the place by bisection over the
-    range of places.
+    range of places. ``items`` int32[m].
     """
     weight = 0
     for i in range(items.shape[0]):
@@ -273,12 +275,12 @@ def orders_by_median(stats):
 
 
 def add_nothing(stats, items, totals):
-    """Partitions of levels are not searched for absolute error."""
+    """Partitions of levels are not searched for absolute error. ``items`` int32[m], ``totals`` int64[t]."""
     return 0
 
 
 def gain_of_nothing(stats, node, nodes, left, left_weight):
-    """Partitions of levels are not searched for absolute error."""
+    """Partitions of levels are not searched for absolute error. ``left`` int64[t]."""
     return -1.0
 
 

@@ -66,7 +66,7 @@ def add_row(values, weights, row, left):
 
 
 def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target, after, way, work):
-    """The best cut of one node in one column; parameters and result as ``means.scan_means``."""
+    """The best cut of one node in one column; parameters and result as ``means.scan_means``. ``items`` int32[m]."""
     n_missing = items.shape[0] - n_present
     weight = nodes.weight[node]
     totals = nodes.totals[node]
@@ -105,7 +105,7 @@ def scan_poisson(stats, node, nodes, items, n_present, limits, direction, target
 
 
 def summarise_poisson(stats, node, nodes, items):
-    """Fill in a new node; parameters and result as ``means.summarise_means``."""
+    """Fill in a new node; parameters and result as ``means.summarise_means``. ``items`` int32[m]."""
     totals = nodes.totals[node]
     totals[:] = 0
     weight = 0
@@ -134,7 +134,7 @@ def summarise_poisson(stats, node, nodes, items):
 
 
 def gain_of_poisson(stats, node, nodes, left, left_weight):
-    """Gain of sending rows with these sums and this weight to the left."""
+    """Gain of sending rows with these sums, ``left`` int64[t], and this weight to the left."""
     return poisson_gain(nodes.totals[node], nodes.weight[node], left, left_weight)
 
 

@@ -219,6 +219,8 @@ def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
 
     Parameters
     ----------
+    parents : int32[k], IN
+        -1 for the root.
     n_drawn : int
         Columns per node. Nodes that have a split already draw none.
     gains : float64[p, 2k], INOUT
@@ -298,8 +300,11 @@ def mark_levels(items, n_groups, group, codes, side, words, n_words):
 
     Parameters
     ----------
+    items : int32[m], IN
+    group : int64[5, >= n_groups], IN
     codes : int32[n], IN
         Level of each row.
+    side : uint8[n], OUT
     words : uint64[2, > n_words], INOUT
         Row 0: levels that go left; row 1: levels that are present in the node.
     """
@@ -424,7 +429,7 @@ def words_needed(columns, nodes, splitting):
 
 @bare_inner_kernel
 def collect(nodes, parents, splitting):
-    """Children of these parents that have a split, in order, into ``splitting`` int32[>= 2k]; returns how many."""
+    """Children of ``parents`` int32[k] that have a split, in order, into ``splitting`` int32[>= 2k]; how many."""
     n_splitting = 0
     for k in range(parents.shape[0]):
         child = 0 if parents[k] < 0 else nodes.first_child[parents[k]]
@@ -463,6 +468,7 @@ def grow_levels(
     n_splitting, n_nodes, n_words : int
         How many of each there are. Without nodes the root is opened first.
     words : uint64[2, :], INOUT
+    side : uint8[n], scratch
     drawn : uint8[0, 0], IN
         Every column may be used.
     gains : float64[p, 2m], scratch

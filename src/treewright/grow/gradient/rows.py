@@ -68,9 +68,12 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
 
     Parameters
     ----------
-    rows : int32, IN
-    codes, stride, begin, end, words, histogram
-        As ``add_all``.
+    codes : uint8[n * stride], IN
+        Rows one after another.
+    stride, begin, end : int
+    rows : int32[m], IN
+    words : int64[n], IN
+    histogram : int64[n_columns * 256], IN and OUT
     """
     n_columns = len(histogram) >> 8
     last = end - 1

@@ -116,10 +116,12 @@ def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, e
 
     Parameters
     ----------
-    gradient, hessian, repeats, begin, end
-        As ``magnitudes``.
+    gradient : float32[n], IN
+    hessian : float32[n], repeats : int32[n], IN
+        Empty where each is 1.
     gradient_scale, hessian_scale : float
         Powers of two; a hessian of 1 throughout is scaled by 1.
+    begin, end : int
     words : int64[n], OUT
     """
     if len(hessian) == 0 and len(repeats) == 0:
@@ -142,7 +144,7 @@ def note_leaves(order, begins, ends, first, last, leaf_of):
 
     Parameters
     ----------
-    order : int32, IN
+    order : int32[2 n], IN
         Rows; those of a leaf stand together.
     begins, ends : int32[k], IN
         Where each leaf's rows stand in ``order``.
@@ -163,8 +165,9 @@ def leaf_sums(leaf_of, gradient, hessian, repeats, gradient_scale, hessian_scale
     Parameters
     ----------
     leaf_of : uint8[n] or int32[n], IN
-    gradient, hessian, repeats
-        As ``magnitudes``.
+    gradient : float32[n], IN
+    hessian : float32[n], repeats : int32[n], IN
+        Empty where each is 1.
     gradient_scale, hessian_scale : float
         Powers of two: the sums of all rows are below 2**62.
     begin, end : int

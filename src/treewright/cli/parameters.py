@@ -1,0 +1,156 @@
+"""``treewright parameters``. In: an algorithm's word. Out: what ``learn.params`` states of its parameters.
+
+The page ``docs/reference/parameters.md`` is what ``--format markdown`` prints, and a test holds it to that.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from treewright.cli.terminal import UsageRefusal, printable, say, screen_of
+from treewright.learn.params import CLASSES, NUMBERS, Parameter, Rule, Task, parameters_of, plain
+from treewright.learn.registry import ALGORITHMS, Algorithm, algorithm_of
+
+__all__ = ["run_parameters"]
+
+_PAGE = """\
+# Parameters
+
+What every algorithm takes, in Python as keywords of its estimators and on the command line as `--set NAME=VALUE`; the
+columns, threads and the seed have options of their own there. A default that differs between classes and numbers is
+given for both. `treewright parameters --format markdown` prints this page.
+"""
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One parameter of one algorithm, for the tasks that have it."""
+
+    name: str
+    default: str
+    values: str
+    unit: str
+    help: str
+
+
+def run_parameters(word: str | None, form: str) -> None:
+    """Print the parameters of one algorithm, or of all."""
+    found = None if word is None else algorithm_of(word)
+    if word is not None and found is None:
+        raise UsageRefusal(f"{printable(word)}: there are: {', '.join(each.word for each in ALGORITHMS)}")
+    asked = ALGORITHMS if found is None else (found,)
+    if form == "json":
+        say(json.dumps({each.word: _facts_of(each) for each in asked}, indent=2))
+    elif form == "markdown":
+        say("\n\n".join([*([_PAGE.rstrip()] if found is None else []), *map(_section, asked)]))
+    else:
+        for number, each in enumerate(asked):
+            _print(each, is_first=number == 0)
+
+
+def _tasks_of(algorithm: Algorithm) -> dict[Task, str]:
+    """The estimator for each task; the isolation forest has none, and one estimator."""
+    both: dict[Task, str | None] = {CLASSES: algorithm.classifier, NUMBERS: algorithm.regressor}
+    return {task: name for task, name in both.items() if name is not None} or {CLASSES: "IsolationForest"}
+
+
+def _lines(algorithm: Algorithm) -> list[_Line]:
+    """Every parameter, in the order of the dataclass; what holds for one task only says so."""
+    kind, tasks = algorithm.params_class(), _tasks_of(algorithm)
+    stated = {task: parameters_of(kind, task) for task in tasks}
+    names = list(dict.fromkeys(name for known in stated.values() for name in known))
+    lines = []
+    for name in names:
+        of_task = {task: known[name] for task, known in stated.items() if name in known}
+        first = next(iter(of_task.values()))
+        only = "" if len(of_task) == len(tasks) else f"{'classes' if CLASSES in of_task else 'numbers'} only: "
+        defaults = dict.fromkeys(_typed(each.default_of(task)) for task, each in of_task.items())
+        values = dict.fromkeys(_values_of(each) for each in of_task.values())
+        lines.append(_Line(name, "; ".join(defaults), "; ".join(values), first.unit, only + first.help))
+    return lines
+
+
+def _typed(value: Any) -> str:
+    """A value as it is typed in Python."""
+    return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _values_of(parameter: Parameter) -> str:
+    """What a value may be, in few words."""
+    return ", ".join(_brief(rule) for rule in parameter.rules)
+
+
+def _brief(rule: Rule) -> str:
+    sort, *rest = rule.form
+    if sort == "interval":
+        return _range(*rest)
+    if sort == "words":
+        return ", ".join(json.dumps(each) for each in sorted(rest[0]))
+    if sort == "instance":
+        return {"Integral": "whole number", "str": "text"}.get(rest[0].__name__, rest[0].__name__)
+    if sort == "methods":
+        return f"an object with {' and '.join(rest[0])}"
+    plain_words = {
+        None: "None", "callable": "function", "array-like": "list or array", "boolean": "True, False",
+        "verbose": "whole number from 0", "random_state": "whole number from 0, RandomState, None",
+    }  # fmt: skip
+    return plain_words[sort]
+
+
+def _range(sort: str, low: float | None, high: float | None, closed: str) -> str:
+    """A range in words: ``"whole number from 1"``, ``"share above 0.0, to 1.0"``."""
+    what = {"int": "whole number", "real": "number", "share": "share"}[sort]
+    left = "" if low is None else f" {'from' if closed in ('left', 'both') else 'above'} {low}"
+    right = "" if high is None else f" {'to' if closed in ('right', 'both') else 'below'} {high}"
+    return what + left + right
+
+
+def _section(algorithm: Algorithm) -> str:
+    """A Markdown table of an algorithm's parameters under its name."""
+    rows = [
+        f"| `{each.name}` | `{each.default}` | {_cell(each.values)} | {_cell(each.unit)} | {_cell(each.help)} |"
+        for each in _lines(algorithm)
+    ]
+    estimators = ", ".join(f"`{name}`" for name in _tasks_of(algorithm).values())
+    head = ["| parameter | default | values | unit | meaning |", "|---|---|---|---|---|"]
+    title = algorithm.title[0].upper() + algorithm.title[1:]
+    return "\n".join([f"## {title}\n", f"`--algorithm {algorithm.word}`; {estimators}.\n", *head, *rows])
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")
+
+
+def _print(algorithm: Algorithm, *, is_first: bool) -> None:
+    """The same for a terminal: two lines a parameter, its name and default, and what it is."""
+    screen = screen_of()
+    if not is_first:
+        say()
+    say(f"{algorithm.title} (--algorithm {algorithm.word}): {', '.join(_tasks_of(algorithm).values())}")
+    for each in _lines(algorithm):
+        say(f"\n{each.name}={each.default}")
+        screen.say_prose(f"    {each.help}; {each.values}" + (f" ({each.unit})" if each.unit else ""))
+
+
+def _facts_of(algorithm: Algorithm) -> list[dict[str, Any]]:
+    """The same for programs."""
+    kind = algorithm.params_class()
+    return [
+        {
+            "task": task,
+            "estimator": estimator,
+            "parameters": [
+                {
+                    "name": name,
+                    "default": plain(each.default_of(task)),
+                    "values": _values_of(each),
+                    "unit": each.unit,
+                    "help": each.help,
+                }
+                for name, each in parameters_of(kind, task).items()
+            ],
+        }
+        for task, estimator in _tasks_of(algorithm).items()
+    ]

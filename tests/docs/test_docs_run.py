@@ -38,7 +38,6 @@ import os
 import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 OWN_RULES = [("default", DeprecationWarning, "__main__"), *[("ignore", each, "") for each in (
     DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)]]
@@ -49,7 +48,7 @@ def run_command(words, code):
     if hasattr(os, "fork"):
         printed, returncode = run_in_copy(words, merged=code != 0)
     else:
-        stderr = subprocess.STDOUT if code else subprocess.PIPE
+        stderr = subprocess.STDOUT if code else None
         done = subprocess.run([sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8")
         printed, returncode = done.stdout, done.returncode
     print(printed, end="")
@@ -67,7 +66,8 @@ def run_in_copy(words, merged):
     child = os.fork()
     if child == 0:
         os.dup2(writing, 1)
-        os.dup2(writing if merged else os.open(os.devnull, os.O_WRONLY), 2)
+        if merged:
+            os.dup2(writing, 2)
         os.close(reading)
         os._exit(exit_code_of(words))
     os.close(writing)

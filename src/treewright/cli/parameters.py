@@ -19,8 +19,8 @@ _PAGE = """\
 # Parameters
 
 What every algorithm takes, in Python as keywords of its estimators and on the command line as `--set NAME=VALUE`; the
-columns, threads and the seed have options of their own there. A default that differs between classes and numbers is
-given for both. `treewright parameters --format markdown` prints this page.
+columns, threads and the seed have options of their own there. Defaults and values that differ between classes and
+numbers are given for both, classes first. `treewright parameters --format markdown` prints this page.
 """
 
 
@@ -39,7 +39,7 @@ def run_parameters(word: str | None, form: str) -> None:
     """Print the parameters of one algorithm, or of all."""
     found = None if word is None else algorithm_of(word)
     if word is not None and found is None:
-        raise UsageRefusal(f"{printable(word)}: there are: {', '.join(each.word for each in ALGORITHMS)}")
+        raise UsageRefusal(f"no algorithm {printable(word)}: there are: {', '.join(each.word for each in ALGORITHMS)}")
     asked = ALGORITHMS if found is None else (found,)
     if form == "json":
         say(json.dumps({each.word: _facts_of(each) for each in asked}, indent=2))

@@ -214,6 +214,7 @@ class _Turn:
         """Wait until no other process compiles this kernel: two minutes at most, for that one may have been stopped."""
         if not hasattr(fcntl, "flock"):
             return
+        self.give_up()  # what a compilation that failed has left: a process would wait for itself
         try:
             self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             end = time.monotonic() + _LONGEST_WAIT

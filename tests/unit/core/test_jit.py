@@ -150,3 +150,16 @@ def test_a_process_that_stands_still_while_it_compiles_does_not_hold_up_others_f
         fcntl.flock(held, fcntl.LOCK_EX)
         assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == FRESH
     assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == SERVED
+
+
+def test_a_kernel_that_did_not_compile_does_not_wait_for_itself(run, tmp_path):
+    pytest.importorskip("fcntl", reason="Windows has no such locks")
+    twice = SCRIPT.replace(
+        "out = np.empty(3)\n",
+        "jit._LONGEST_WAIT = 1e9\n"
+        "out = np.empty(3)\n"
+        "try:\n    double(None, out)\nexcept Exception as error:\n    print(type(error).__name__, end=' ')\n",
+    )
+    (tmp_path / "script.py").write_text(twice)
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(tmp_path / "cache")) == f"TypingError {FRESH}"

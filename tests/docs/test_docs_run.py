@@ -30,67 +30,53 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 MARK = "--- the end of block {} ---"
-# A command runs in a copy of the page's process, where there are such copies: everything is imported there already,
-# which is most of a command's time. Its arguments, streams, exit code and rules for warnings are a process's own.
+# A command runs in a copy of a process that has imported everything, which is most of a command's time, and has done
+# nothing else: in a copy of the page's own process the threads of polars would be missing, and its next table waits for
+# them for ever. Arguments, streams, exit code and rules for warnings are a process's own.
 RUN_COMMAND = """\
 import importlib
+import multiprocessing
 import os
-import subprocess
 import sys
 import warnings
+from pathlib import Path
+
+import treewright
+
+for name in treewright.__all__:
+    getattr(treewright, name)
+for verb in ("compare", "evaluate", "fit", "predict", "prune", "report", "show"):
+    importlib.import_module(f"treewright.cli.{verb}")
 
 OWN_RULES = [("default", DeprecationWarning, "__main__"), *[("ignore", each, "") for each in (
     DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)]]
+HAS_COPIES = "forkserver" in multiprocessing.get_all_start_methods()
+PROCESSES = multiprocessing.get_context("forkserver" if HAS_COPIES else "spawn")
+PROCESSES.set_forkserver_preload([__name__])
+PRINTED = Path("printed by a command")
 
 
 def run_command(words, code):
     sys.stdout.flush()
-    if hasattr(os, "fork"):
-        printed, returncode = run_in_copy(words, merged=code != 0)
-    else:
-        stderr = subprocess.STDOUT if code else None
-        done = subprocess.run([sys.executable, "-m", *words], stdout=subprocess.PIPE, stderr=stderr, encoding="utf-8")
-        printed, returncode = done.stdout, done.returncode
+    process = PROCESSES.Process(target=command, args=(words, code != 0))
+    process.start()
+    process.join()
+    printed = PRINTED.read_text(encoding="utf-8")
+    PRINTED.unlink()
     print(printed, end="")
-    assert returncode == code, (words, returncode, printed)
+    assert process.exitcode == code, (words, process.exitcode, printed)
 
 
-def run_in_copy(words, merged):
-    import treewright
-
-    for name in treewright.__all__:
-        getattr(treewright, name)
-    for verb in ("compare", "evaluate", "fit", "predict", "prune", "report", "show"):
-        importlib.import_module(f"treewright.cli.{verb}")
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.dup2(writing, 1)
-        if merged:
-            os.dup2(writing, 2)
-        os.close(reading)
-        os._exit(exit_code_of(words))
-    os.close(writing)
-    with open(reading, encoding="utf-8") as lines:
-        printed = lines.read()
-    return printed, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def exit_code_of(words):
+def command(words, is_merged):
+    file = os.open(PRINTED, os.O_WRONLY | os.O_CREAT)
+    os.dup2(file, 1)
+    if is_merged:
+        os.dup2(file, 2)
     warnings.resetwarnings()
     for action, category, module in reversed(OWN_RULES):
         warnings.filterwarnings(action, category=category, module=module)
     sys.argv = list(words)
-    try:
-        importlib.import_module(f"{words[0]}.__main__").main()
-    except SystemExit as end:
-        return end.code or 0
-    except BaseException:
-        return 70
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    return 0
+    importlib.import_module(f"{words[0]}.__main__").main()
 """
 
 
@@ -148,13 +134,14 @@ def printed_by(text, folder):
     program.write_text(program_of(text), encoding="utf-8")
     surroundings = {
         **os.environ,
-        "PYTHONPATH": str(Path(treewright.__file__).parents[1]),
+        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(treewright.__file__).parents[1])]),
         "PYTHONUTF8": "1",
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-W", "error", program.name],
+        # Not as the main program, which multiprocessing would run again wherever a command starts.
+        [sys.executable, "-W", "error", "-c", "import page"],
         cwd=folder,
         env=surroundings,
         capture_output=True,

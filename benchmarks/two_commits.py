@@ -94,6 +94,7 @@ class Checkout:
 
     def __init__(self, source, quick):
         self.environment = {**os.environ, "PYTHONPATH": str(source.resolve()), "PYTHONUTF8": "1", "NO_COLOR": "1"}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed package has its bytecode
         words = [sys.executable, __file__, "--serve", *(["--quick"] if quick else [])]
         self.process = subprocess.Popen(
             words, env=self.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.grow.objective import fixed_weights
 
 _UNIT = 1 << 1074  # the least number of float64 is one part of so many
@@ -121,7 +121,7 @@ def weighted_mean(numbers: np.ndarray, weights: np.ndarray | None) -> float:
     return float(rows.product / rows.weight)
 
 
-@bare_kernel
+@kernel
 def add_rows(numbers: np.ndarray, weights: np.ndarray, low: float, high: float, digits: np.ndarray) -> None:
     """Add weight times number, and weight, to the digits of each row's group.
 
@@ -146,7 +146,7 @@ def add_rows(numbers: np.ndarray, weights: np.ndarray, low: float, high: float, 
             add_number(weights[i], digits[group, _WEIGHTS])
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_number(number: float, digits: np.ndarray) -> None:
     """Add a finite number to digits (int64[_N_DIGITS]), of which digit d counts 2**(32 d - 1074)."""
     bits = np.float64(number).view(np.int64)
@@ -163,14 +163,14 @@ def add_number(number: float, digits: np.ndarray) -> None:
     digits[digit + 2] += sign * (high >> np.int64(32))
 
 
-@bare_inner_kernel
+@inner_kernel
 def upper_half(number: float) -> float:
     """The 26 leading bits of a float64; the rest has 26 bits too (Dekker 1971)."""
     lifted = number * _SPLITTER
     return lifted - (lifted - number)
 
 
-@bare_inner_kernel
+@inner_kernel
 def lost_in_product(a: float, b: float) -> float:
     """What rounding took from a product of float64, exactly: the products of halves are exact."""
     a_upper, b_upper = upper_half(a), upper_half(b)
@@ -225,7 +225,7 @@ def renew_quantiles(
     return found
 
 
-@bare_kernel
+@kernel
 def leaf_quantiles(
     target: np.ndarray, scores: np.ndarray, weights: np.ndarray, rows: np.ndarray, starts: np.ndarray, level: float,
     n_drawn: int, left: np.ndarray, amounts: np.ndarray, found: np.ndarray,
@@ -272,7 +272,7 @@ def leaf_quantiles(
         found[leaf] = 0.5 * lower + 0.5 * upper
 
 
-@bare_inner_kernel
+@inner_kernel
 def selected(left: np.ndarray, amounts: np.ndarray, need: float, n_drawn: int) -> tuple[float, bool]:
     """The least number up to which ``need`` weighs, and whether exactly that weighs so much.
 
@@ -306,7 +306,7 @@ def selected(left: np.ndarray, amounts: np.ndarray, need: float, n_drawn: int) -
         amounts = amounts[: min(kept, amounts.shape[0])]
 
 
-@bare_inner_kernel
+@inner_kernel
 def drawn_pivot(left: np.ndarray, state: np.int64) -> tuple[float, np.int64]:
     """The middle one of three numbers of ``left``, float64[m], and the next state.
 
@@ -322,7 +322,7 @@ def drawn_pivot(left: np.ndarray, state: np.int64) -> tuple[float, np.int64]:
     return max(min(a, b), min(max(a, b), c)), state
 
 
-@bare_inner_kernel
+@inner_kernel
 def middle_of_bits(left: np.ndarray) -> float:
     """The number whose key lies midway between the least and the greatest of ``left``, float64[m]; rounded up."""
     least = key_of(left[0])
@@ -334,14 +334,14 @@ def middle_of_bits(left: np.ndarray) -> float:
     return np.int64(middle ^ ((middle >> np.int64(63)) & np.int64(_ALL_BUT_SIGN))).view(np.float64)
 
 
-@bare_inner_kernel
+@inner_kernel
 def key_of(number: float) -> np.int64:
     """The int64 of a float64 that has its place in the order of all float64."""
     bits = np.float64(number).view(np.int64)
     return bits ^ ((bits >> np.int64(63)) & np.int64(_ALL_BUT_SIGN))
 
 
-@bare_inner_kernel
+@inner_kernel
 def weight_below(left: np.ndarray, amounts: np.ndarray, pivot: float) -> tuple[np.int64, np.int64]:
     """The weight below the pivot, and that of what equals it; ``left`` float64[m], ``amounts`` int64[m] or empty."""
     below = np.int64(0)
@@ -357,7 +357,7 @@ def weight_below(left: np.ndarray, amounts: np.ndarray, pivot: float) -> tuple[n
     return below, equal
 
 
-@bare_inner_kernel
+@inner_kernel
 def keep(left: np.ndarray, amounts: np.ndarray, pivot: float, lower: bool) -> np.int64:
     """Move what lies below the pivot, or above it, to the front; returns how many these are.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 
 FARTHEST = 700.0  # exp of it and of its negative are normal numbers of float64
 LARGEST = 1e37  # what float32 holds, with room for a sum
@@ -29,7 +29,7 @@ _D0, _D1, _D2, _D3 = 2.0000000000048654, 0.6666666623791327, 0.40000061422293476
 _D4, _D5, _D6 = 0.22305128085766043, 0.17122531206033945, 0.21860584351517776
 
 
-@bare_inner_kernel
+@inner_kernel
 def exponential(x: float) -> float:
     """exp(x) of a float64 within 2e-10 of itself, for x from -700 to 700; exp(0) is 1.
 
@@ -43,7 +43,7 @@ def exponential(x: float) -> float:
     return np.int64(bits).view(np.float64)
 
 
-@bare_inner_kernel
+@inner_kernel
 def log_of_one_and(t: float) -> float:
     """log(1 + t) of a float64 within 1e-11 of itself, for t from 0 to 1."""
     u = t / (2.0 + t)
@@ -51,13 +51,13 @@ def log_of_one_and(t: float) -> float:
     return u * (_D0 + v * (_D1 + v * (_D2 + v * (_D3 + v * (_D4 + v * (_D5 + v * _D6))))))
 
 
-@bare_inner_kernel
+@inner_kernel
 def within(x: float, most: float) -> float:
     """The number nearest to x from -most to most."""
     return min(max(x, -most), most)
 
 
-@bare_kernel
+@kernel
 def clipped_residuals(target: np.ndarray, scores: np.ndarray, most: float, g: np.ndarray) -> None:
     """Score minus target, held within ``most``: the gradient of half the squared error, and of Huber's loss.
 
@@ -71,7 +71,7 @@ def clipped_residuals(target: np.ndarray, scores: np.ndarray, most: float, g: np
         g[i] = np.float32(within(scores[i] - target[i], most))
 
 
-@bare_kernel
+@kernel
 def sides(target: np.ndarray, scores: np.ndarray, below: float, above: float, g: np.ndarray) -> None:
     """A number for scores below their target, one for scores above, 0 where they are equal.
 
@@ -85,7 +85,7 @@ def sides(target: np.ndarray, scores: np.ndarray, below: float, above: float, g:
         g[i] = np.float32(above if scores[i] > target[i] else lower)
 
 
-@bare_kernel
+@kernel
 def lopsided_residuals(
     target: np.ndarray, scores: np.ndarray, below: float, above: float, g: np.ndarray, h: np.ndarray
 ) -> None:
@@ -104,7 +104,7 @@ def lopsided_residuals(
         h[i] = np.float32(factor)
 
 
-@bare_kernel
+@kernel
 def log_link_gradients(target: np.ndarray, scores: np.ndarray, power: float, g: np.ndarray, h: np.ndarray) -> None:
     """Deviances of a mean ``exp(score)`` whose variance is that mean to a power.
 
@@ -125,7 +125,7 @@ def log_link_gradients(target: np.ndarray, scores: np.ndarray, power: float, g: 
         h[i] = np.float32(min(max(0.5 * (a + b), LEAST), LARGEST))
 
 
-@bare_kernel
+@kernel
 def two_class_gradients(target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
     """Log loss of log odds.
 
@@ -147,7 +147,7 @@ def two_class_gradients(target: np.ndarray, scores: np.ndarray, g: np.ndarray, h
         h[i] = np.float32(odds * wrong * wrong)
 
 
-@bare_kernel
+@kernel
 def two_class_values(target: np.ndarray, scores: np.ndarray, values: np.ndarray) -> None:
     """Minus the logarithm of the right class's share.
 
@@ -163,7 +163,7 @@ def two_class_values(target: np.ndarray, scores: np.ndarray, values: np.ndarray)
         values[i] = max(against, 0.0) + log_of_one_and(power)
 
 
-@bare_inner_kernel
+@inner_kernel
 def share_classes(
     scores: np.ndarray, length: int, first: int, m: int, shares: np.ndarray, top: np.ndarray, total: np.ndarray
 ) -> None:
@@ -192,7 +192,7 @@ def share_classes(
             total[i] += share[i]
 
 
-@bare_kernel
+@kernel
 def softmax_gradients(
     target: np.ndarray, scores: np.ndarray, length: int, factor: float, shares: np.ndarray, sums: np.ndarray,
     g: np.ndarray, g_length: int, h: np.ndarray, h_length: int,
@@ -233,7 +233,7 @@ def softmax_gradients(
             g[k * g_length + first + i] = np.float32(shares[k, i] * total[i] - 1.0)
 
 
-@bare_kernel
+@kernel
 def softmax_values(
     target: np.ndarray, scores: np.ndarray, length: int, shares: np.ndarray, sums: np.ndarray, values: np.ndarray
 ) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 
 from treewright.boosting.losses import Loss
 from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.boosting.sampling import RowWeights, drawn_by_gradient, drawn_uniformly
+from treewright.boosting.sampling import GradientWeights, drawn_by_gradient, drawn_uniformly
 from treewright.core import progress, threads
 from treewright.core.random import mixed
 from treewright.data.bins import Bins
@@ -348,7 +348,7 @@ class _Rounds:
         for scored in (self.train, self.other):
             if scored is not None and start is not None:
                 scored.add_trees(start[0])
-        self.weights = RowWeights.of(rows.sample_weights, rows.of_classes)
+        self.weights = GradientWeights.of(rows.sample_weights, rows.of_classes)
         self.grower = GradientGrower(
             rows.codes, table.bins, table.ordered, self.weights.repeats,
             replace(settings.tree, n_threads=n_threads),

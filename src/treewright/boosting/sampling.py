@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.core.jit import bare_kernel
+from treewright.core.jit import kernel
 from treewright.core.random import mix
 from treewright.exceptions import DataError
 
@@ -18,7 +18,7 @@ _MOST_ROWS = 2**26  # what rows may count as in all: of more, a gradient would b
 
 
 @dataclass(frozen=True, eq=False)
-class RowWeights:
+class GradientWeights:
     """Numbers of rows, or factors of gradients.
 
     Attributes
@@ -35,12 +35,12 @@ class RowWeights:
     factors: np.ndarray | None = None
 
     @classmethod
-    def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> RowWeights:
+    def of(cls, weights: np.ndarray | None, of_classes: np.ndarray | None = None) -> GradientWeights:
         """The weights of rows, float64[n] > 0 or None, and beside them those of their classes.
 
         Examples
         --------
-        >>> RowWeights.of(np.array([1.0, 3.0])).repeats.tolist(), RowWeights.of(np.array([0.5, 3.0])).repeats
+        >>> GradientWeights.of(np.array([1.0, 3.0])).repeats.tolist(), GradientWeights.of(np.array([0.5, 3.0])).repeats
         ([1, 3], None)
         """
         repeats = None
@@ -144,7 +144,7 @@ def _lowest(keys: np.ndarray, m: int) -> np.ndarray:
     return np.flatnonzero(keys <= np.partition(keys, m - 1)[m - 1]).astype(np.int32)
 
 
-@bare_kernel
+@kernel
 def fill_keys(seed: np.uint64, keys: np.ndarray) -> None:
     """Fill in a key for each row; no two rows of one seed have the same (``mix`` maps one to one).
 

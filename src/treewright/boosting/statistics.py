@@ -20,7 +20,7 @@ import numpy as np
 from treewright.boosting.rounds import BoostTable
 from treewright.boosting.sampling import fill_keys
 from treewright.core import threads
-from treewright.core.jit import bare_kernel
+from treewright.core.jit import kernel
 from treewright.core.random import mixed
 from treewright.core.whole import whole_number
 from treewright.data.bin_rows import bin_rows
@@ -240,7 +240,7 @@ def _means_of(levels: np.ndarray, n_levels: int, rows: _Rows) -> LevelMeans:
     return LevelMeans(values, final, counts)
 
 
-@bare_kernel
+@kernel
 def add_ordered_means(
     levels: np.ndarray,
     order: np.ndarray,

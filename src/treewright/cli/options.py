@@ -6,7 +6,6 @@ answers at once.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -302,6 +301,8 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
 
 def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:
     """The column and the levels of ``column=level,...,level``."""
+    import csv
+
     name, _, listed = word.partition("=")
     levels = next(csv.reader([listed], skipinitialspace=True), [])
     if name and len(set(levels)) >= 2 and len(set(levels)) == len(levels):

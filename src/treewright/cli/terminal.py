@@ -14,11 +14,8 @@ Nothing heavy is imported here, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
-import csv
 import io
 import os
-import secrets
-import shlex
 import shutil
 import sys
 import warnings
@@ -127,6 +124,8 @@ def as_option(phrase: Phrase) -> str:
     """
     if phrase.kind != "setting":
         return phrase.text
+    import shlex
+
     value, option = phrase.value, _OPTIONS.get(phrase.name)
     if value is None:
         return f"leave {phrase.name} out"
@@ -456,7 +455,7 @@ def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
         sys.stdout.buffer.flush()
         return
     check_output(path, force)
-    partial = path.with_name(f".treewright-{secrets.token_hex(8)}.part")
+    partial = path.with_name(f".treewright-{os.urandom(8).hex()}.part")
     try:
         with partial.open("xb") as file:
             yield file
@@ -498,6 +497,8 @@ def csv_of(columns: Mapping[str, Sequence[object]]) -> str:
     >>> csv_of({"node": [0, 3], "test": ["x <= 1", "y, z"]})
     'node,test\n0,x <= 1\n3,"y, z"\n'
     """
+    import csv
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)

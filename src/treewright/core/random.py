@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import inner_kernel
 
 _WORD = 2**64 - 1
 
@@ -31,7 +31,7 @@ def mixed(state: int, position: int) -> int:
     return z ^ (z >> 31)
 
 
-@bare_inner_kernel
+@inner_kernel
 def mix(state, position):
     """64 well-mixed bits from a state and a position.
 

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import allocating_kernel, inner_kernel
 from treewright.data.bins import MISSING_BIN, Bins, cuts_of
 
 _BLOCK = 256  # rows a kernel searches at a time
@@ -71,7 +71,7 @@ def _search_on_grid(tables: BinTables, column: int, m: int, cells: np.ndarray, p
             place[i] = at + np.uint64(cuts[at] < cells[i])
 
 
-@kernel
+@allocating_kernel
 def bin_block(matrix: np.ndarray, tables: BinTables, out: np.ndarray) -> None:
     """Bin some rows.
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel, kernel
 
 MAX_ENTRIES = 2**16  # a merged summary with more is thinned
 THINNED = 2**15  # shares of the whole weight that a thinned summary tells apart
@@ -39,7 +39,7 @@ class ColumnSummary(NamedTuple):
     weights: np.ndarray
 
 
-@kernel
+@allocating_kernel
 def count_few(cells: np.ndarray, weights: np.ndarray, values: np.ndarray, totals: np.ndarray) -> int:
     """Weights of the distinct values, where they are few.
 

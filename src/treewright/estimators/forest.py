@@ -26,7 +26,6 @@ from treewright.forest.out_of_bag import (
     counts_to_show,
     expected_draws,
     mean_votes,
-    output_columns,
     votes_after,
 )
 from treewright.forest.proximity import proximities
@@ -35,6 +34,7 @@ from treewright.judge.scoring import asked
 from treewright.learn.forest import what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
+from treewright.model.aggregation import output_columns
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.predict.walks import walk_of
 

@@ -266,7 +266,7 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use staged_predict")
-        answers, columns = self._staged(X, n_jobs, owner), output_columns(self)
+        answers, columns = self._staged(X, n_jobs, owner), output_columns(self.n_classes)
         if self.n_outputs == 1:
             return answers
         return ([np.ascontiguousarray(shares[:, each]) for each in columns] for shares in answers)

@@ -245,7 +245,7 @@ def _gains_of_tree(
     inside, outside = np.zeros((2, len(records), value.shape[1]))
     weight = np.zeros(len(records))
     if model.task == "classification":
-        weight[leaves] = value[:, output_columns(model)[0]].sum(axis=1)
+        weight[leaves] = value[:, output_columns(model.n_classes)[0]].sum(axis=1)
         inside[leaves] = value
     else:
         value, target = np.ldexp(value, -exponent), np.ldexp(target, -exponent)

@@ -22,6 +22,7 @@ from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.explain.table import GAP, TextColumn, aligned
+from treewright.model.aggregation import output_columns
 from treewright.model.trees import Trees
 from treewright.predict.walks import walk_of
 from treewright.tree.arrays import Tree
@@ -183,18 +184,6 @@ class Votes:
                 "the same table again, or set warm_start=False"
             )
         return Votes(self.sums + other.sums, self.n_votes + other.n_votes, self.n_classes, self.scale)
-
-
-def output_columns(n_classes: tuple[int, ...]) -> list[slice]:
-    """Where each output's classes stand among the values.
-
-    Examples
-    --------
-    >>> output_columns((2, 3))
-    [slice(0, 2, None), slice(2, 5, None)]
-    """
-    ends = np.cumsum(n_classes).tolist()
-    return [slice(end - k, end) for end, k in zip(ends, n_classes, strict=True)]
 
 
 # Their means ---------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,25 @@ from treewright.tree.arrays import Missing
 LARGEST_TABLE = 2**17  # logarithms kept: a megabyte
 LEAST_WEIGHT = 1e-280  # of one row, beside a largest weight of 1 where weights are scaled
 N_MOMENTS = 3  # statistics of one regression output: weight, sum, sum of squares (Poisson: of y log y)
+
+
+class Cells(NamedTuple):
+    """The table as kernels take it; see ``Problem``."""
+
+    values: np.ndarray
+    ordered_columns: np.ndarray
+    level_columns: np.ndarray
+    codes: np.ndarray
+    level_starts: np.ndarray
+
+
+class Additions(NamedTuple):
+    """What each row adds to the statistics of a node, as kernels take it; see ``Problem``."""
+
+    indices: np.ndarray
+    amounts: np.ndarray
+    outputs: np.ndarray
+    table: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +127,16 @@ class Problem:
             return np.empty(0)
         counts = np.arange(min(self.n_rows + 1, LARGEST_TABLE), dtype=np.float64)
         return counts * np.log2(np.maximum(counts, 1.0))
+
+    @cached_property
+    def cells(self) -> Cells:
+        """For kernels: the table."""
+        return Cells(self.values, self.ordered_columns, self.level_columns, self.codes, self.level_starts)
+
+    @cached_property
+    def additions(self) -> Additions:
+        """For kernels: what each row adds to the statistics of a node."""
+        return Additions(self.index, self.amounts, self.outputs, self.table)
 
     @cached_property
     def place_of(self) -> dict[int, int]:

@@ -26,7 +26,7 @@ from treewright.boosting.rounds import (
     Sampling,
     boost,
 )
-from treewright.boosting.sampling import RowWeights
+from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
@@ -279,7 +279,7 @@ def train_boosting(
     if validation is None:
         dataset, validation = _parts_of(dataset, params, seed)
     of_classes = _weights_of_classes(dataset)
-    RowWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
+    GradientWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
     losses = _bound_losses(dataset, params, validation)
     tree = tree_settings(params, dataset.schema, dataset.n_outputs, dataset.n_classes)
     base = base_scores(params.init, sum(loss.n_scores for loss in losses))
@@ -643,7 +643,7 @@ class UserScore:
         answers = answers_of(self.model, np.array(scores.T, order="C"))
         if self.model.task == "regression":
             return answers[:, 0] if answers.shape[1] == 1 else answers
-        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model)]
+        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]
         parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
         return parts[0] if len(parts) == 1 else parts
 
@@ -746,7 +746,7 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
                 f"{hessian:g}: every answer is next to nothing; lower it, or {_SCALE_UP}"
             )
         return
-    repeats = RowWeights.of(dataset.sample_weight).repeats
+    repeats = GradientWeights.of(dataset.sample_weight).repeats
     n_rows = len(matrix) if repeats is None else int(repeats.sum())
     n_rows = n_rows * int(leaf_samples_of(trees).max()) // len(matrix)  # of a round that draws some of them
     reason = ""

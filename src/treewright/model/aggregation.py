@@ -22,6 +22,7 @@ its name. Only ``model.check`` and ``model.codec`` know how a file states it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -153,9 +154,15 @@ def aggregation_of(combine: Combine, boosting: Boosting | None, weights: np.ndar
     return Vote(weights) if combine == "vote" else Median(weights)
 
 
-def output_columns(model: ModelData) -> list[slice]:
-    """Where each output's classes stand in ``Tree.value``."""
-    return [slice(end - k, end) for end, k in zip(accumulate(model.n_classes), model.n_classes, strict=True)]
+def output_columns(n_classes: Sequence[int]) -> list[slice]:
+    """Where each output's classes stand in ``Tree.value``.
+
+    Examples
+    --------
+    >>> output_columns((2, 3))
+    [slice(0, 2, None), slice(2, 5, None)]
+    """
+    return [slice(end - k, end) for end, k in zip(accumulate(n_classes), n_classes, strict=True)]
 
 
 def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
@@ -171,7 +178,7 @@ def class_shares(model: ModelData, value: np.ndarray) -> np.ndarray:
     float64[n, n_values]
     """
     shares = np.empty(value.shape)
-    for columns in output_columns(model):
+    for columns in output_columns(model.n_classes):
         counts = value[:, columns].astype(np.float64)
         shares[:, columns] = counts / counts.sum(axis=1, keepdims=True)
     return shares
@@ -186,7 +193,7 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
         0 where the model predicts numbers.
     """
     codes = np.zeros((len(shares), model.n_outputs), np.int32)
-    for output, columns in enumerate(output_columns(model)):
+    for output, columns in enumerate(output_columns(model.n_classes)):
         codes[:, output] = shares[:, columns].argmax(axis=1)
     return codes
 
@@ -194,7 +201,7 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
 def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
     """float64[n, n_values]: a 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
     codes, votes = first_largest(model, shares), np.zeros(shares.shape)
-    for output, columns in enumerate(output_columns(model)):
+    for output, columns in enumerate(output_columns(model.n_classes)):
         votes[np.arange(len(votes)), columns.start + codes[:, output]] = 1.0
     return votes
 
@@ -271,7 +278,7 @@ def _shares(model: ModelData, scores: np.ndarray) -> np.ndarray:
         return _shares_of_output(scores, len(model.classes[0]))
     shares = np.empty((len(scores), sum(model.n_classes)))
     at = 0
-    for columns, count in zip(output_columns(model), model.n_classes, strict=True):
+    for columns, count in zip(output_columns(model.n_classes), model.n_classes, strict=True):
         n_scores = count if count > 2 else 1
         # A copy: exp of every second cell may be rounded otherwise than exp of neighbours.
         shares[:, columns] = _shares_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)

@@ -33,7 +33,7 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.neighbors.direct import Direct, Found
 from treewright.neighbors.nearest import clear, keep
@@ -289,7 +289,7 @@ def _plus_product(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return a(a, b, c), generate
 
 
-@bare_inner_kernel
+@inner_kernel
 def _products(queries, first, turned, at, products):
     """Products of ``QUERIES`` queries from ``first`` on and the tile whose cells begin at ``turned[at]``.
 
@@ -319,7 +319,7 @@ def _products(queries, first, turned, at, products):
         at += np.uintp(COLUMNS * TILE)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _exact(query, row, queries, points):
     """The rank distance itself: (a - b)^2 summed over the columns in order.
 
@@ -332,7 +332,7 @@ def _exact(query, row, queries, points):
     return total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _limit(rank, square, width, known):
     """The largest rough look, float32, of a row whose rank can be ``rank`` or less; the proof stands above.
 
@@ -342,7 +342,7 @@ def _limit(rank, square, width, known):
     return np.float32(limit + abs(limit) * 2.0**-22)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _any_below(products, begin, low, first, limit):
     """How many rough looks of one query and a tile are at most ``limit``.
 
@@ -354,7 +354,7 @@ def _any_below(products, begin, low, first, limit):
     return found
 
 
-@bare_kernel
+@kernel
 def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
     """The nearest points of a block of queries.
 
@@ -400,7 +400,7 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
                                 limits[query] = _limit(its_ranks[k - 1], square, width, known[query])
 
 
-@bare_kernel
+@kernel
 def within_of_block(queries, points, block, tiles, rank, visit, most, found):
     """The points whose rank is at most ``rank``, from tile ``visit`` on until ``found`` (OUT) has no room for a tile.
 

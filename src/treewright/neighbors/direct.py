@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.threads import heed, run_each
 from treewright.exceptions import ParameterError
 from treewright.neighbors.nearest import clear, keep_tile
@@ -152,7 +152,7 @@ def _scratch(n_threads: int, size: int) -> list[Scratch]:
     return [Scratch(np.empty((COLUMNS, TILE)), np.empty((size, TILE))) for _ in range(n_threads)]
 
 
-@bare_inner_kernel
+@inner_kernel
 def _add_squares(query, first, n_columns, cells, n, sums):
     """Add (a - b)^2 of ``n_columns`` columns of ``query`` float64[d] from ``first`` on, to ``sums`` float64[n].
 
@@ -177,7 +177,7 @@ def _add_squares(query, first, n_columns, cells, n, sums):
         at += np.uintp(1)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _add_column(kind, p, a, cells, n, sums):
     """Add one column by the formula of ``kind`` to ``sums`` float64[n].
 
@@ -208,7 +208,7 @@ def _add_column(kind, p, a, cells, n, sums):
             sums[i] += abs(part * a - part * cells[i]) / whole if whole > 0.0 else 0.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def _finish(kind, n_columns, n, sums):
     """Make shares of the counts in ``sums`` float64[n]."""
     if kind == HAMMING:
@@ -220,7 +220,7 @@ def _finish(kind, n_columns, n, sums):
             sums[i] = (sums[i] - _EITHER * either) / either if either > 0.0 else 0.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def measure(kind, p, queries, begin, end, points, first, n, scratch):
     """Rank distances of queries ``begin`` to ``end - 1`` to the points ``first`` to ``first + n - 1``.
 
@@ -256,7 +256,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
         _finish(kind, n_columns, n, sums[query])
 
 
-@bare_kernel
+@kernel
 def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
 
@@ -272,7 +272,7 @@ def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks)
             keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
 
 
-@bare_kernel
+@kernel
 def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
     """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
 
@@ -286,7 +286,7 @@ def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
                 ranks[query, first + i] = scratch.sums[query, i]
 
 
-@bare_kernel
+@kernel
 def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch, found):
     """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for a tile more.
 

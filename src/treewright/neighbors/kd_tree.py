@@ -21,7 +21,7 @@ import numpy as np
 
 from treewright.core import threads
 from treewright.core.bits import trailing_zeros
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
 from treewright.neighbors.nearest import clear, clear_many, collect, keep, part, settle, sort
 from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES
@@ -244,7 +244,7 @@ def _cut_each(
     return children
 
 
-@bare_inner_kernel
+@inner_kernel
 def left_leaves(n_leaves):
     """The largest power of two below a number of leaves (of two or more)."""
     n = 1
@@ -253,7 +253,7 @@ def left_leaves(n_leaves):
     return n
 
 
-@bare_inner_kernel
+@inner_kernel
 def _widest(points, order, begin, end):
     """The column of ``points`` float64[n, d] in which some of the rows ``order[begin:end]`` are farthest apart.
 
@@ -271,7 +271,7 @@ def _widest(points, order, begin, end):
     return widest
 
 
-@bare_inner_kernel
+@inner_kernel
 def _cut(points, order, numbers, begin, end, n_leaves):
     """Part the rows ``order[begin:end]`` of a node into those of its two children; how many leaves the left one has.
 
@@ -285,7 +285,7 @@ def _cut(points, order, numbers, begin, end, n_leaves):
     return n_left
 
 
-@bare_kernel
+@kernel
 def cut_node(points, order, numbers, first, n_leaves):
     """Part the rows of one node.
 
@@ -308,7 +308,7 @@ def cut_node(points, order, numbers, first, n_leaves):
     return _cut(points, order, numbers, begin, min(begin + n_leaves * LEAF, len(order)), n_leaves)
 
 
-@bare_kernel
+@kernel
 def cut_subtree(points, order, numbers, first, n_leaves, waiting):
     """Part the rows of a node down to its leaves, as ``cut_node`` does.
 
@@ -329,7 +329,7 @@ def cut_subtree(points, order, numbers, first, n_leaves, waiting):
         n += 4
 
 
-@bare_kernel
+@kernel
 def fill_leaves(points, order, first, end, leaves, rows, boxes, low_rows):
     """Write the leaves ``first`` to ``end - 1`` and their boxes.
 
@@ -371,7 +371,7 @@ def fill_leaves(points, order, first, end, leaves, rows, boxes, low_rows):
             boxes[group, j, 0, lane], boxes[group, j, 1, lane] = low, high
 
 
-@bare_kernel
+@kernel
 def fill_groups(first, end, parent, boxes, low_rows):
     """Write the boxes of groups ``first`` to ``end - 1`` into the groups above them, which begin at ``parent``.
 
@@ -390,7 +390,7 @@ def fill_groups(first, end, parent, boxes, low_rows):
         low_rows[above, lane] = lowest
 
 
-@bare_inner_kernel
+@inner_kernel
 def _power_below(gap, p):
     """What ``gap ** p`` of a larger gap is never below.
 
@@ -399,7 +399,7 @@ def _power_below(gap, p):
     return max(0.0, gap**p * _SHRINK - _SMALLEST)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _box_powers(boxes, group, query, p, eight):
     """As ``_box_ranks``, of ``POWERS``.
 
@@ -414,7 +414,7 @@ def _box_powers(boxes, group, query, p, eight):
         eight[lane] = total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _box_ranks(boxes, group, query, kind, p, eight):
     """Write to ``eight`` float64[8] from which rank distance on each child of a group may hold rows.
 
@@ -449,7 +449,7 @@ def _box_ranks(boxes, group, query, kind, p, eight):
     store(eight, 0, total)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _point_powers(leaves, at, query, p, eight):
     """As ``_point_ranks``, of ``POWERS``.
 
@@ -463,7 +463,7 @@ def _point_powers(leaves, at, query, p, eight):
         eight[lane] = total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _point_ranks(leaves, at, query, kind, p, eight):
     """Write to ``eight`` float64[8] the rank distances of the eight points that begin at place ``at`` of ``leaves``.
 
@@ -492,7 +492,7 @@ def _point_ranks(leaves, at, query, kind, p, eight):
     store(eight, 0, total)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
     """Keep the rows of a leaf that are among the nearest of ``query`` float64[d]; how many are held then.
 
@@ -514,7 +514,7 @@ def _scan(leaf, tree, query, kind, p, eight, k, n, rows, ranks):
     return n
 
 
-@bare_inner_kernel
+@inner_kernel
 def _push(n, group, tree, waiting, worst, worst_row):
     """Let the children of a group wait that may hold nearer rows, the nearest on top; how many nodes wait then.
 
@@ -539,7 +539,7 @@ def _push(n, group, tree, waiting, worst, worst_row):
     return n
 
 
-@bare_inner_kernel
+@inner_kernel
 def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
     """The nearest rows of one point, in order if there is room for ``k``; else how many are held, see ``collect``.
 
@@ -562,7 +562,7 @@ def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
     return n_held
 
 
-@bare_kernel
+@kernel
 def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, ranks):
     """The nearest rows of the points ``order[begin:end]``.
 
@@ -592,7 +592,7 @@ def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, rank
             rows[at, j], ranks[at, j] = more_rows[j], more_ranks[j]
 
 
-@bare_kernel
+@kernel
 def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
     """Write to ``leaves`` int64[m] into which leaf each of the points ``begin`` to ``end - 1`` falls, or next to it.
 
@@ -612,7 +612,7 @@ def find_leaves(tree, points, begin, end, kind, p, eight, leaves):
         leaves[i] = node
 
 
-@bare_inner_kernel
+@inner_kernel
 def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
     """Count the rows of one point from ``at`` on, and write them there if ``is_written``; where they end.
 
@@ -651,7 +651,7 @@ def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
     return at
 
 
-@bare_kernel
+@kernel
 def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
     """Write to ``offsets[i + 1]`` how many rows point i has; else as ``search_nearest``.
 
@@ -663,7 +663,7 @@ def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offset
         offsets[at + 1] = _within(points[at], tree, rank, kind, p, waiting, 0, False, rows, ranks)
 
 
-@bare_kernel
+@kernel
 def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
     """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, MissingValueError, ParameterError, first_row, setting
@@ -214,7 +214,7 @@ def refuse_nominal(schema: Schema, metric: str) -> None:
         )
 
 
-@bare_kernel
+@kernel
 def times_matrix(rows, matrix, out):
     """Rows float64[n, p] times a matrix float64[p, d], into ``out`` float64[n, d]."""
     for i in range(rows.shape[0]):
@@ -226,7 +226,7 @@ def times_matrix(rows, matrix, out):
                 out[i, j] += cell * matrix[c, j]
 
 
-@bare_kernel
+@kernel
 def unit_rows(rows, centred, out):
     """Rows divided by their length, and one coordinate more, which puts rows of zeros beside them.
 
@@ -260,7 +260,7 @@ def unit_rows(rows, centred, out):
         out[i, p] = _remainder(_squares(out, i, p))
 
 
-@bare_inner_kernel
+@inner_kernel
 def _squares(points, i, p):
     """Sum of squares of the first p coordinates of row i of ``points`` float64[n, p + 1], in order."""
     total = 0.0
@@ -269,7 +269,7 @@ def _squares(points, i, p):
     return total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _shrink(points, i, p):
     """Multiply row i of ``points`` float64[n, p + 1] by a power of two: its largest cell is from 0.5 to 1 then.
 
@@ -287,7 +287,7 @@ def _shrink(points, i, p):
     return largest
 
 
-@bare_inner_kernel
+@inner_kernel
 def _centre(points, i, p):
     """Subtract its mean from row i of ``points`` float64[n, p + 1], after ``_shrink``; equal cells become exactly 0."""
     equal = True
@@ -306,7 +306,7 @@ def _centre(points, i, p):
             points[i, j] -= mean
 
 
-@bare_inner_kernel
+@inner_kernel
 def _remainder(squares):
     """The coordinate c for which ``squares + (1 - c) * (1 - c)`` is 2 in float64, of squares that are nearly 1.
 

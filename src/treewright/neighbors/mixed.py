@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NO_ROWS, SHARES, MixedColumns
 from treewright.neighbors.nearest import clear, keep_tile
@@ -174,7 +174,7 @@ class Mixed:
         ]
 
 
-@bare_inner_kernel
+@inner_kernel
 def _fill_lines(query, columns, lines):
     """Squared distances from a query's level to every level, of each column of shares.
 
@@ -209,7 +209,7 @@ def _fill_lines(query, columns, lines):
                 lines[begin + other] = total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
     """Add one column as Gower does: parts of points whose cell is known, and how many there are.
 
@@ -229,7 +229,7 @@ def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
             counts[i] += 1.0 if b == b else 0.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def _add_square(kind, scale, unseen, a, cells, line, n, sums):
     """Add the square of one column as HEOM and HVDM do: a missing cell is 1 apart from everything.
 
@@ -248,7 +248,7 @@ def _add_square(kind, scale, unseen, a, cells, line, n, sums):
             sums[i] += line[np.int64(cells[i])]
 
 
-@bare_inner_kernel
+@inner_kernel
 def _turn(columns, points, first, n, left, width, cells):
     """The cells of a tile by column, into ``cells`` float64[COLUMNS, TILE]; a missing one of shares ends its line.
 
@@ -264,7 +264,7 @@ def _turn(columns, points, first, n, left, width, cells):
             cells[at, i] = cell
 
 
-@bare_inner_kernel
+@inner_kernel
 def measure(columns, queries, begin, end, points, first, n, scratch):
     """Rank distances of queries ``begin`` to ``end - 1`` to the points ``first`` to ``first + n - 1``.
 
@@ -306,7 +306,7 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
                 scratch.sums[at, i] = scratch.sums[at, i] / known if known > 0.0 else 1.0
 
 
-@bare_kernel
+@kernel
 def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
 
@@ -323,7 +323,7 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
             keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
 
 
-@bare_kernel
+@kernel
 def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
     """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
 

@@ -13,16 +13,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, inlined_kernel
+from treewright.core.jit import inlined_kernel, inner_kernel
 
 
-@bare_inner_kernel
+@inner_kernel
 def is_before(number, row, other_number, other_row):
     """Whether one pair stands before another: of equal numbers the lower row."""
     return (number < other_number) | ((number == other_number) & (row < other_row))
 
 
-@bare_inner_kernel
+@inner_kernel
 def clear(ranks, rows):
     """Begin: ``ranks`` float64[k] and ``rows`` int64[k] hold no row yet."""
     for at in range(len(ranks)):
@@ -30,7 +30,7 @@ def clear(ranks, rows):
         rows[at] = np.int64(2**62)
 
 
-@bare_inner_kernel
+@inner_kernel
 def keep(rank, row, ranks, rows):
     """Put a row where it stands among the nearest (``ranks`` float64[k], ``rows`` int64[k]); the last one falls out.
 
@@ -61,7 +61,7 @@ def keep_tile(found, first, n, ranks, rows):
             keep(found[i], first + i, ranks, rows)
 
 
-@bare_inner_kernel
+@inner_kernel
 def clear_many(k, ranks, rows):
     """Begin: the first half of ``ranks`` float64[2 k] and ``rows`` int64[2 k] is stopgaps, the second is free."""
     for at in range(k):
@@ -69,7 +69,7 @@ def clear_many(k, ranks, rows):
         rows[at] = np.int64(2**62) + at
 
 
-@bare_inner_kernel
+@inner_kernel
 def collect(rank, row, k, n, ranks, rows):
     """Hold a row if it may be among the nearest ``k``; how many of ``n`` (at first ``k``) are held then.
 
@@ -85,7 +85,7 @@ def collect(rank, row, k, n, ranks, rows):
     return k
 
 
-@bare_inner_kernel
+@inner_kernel
 def settle(k, n, ranks, rows):
     """Put the nearest ``k`` of the ``n`` rows that are held first, in order.
 
@@ -101,7 +101,7 @@ _SAMPLE = 15  # pairs of which one becomes the pivot
 _SMALL_SAMPLE = 3
 
 
-@bare_inner_kernel
+@inner_kernel
 def _sort_few(numbers, rows, begin, end):
     """Sort the pairs ``begin`` to ``end - 1`` by insertion: ``numbers`` float64[n], ``rows`` int64[n]."""
     for i in range(begin + 1, end):
@@ -112,7 +112,7 @@ def _sort_few(numbers, rows, begin, end):
         numbers[at], rows[at] = number, row
 
 
-@bare_inner_kernel
+@inner_kernel
 def _sink(numbers, rows, begin, at, end):
     """Let pair ``begin + at`` sink to its place in the heap of the pairs ``begin`` to ``end - 1``, the last on top.
 
@@ -132,7 +132,7 @@ def _sink(numbers, rows, begin, at, end):
     numbers[begin + at], rows[begin + at] = number, row
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort(numbers, rows, begin, end):
     """Sort the pairs ``begin`` to ``end - 1``: ``numbers`` float64[n], ``rows`` int64[n].
 
@@ -149,7 +149,7 @@ def sort(numbers, rows, begin, end):
         _sink(numbers, rows, begin, 0, last)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _bring_pivot(numbers, rows, begin, end, nth):
     """Put a pair near the ``nth`` in order at the end: of a sample, taken from all over, the one that stands so.
 
@@ -168,7 +168,7 @@ def _bring_pivot(numbers, rows, begin, end, nth):
     rows[pivot], rows[end - 1] = rows[end - 1], rows[pivot]
 
 
-@bare_inner_kernel
+@inner_kernel
 def part(numbers, rows, begin, end, nth):
     """Bring the pair that is the ``nth`` in order to place ``nth``; those before it stand before, the others behind.
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors.nearest import clear, keep
@@ -341,7 +341,7 @@ def _check_cells(rows: csr_matrix, name: str, when: str) -> None:
             )
 
 
-@bare_inner_kernel
+@inner_kernel
 def _sum_products(query, queries, columns, sums):
     """Sum up the products of a query and every row, over the columns in order, in ``sums`` float64[n].
 
@@ -358,7 +358,7 @@ def _sum_products(query, queries, columns, sums):
                 sums[np.uintp(rows[np.uintp(entry)])] += cell * column_cells[np.uintp(entry)]
 
 
-@bare_inner_kernel
+@inner_kernel
 def _squares(query, queries, row, points):
     """The sum of (a - b)^2 over the columns in order; columns that both lack would add 0.
 
@@ -383,7 +383,7 @@ def _squares(query, queries, row, points):
     return total
 
 
-@bare_inner_kernel
+@inner_kernel
 def _rank(kind, product, query, queries, row, points):
     """The rank distance of a query and a row whose product is known.
 
@@ -394,7 +394,7 @@ def _rank(kind, product, query, queries, row, points):
     return _squares(query, queries, row, points)
 
 
-@bare_inner_kernel
+@inner_kernel
 def _may_be_within(bar, product, length, rounding):
     """Whether a rank distance may be at most ``bar``, as far as the product shows.
 
@@ -404,7 +404,7 @@ def _may_be_within(bar, product, length, rounding):
     return rough <= bar or not abs(rough) < np.inf
 
 
-@bare_kernel
+@kernel
 def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, sums, rows, ranks):
     """The nearest rows of queries ``begin`` to ``end - 1``.
 
@@ -446,7 +446,7 @@ def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, su
                     keep(rank, row, its_ranks, its_rows)
 
 
-@bare_kernel
+@kernel
 def products(query, queries, columns, sums):
     """``sums`` float64[n], OUT: the products of one query with every row, over the columns in order.
 
@@ -455,7 +455,7 @@ def products(query, queries, columns, sums):
     _sum_products(query, queries, columns, sums)
 
 
-@bare_kernel
+@kernel
 def within_bar(kind, query, queries, bar, points, own_lengths, sums, rows, ranks):
     """The rows whose rank distance from a query may be at most ``bar``; all that are, and some more.
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 
 # Kinds of steps.
 CHOOSE, PUT, MERGE, LOOK_UP = 0, 1, 2, 3
@@ -57,7 +57,7 @@ class Steps(NamedTuple):
     n_rows: int
 
 
-@bare_inner_kernel
+@inner_kernel
 def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables: np.ndarray, step: int) -> None:
     """One step, for all rows of the block.
 
@@ -93,7 +93,7 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
             out[row] = table[asked[row]]
 
 
-@bare_kernel
+@kernel
 def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: int, sums: np.ndarray) -> None:
     """Add what the leaves of some trees hold, tree by tree.
 

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel, kernel
 from treewright.predict.branches import branch_of, branches_of, level_goes_left, surrogate_branch, surrogates_of
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 
@@ -88,7 +88,7 @@ def _pack(tree: Tree) -> Route | SubsetRoute:
     return made(records, np.array(tree.levels_left))
 
 
-@kernel
+@allocating_kernel
 def walk(matrix, route, tests_subsets, start, stop, leaves):
     """Find the leaf of each row.
 

@@ -80,12 +80,12 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     if model.is_single_tree and model.missing != "fractional":
         shares = leaf_table(model).shares
         leaves = leaf_of(model.trees[0], matrix, n_jobs)
-        return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model)]
+        return [shares[:, columns].take(leaves, axis=0) for columns in output_columns(model.n_classes)]
     if model.is_single_tree:
         answers = answers_of_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
         answers = combined(model, matrix, n_jobs)
-    return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model)]
+    return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model.n_classes)]
 
 
 def predict_numbers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
@@ -189,7 +189,7 @@ def _at_step(model: ModelData, path: Path, step: int) -> Decision:
     return Decision(subtree_at(tree, path, step), ends[order], numbers)
 
 
-@kernel
+@allocating_kernel
 def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, risks, n_leaves):
     """Cut the weakest link until the root is alone.
 
@@ -268,7 +268,7 @@ def weakest_links(first_child, n_branches, parent, cost, collapse_step, alphas, 
     return step + 1
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _places(first_child, n_branches):
     """Where the sums of each node stand, int64[n]; ``first_child``, ``n_branches`` int64[n].
 

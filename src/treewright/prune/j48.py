@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.candidates import heaviest_of
 from treewright.predict.branches import Branches, branch_of, branches_of
@@ -404,7 +404,7 @@ def estimate_leaves(limit: Limit, counts: np.ndarray, errors: np.ndarray) -> Non
         errors[node] = _estimated(limit, counts[node])
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _grown(array: np.ndarray, used: int, wanted: int) -> np.ndarray:
     """The array, int32, int64 or float64[k], or a longer copy of its first ``used`` cells where it is too short."""
     if wanted <= len(array):
@@ -415,7 +415,7 @@ def _grown(array: np.ndarray, used: int, wanted: int) -> np.ndarray:
     return longer
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _appended(array: np.ndarray, used: int, more: np.ndarray, begin: int, end: int) -> np.ndarray:
     """The first ``used`` cells of an array and then ``more[begin:end]``, in a longer array where it is too short.
 
@@ -437,7 +437,7 @@ def _settle_node(places: Places, node: int, counts: np.ndarray, n_samples: int, 
     places.begin[node] = top
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _merged(places: Places, pool: Pool, node: int, without: int, slots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The rows of a node, each once with the sum of its weights, in the order of first sight.
 
@@ -530,7 +530,7 @@ def _note_levels(given: Given, places: Places, test: int, rows: np.ndarray, begi
                 tables.level_branch[start + code] = ~tables.level_branch[start + code]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _divide(
     rows: np.ndarray,
     weights: np.ndarray,
@@ -565,7 +565,7 @@ def _divide(
                 places[branch] += 1
 
 
-@kernel
+@allocating_kernel
 def send_down(
     given: Given, places: Places, pool: Pool, top: int, source: int, start: int, settles: bool, adds: bool
 ) -> tuple[float, Pool, int]:

@@ -219,7 +219,7 @@ def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
 def answers_of_trees(model: ModelData, matrix: np.ndarray) -> np.ndarray:
     """What each tree says alone of the first output: int64 or float64 [n, n_trees]."""
     contents, trees = contents_of(model), model.trees
-    columns = output_columns(model)[0] if model.classes else slice(0, 1)
+    columns = output_columns(model.n_classes)[0] if model.classes else slice(0, 1)
     n_trees = len(trees)
     answers = np.empty((len(matrix), n_trees), np.int64 if model.classes else np.float64)
     reading = reading_of(model, matrix, None)

@@ -66,7 +66,8 @@ def node_cuts(tree: Tree, node: int) -> np.ndarray:
 
 def chosen(column: Column, mask: np.ndarray) -> tuple[Hashable, ...]:
     """Return the levels whose bit is set in ``mask`` (bool[v])."""
-    return tuple(column.levels[code] for code in np.flatnonzero(mask))
+    levels = column.levels
+    return tuple([levels[code] for code in np.flatnonzero(mask).tolist()])
 
 
 def shared_out(

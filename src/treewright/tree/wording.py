@@ -715,9 +715,11 @@ def nominal_text(name: str, column: Column, bound: Bound, max_levels: int | None
     named = bound.named & allowed if bound.named is not None else allowed
     # No level of this side was in the training rows (an edited tree): then all levels that would come are named.
     levels = chosen(column, named if named.any() else allowed)
-    refused = chosen(column, ~allowed)
-    if max_levels is not None and len(levels) > max_levels and len(refused) < len(levels):
-        if len(refused) == 1:
+    # Counted first: beside 3,000 branches the list would be written for each of them.
+    n_refused = len(allowed) - int(np.count_nonzero(allowed))
+    if max_levels is not None and len(levels) > max_levels and n_refused < len(levels):
+        refused = chosen(column, ~allowed)
+        if n_refused == 1:
             return f"{name} is not {written_level(refused[0], quote=quote)}"
         return f"{name} not in {written_set(refused, quote=quote, max_levels=max_levels)}"
     if len(levels) == 1:

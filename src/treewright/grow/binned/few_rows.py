@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import FEW_ROWS
 from treewright.grow.criteria.counts import gain_of_sides, term, term_scale
@@ -17,7 +17,7 @@ from treewright.grow.objective import CountStats, MeanStats, MedianStats, Poisso
 from treewright.tree.class_criteria import GINI, MISCLASSIFICATION
 
 
-@bare_inner_kernel
+@inner_kernel
 def has_one_value(codes, column, rows):
     """Whether all rows have the same bin. ``codes`` uint8[n, stride], ``rows`` int32[m]."""
     first = codes[rows[0], column]
@@ -27,7 +27,7 @@ def has_one_value(codes, column, rows):
     return True
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_bins(codes, column, rows, keys, order):
     """Bins of the rows, ascending, and the rows in that order.
 
@@ -45,7 +45,7 @@ def sort_bins(codes, column, rows, keys, order):
         order[j] = row
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_few(codes, column, rows, items, counts):
     """``sort_items`` for at most ``FEW_ROWS`` rows, by insertion.
 
@@ -65,7 +65,7 @@ def sort_few(codes, column, rows, items, counts):
     return n_present
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_two(codes, column, rows, items, spare):
     """``sort_items`` for a column with bins 0 and 1 only: no row waits for the one before.
 
@@ -89,7 +89,7 @@ def sort_two(codes, column, rows, items, spare):
     return rows.shape[0]
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_items(codes, column, n_bins, rows, items, spare, counts):
     """Sort rows by their bin, missing ones last.
 
@@ -143,7 +143,7 @@ def sort_items(codes, column, n_bins, rows, items, spare, counts):
 # those of ``histograms``: the same integers, the same formulas.
 
 
-@bare_inner_kernel
+@inner_kernel
 def first_of_few(keys, gains, m, best, tolerance):
     """The bins beside the first cut that gains as much but for roundings. ``keys`` int32[m], ``gains`` float64[m]."""
     target = max(best - tolerance, 0.0)
@@ -153,7 +153,7 @@ def first_of_few(keys, gains, m, best, tolerance):
     return -1, -1
 
 
-@bare_inner_kernel
+@inner_kernel
 def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance, keys, order, m, gains):
     """``few`` for means, of sorted rows.
 
@@ -187,7 +187,7 @@ def few_of_means(values, weights, total_sum, node_weight, min_weight, tolerance,
     return best, before, after
 
 
-@bare_inner_kernel
+@inner_kernel
 def few_of_counts(
     labels, weights, offsets, criterion, table, table_scale, totals, node_weight, score, min_weight, tolerance, keys,
     order, m, left, gains,

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.bits import prefetch, trailing_zeros
-from treewright.core.jit import bare_inner_kernel, inlined_kernel
+from treewright.core.jit import inlined_kernel, inner_kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import FREE, MANY_ROWS, SLOT_ROWS
 from treewright.grow.criteria.counts import gain_of_sides, is_ordered, term, term_scale
@@ -31,7 +31,7 @@ _AHEAD = 16  # rows
 _LOW = (1 << 32) - 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
     """Add packed sums and weights of rows to the histograms of some columns.
 
@@ -52,7 +52,7 @@ def add_words(values, weights, codes, rows, chosen, histograms, touched, marks):
                 touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
     """Add sums and weights of rows to the histograms of some columns.
 
@@ -74,7 +74,7 @@ def add_pairs(values, weights, codes, rows, chosen, histograms, touched, marks):
                 touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touched, marks):
     """Add rows to the class counts of some columns.
 
@@ -97,7 +97,7 @@ def add_labels(labels, weights, n_classes, codes, rows, chosen, histograms, touc
                 touched[k, b >> np.uint64(6)] |= np.uint64(1) << (b & np.uint64(63))
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_touched(histograms, touched, chosen, n_bins, width):
     """After many rows: every bin that is not all zero.
 
@@ -113,7 +113,7 @@ def mark_touched(histograms, touched, chosen, n_bins, width):
             touched[k, b >> 6] |= np.uint64(any_sum != 0) << np.uint64(b & 63)
 
 
-@bare_inner_kernel
+@inner_kernel
 def clear_touched(histogram, touched, width):
     """Leave a histogram all zero, and its set of touched bins empty.
 
@@ -183,7 +183,7 @@ def fill(stats, codes, rows, chosen, n_bins, histograms, touched):
 # tuple of thirty is handed over as two hundred words.
 
 
-@bare_inner_kernel
+@inner_kernel
 def unpack(histogram, b):
     """Sum and weight of a bin. ``histogram`` int64[256 * width]."""
     if histogram.shape[0] == 256:
@@ -193,7 +193,7 @@ def unpack(histogram, b):
     return histogram[2 * b], histogram[2 * b + 1]
 
 
-@bare_inner_kernel
+@inner_kernel
 def cuts_of_means(histogram, touched, centre, sums, weights, bins):
     """Sums (measured from the centre) and weights up to each bin that has rows; returns how many there are.
 
@@ -220,7 +220,7 @@ def cuts_of_means(histogram, touched, centre, sums, weights, bins):
     return n_here
 
 
-@bare_inner_kernel
+@inner_kernel
 def first_cut(all_gains, n_here, n_ways, has_missing, best, tolerance):
     """The first cut whose gain is the best but for roundings: its position, and whether missing rows go left.
 
@@ -242,7 +242,7 @@ def first_cut(all_gains, n_here, n_ways, has_missing, best, tolerance):
     return found, found_left
 
 
-@bare_inner_kernel
+@inner_kernel
 def best_of_means(
     histogram, touched, total_sum, node_weight, table, table_scale, min_weight, is_monotone, direction, low, high,
     tolerance, sums, weights, all_gains, flags, bins,
@@ -290,7 +290,7 @@ def best_of_means(
     return best, np.int64(bins[found]), np.int64(bins[found + 1]) if found + 1 < n_here else -1, missing_left
 
 
-@bare_inner_kernel
+@inner_kernel
 def bins_with_counts(touched, bins):
     """Bins that have rows, ascending; returns how many (without the missing ones).
 
@@ -308,7 +308,7 @@ def bins_with_counts(touched, bins):
     return n_here
 
 
-@bare_inner_kernel
+@inner_kernel
 def best_of_counts(
     histogram, touched, totals, node_weight, score, offsets, criterion, has_weights, table, table_scale, min_weight,
     is_monotone, direction, low, high, tolerance, left, all_gains, bins,
@@ -415,7 +415,7 @@ def histogram_width(stats: object) -> int:
 # the larger one is what is left, in the parent's own place. Sums are integers, so nothing is rounded.
 
 
-@bare_inner_kernel
+@inner_kernel
 def take_slot(growth):
     """A slot that nobody has, all zero; -1 where there is none."""
     if growth.state[FREE] == 0:
@@ -424,7 +424,7 @@ def take_slot(growth):
     return growth.free[growth.state[FREE]]
 
 
-@bare_inner_kernel
+@inner_kernel
 def give_back(growth, slot):
     """Clear a slot and let others have it."""
     histograms = growth.slots[slot]
@@ -435,7 +435,7 @@ def give_back(growth, slot):
     growth.state[FREE] += 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_slot(stats, codes, rows, bins, slot, growth, desk):
     """Add up all columns that the tree may use. ``codes`` uint8[n, stride], ``rows`` int32[m]."""
     n = bins.candidates.shape[0]
@@ -445,7 +445,7 @@ def fill_slot(stats, codes, rows, bins, slot, growth, desk):
             desk.touched[k, word] = 0
 
 
-@bare_inner_kernel
+@inner_kernel
 def slot_of(stats, codes, node, nodes, bins, growth, desk):
     """The node's histograms, filled: its own slot, a new one for many rows, or -1. ``codes`` uint8[n, stride]."""
     if growth.slot.shape[0] == 0:
@@ -461,7 +461,7 @@ def slot_of(stats, codes, node, nodes, bins, growth, desk):
     return slot
 
 
-@bare_inner_kernel
+@inner_kernel
 def subtract(larger, smaller, n_columns):
     """Take one node's sums from another's. ``larger`` int64[k, 256 * width], ``smaller`` int64[k, 256 * width]."""
     for k in range(n_columns):
@@ -469,7 +469,7 @@ def subtract(larger, smaller, n_columns):
             larger[k, at] -= smaller[k, at]
 
 
-@bare_inner_kernel
+@inner_kernel
 def hand_down(stats, codes, node, nodes, bins, growth, desk):
     """After a split: the parent's slot goes to the larger child, if that may be split and has rows enough.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.bits import prefetch, trailing_zeros
-from treewright.core.jit import bare_inner_kernel, inlined_kernel
+from treewright.core.jit import inlined_kernel, inner_kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import CONSTANT
@@ -28,13 +28,13 @@ _AHEAD = 16  # rows
 _AT_A_TIME = 1024  # rows: what they have of bins stays in the cache while all columns are looked at
 
 
-@bare_inner_kernel
+@inner_kernel
 def uniform(state, position):
     """A float64 in [0, 1) from a state and a position."""
     return np.float64(mix(state, position) >> np.uint64(11)) * _UNIT
 
 
-@bare_inner_kernel
+@inner_kernel
 def cut_number(column, bins, key, low, high):
     """The last bin that goes left in a node whose rows have bins ``low`` to ``high``: a random value is the cut."""
     start = bins.start[column]
@@ -49,13 +49,13 @@ def cut_number(column, bins, key, low, high):
     return last
 
 
-@bare_inner_kernel
+@inner_kernel
 def is_of_two(column, bins):
     """Whether a column has two bins and no missing cell."""
     return bins.n_bins[column] == 2 and bins.has_missing[column] == 0 and bins.is_nominal[column] == 0
 
 
-@bare_inner_kernel
+@inner_kernel
 def spans_of(codes, rows, chosen, bins, spans):
     """Lowest and highest bin of rows in some columns, missing cells counted as bin 255: ``spans`` int32[>= k, 2].
 
@@ -84,7 +84,7 @@ def spans_of(codes, rows, chosen, bins, spans):
             spans[k, 1] = high
 
 
-@bare_inner_kernel
+@inner_kernel
 def values_below(values, weights, codes, rows, chosen, cuts, sums, weights_below):
     """``below`` for means: column by column, so that sums stay in registers.
 
@@ -112,7 +112,7 @@ def values_below(values, weights, codes, rows, chosen, cuts, sums, weights_below
             weights_below[k] += weight
 
 
-@bare_inner_kernel
+@inner_kernel
 def labels_below(labels, offsets, weights, codes, rows, chosen, cuts, sums, weights_below):
     """``below`` for class counts: row by row, so that no addition waits for the one before.
 
@@ -191,7 +191,7 @@ def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
             desk.gains[k] = gain_of(stats, node, nodes, desk.below[k], weight) if allowed else -1.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def next_bin(present, after):
     """The first bin above ``after`` that rows have (not the missing one); -1 where there is none.
 
@@ -206,7 +206,7 @@ def next_bin(present, after):
     return -1
 
 
-@bare_inner_kernel
+@inner_kernel
 def toss_levels(present, low, high, state, sides):
     """A coin for each level present; where all fall alike the first goes left, or the last right.
 
@@ -226,7 +226,7 @@ def toss_levels(present, low, high, state, sides):
         sides[high] = 0
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_random(codes, column, bins, key, rows, present, sides):
     """Put 1 into ``sides`` uint8[256] for each bin that a random cut of a column sends left, 0 for the others.
 
@@ -258,7 +258,7 @@ def mark_random(codes, column, bins, key, rows, present, sides):
     return last
 
 
-@bare_inner_kernel
+@inner_kernel
 def two_runs(codes, column, rows, sides, items, spare):
     """Items in two runs, those that a random cut sends left and the others; missing ones last.
 

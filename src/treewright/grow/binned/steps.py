@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numba.extending import overload
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel, inlined_kernel
+from treewright.core.jit import inlined_kernel, inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.few_rows import cut_few, has_one_value, sort_bins, sort_items
@@ -60,7 +60,7 @@ def _levels(stats, node, nodes, columns, items, n_present, limits, target, work)
     return levels_of_any if columns.instance_class is Columns else levels_of_numeric
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_bins(codes, column, items, position, sides):
     """After a search: the bins of items 0..position go left; returns the bins beside the cut.
 
@@ -75,7 +75,7 @@ def mark_bins(codes, column, items, position, sides):
     return before, after
 
 
-@bare_inner_kernel
+@inner_kernel
 def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk):
     """The best split of a node by a column.
 
@@ -143,7 +143,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
 # Which columns a node looks at, and what each offers.
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_pool(bins, growth, node, pool):
     """Columns that may be drawn for a node, ascending; returns how many. ``pool`` int32[p]."""
     n_pool = 0
@@ -155,7 +155,7 @@ def fill_pool(bins, growth, node, pool):
     return n_pool
 
 
-@bare_inner_kernel
+@inner_kernel
 def draw(key, pool, first, n_pool, n_drawn, swaps):
     """Draw columns from ``pool[first:n_pool]`` to its front (Fisher and Yates), noting what was exchanged.
 
@@ -168,7 +168,7 @@ def draw(key, pool, first, n_pool, n_drawn, swaps):
     return min(first + n_drawn, n_pool)
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_chosen(pool, first, last, chosen):
     """The drawn columns in ascending order: ties go to the lower one. ``pool`` int32[p], ``chosen`` int32[p]."""
     for j in range(first, last):
@@ -181,7 +181,7 @@ def sort_chosen(pool, first, last, chosen):
     return last - first
 
 
-@bare_inner_kernel
+@inner_kernel
 def keep_varying(constant, chosen, n_chosen, varying):
     """The drawn columns that may have two values; returns how many.
 
@@ -196,14 +196,14 @@ def keep_varying(constant, chosen, n_chosen, varying):
     return n_varying
 
 
-@bare_inner_kernel
+@inner_kernel
 def clear_bits(bits):
     """Leave a set of bins empty. ``bits`` uint64[4]."""
     for word in range(4):
         bits[word] = 0
 
 
-@bare_inner_kernel
+@inner_kernel
 def has_one_bin(touched):
     """Whether at most one bin has rows. ``touched`` uint64[4]."""
     n_words = 0
@@ -214,7 +214,7 @@ def has_one_bin(touched):
     return n_words <= 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk):
     """The gain of the k-th drawn column in a node of a few rows; ``NOT_FEW`` where it has missing cells.
 
@@ -364,7 +364,7 @@ def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rule
     return rows.shape[0] * n_scanned
 
 
-@bare_inner_kernel
+@inner_kernel
 def part_rows(codes, column, goes_left, rows, spare):
     """Rows whose bin goes left to the front, in order, free of branches.
 
@@ -391,7 +391,7 @@ def part_rows(codes, column, goes_left, rows, spare):
     return left, n_missing
 
 
-@bare_inner_kernel
+@inner_kernel
 def store_set(growth, number, sides, to_left):
     """Keep a subset test: which bins had rows and which go left; the others take the heavier branch.
 
@@ -408,7 +408,7 @@ def store_set(growth, number, sides, to_left):
             growth.sets[number, b >> 6] |= bit
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_absent(codes, column, rows, sides):
     """Put 2 for the bins without rows. ``codes`` uint8[n, stride], ``rows`` int32[m], ``sides`` uint8[256]."""
     for b in range(255):
@@ -481,7 +481,7 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
 # Windows.
 
 
-@bare_inner_kernel
+@inner_kernel
 def copy_codes(codes, rows, window):
     """Bins of some rows to the front of ``window`` uint8[>= m, stride], eight at a time.
 
@@ -495,7 +495,7 @@ def copy_codes(codes, rows, window):
             copies[i, j] = words[row, j]
 
 
-@bare_inner_kernel
+@inner_kernel
 def copy_some(values, rows, window):
     """Entries of some rows of [t, n] to the front of [t, :].
 
@@ -506,7 +506,7 @@ def copy_some(values, rows, window):
             window[t, i] = values[t, rows[i]]
 
 
-@bare_inner_kernel
+@inner_kernel
 def copy_weights(weights, rows, window):
     """Weights of some rows, where there are any.
 
@@ -552,7 +552,7 @@ def make_window(stats: Any, n_rows: int) -> Any:
 # The order of growth.
 
 
-@bare_inner_kernel
+@inner_kernel
 def push_open(nodes, child, growth, n_waiting):
     """Put the children that may be split on the stack, the heavier one first: it then never holds more than 64."""
     heavier = child if nodes.weight[child] >= nodes.weight[child + 1] else child + 1
@@ -566,7 +566,7 @@ def push_open(nodes, child, growth, n_waiting):
     return n_waiting
 
 
-@bare_inner_kernel
+@inner_kernel
 def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, desk, bottom, window_rows):
     """Grow what waits above ``bottom``, until a node of at most ``window_rows`` rows is next or cells are used up.
 
@@ -587,7 +587,7 @@ def grow_stack(stats, codes, nodes, growth, bins, columns, limits, rules, work, 
     growth.state[N_WAITING] = n_waiting
 
 
-@bare_kernel
+@kernel
 def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, columns, limits, rules, work, desk, seed):
     """Grow a tree, or go on with one.
 
@@ -641,7 +641,7 @@ def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, co
                 nodes.before[node] = growth.origin[lo + nodes.before[node]]
 
 
-@bare_inner_kernel
+@inner_kernel
 def open_root(stats, nodes, growth, limits, rules, seed):
     """The first node."""
     n = growth.rows.shape[0]
@@ -669,7 +669,7 @@ def open_root(stats, nodes, growth, limits, rules, seed):
         growth.state[N_WAITING] = 1
 
 
-@bare_kernel
+@kernel
 def grow_one(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk, seed):
     """Split a node and choose its children's columns; without nodes, open the root. For best-first growth.
 

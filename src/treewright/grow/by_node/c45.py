@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel, kernel
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.cuts import LEAVE_OUT, Cuts, Least, Rules, scan_columns, tabulate, weigh_levels
 from treewright.grow.by_node.instances import Instances
@@ -72,10 +72,8 @@ class C45Search(Search):
         )  # fmt: skip
         counts = np.zeros(n_levels, np.int64)
         search_c45(
-            problem.values, problem.ordered_columns, problem.level_columns, problem.codes, problem.level_starts,
-            instances.rows, instances.weights, instances.orders, instances.n_present, problem.index, problem.amounts,
-            problem.outputs, problem.table, instances.stats, instances.weight, self.least, self.min_leaf, CLOSE,
-            offers.gains, offers.infos, offers.places, offers.tables, counts,
+            problem.cells, instances.members, problem.additions, instances.stats, instances.weight, self.least,
+            self.min_leaf, CLOSE, offers.gains, offers.infos, offers.places, offers.tables, counts,
         )  # fmt: skip
         if self.grouping:
             for place, feature in enumerate(problem.level_columns.tolist()):
@@ -247,21 +245,11 @@ class C45Policy:
 # One call a node: most nodes are small, and a call from Python costs more than the work on them.
 
 
-@kernel
+@allocating_kernel
 def search_c45(
-    values,
-    ordered_columns,
-    level_columns,
-    codes,
-    level_starts,
-    rows,
-    weights,
-    orders,
-    n_present,
-    index,
-    amounts,
-    outputs,
-    table,
+    cells,
+    members,
+    additions,
     stats,
     node_weight,
     least,
@@ -277,10 +265,9 @@ def search_c45(
 
     Parameters
     ----------
-    values, ordered_columns, level_columns, codes, level_starts, index, amounts, outputs, table
-        As in ``Problem``.
-    rows, weights, orders, n_present
-        As in ``Instances``.
+    cells : Cells
+    members : Members
+    additions : Additions
     stats : float64[n_stats], IN
         Those of the node.
     least : Least
@@ -296,32 +283,29 @@ def search_c45(
     tables : float64[n_levels, n_stats], counts : int64[n_levels], INOUT
         Zero on entry; as ``scan.tabulate`` leaves them.
     """
+    ordered_columns, level_columns = cells.ordered_columns, cells.level_columns
     q = ordered_columns.shape[0]
     k = level_columns.shape[0]
-    cut_gains = np.empty(q)
-    cut_infos = np.empty(q)
-    scan_columns(
-        values, ordered_columns, rows, weights, orders, n_present, index, amounts, outputs, ENTROPY, table, stats,
-        np.full(q, LEAVE_OUT, np.uint8), 1, least, close * node_weight, cut_gains, places[0], places[1], cut_infos,
-        places[2],
-    )  # fmt: skip
+    cuts = Cuts(np.empty(q), places[0], places[1], np.empty(q), places[2])
+    modes = np.full(q, LEAVE_OUT, np.uint8)
+    scan_columns(cells, members, additions, ENTROPY, stats, modes, 1, least, close * node_weight, cuts)
     for c in range(q):
-        gain = cut_gains[c]
+        gain = cuts.gains[c]
         if gain >= 0.0:
             gain -= np.log2(np.float64(max(places[2, c], 1)))
             if gain <= close * node_weight:
                 gain = -1.0
         gains[ordered_columns[c]] = gain
-        infos[ordered_columns[c]] = cut_infos[c]
+        infos[ordered_columns[c]] = cuts.infos[c]
     if k == 0:
         return
     level_gains = np.empty(k)
     level_infos = np.empty(k)
     held = np.empty((k, 4))
-    tabulate(codes, level_starts, rows, weights, index, amounts, tables, counts)
+    tabulate(cells, members, additions, tables, counts)
     weigh_levels(
-        tables, counts, level_starts, stats, outputs, ENTROPY, table, True, np.zeros(k, np.uint8), level_gains,
-        level_infos, held,
+        tables, counts, cells.level_starts, stats, additions.outputs, ENTROPY, additions.table, True,
+        np.zeros(k, np.uint8), level_gains, level_infos, held,
     )  # fmt: skip
     for c in range(k):
         # Two branches need the least weight: the second heaviest tells.

@@ -124,10 +124,7 @@ class ChaidPolicy:
         problem, rules = self.problem, self.rules
         n_levels = int(problem.level_starts[-1])
         tables, counts = np.zeros((n_levels, problem.n_stats)), np.zeros(n_levels, np.int64)
-        tabulate(
-            problem.codes, problem.level_starts, instances.rows, instances.weights, problem.index, problem.amounts,
-            tables, counts,
-        )  # fmt: skip
+        tabulate(problem.cells, instances.members, problem.additions, tables, counts)
         groups = np.empty(n_levels, np.int64)
         numbers = np.empty((len(problem.schema), merging.N_NUMBERS))
         merging.merge_columns(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel
 from treewright.grow.by_node.independence import F_TEST, compare, log_multiplier, log_p_of_pair, test_groups
 from treewright.grow.criteria.costs import cost_of
 
@@ -87,7 +87,7 @@ def _closest_pair(alive, partner, best):
     return found
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _most_similar(one, i, sums, alive, is_ordered, test):
     """The group that ``one`` differs least from, of those it may join; -1 where there is none.
 
@@ -194,7 +194,7 @@ def _is_clearly_less(first, second):
     return first < second - CLOSER * max(abs(second), 1.0)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, options, gathered, numbers):
     """Test the groups; a floating category (``n_gone`` rows, 0 for none) joins the most similar one or stays alone.
 
@@ -214,7 +214,7 @@ def _judge(sums, alive, gone, n_gone, min_rows, n_categories, is_ordered, option
                 numbers[at] = other[at]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _merge_down(
     sums, rows, alive, group, gone, n_gone, min_rows, n_categories, is_ordered, log_alpha, options, gathered, numbers
 ):
@@ -268,7 +268,7 @@ def _merge_down(
         _join(merged[at, 0], merged[at, 1], sums, rows, alive, group)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _merge_alike(sums, rows, alive, group, test):
     """Merge nominal levels that nothing tells apart, down to two groups: they would be the first to merge.
 
@@ -328,7 +328,7 @@ def _merge_small(sums, rows, alive, group, min_rows, is_ordered, test):
         n_merged += 1
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, groups, numbers):
     """One column: ``tables``, ``counts`` and ``groups`` are its part of the whole. Returns the gathered groups.
 
@@ -374,7 +374,7 @@ def _merge_column(tables, counts, is_ordered, min_rows, log_alpha, options, grou
     return gathered
 
 
-@kernel
+@allocating_kernel
 def merge_columns(
     tables, counts, level_starts, is_ordered, stats, outputs, criterion, min_rows, log_alpha, options, groups, numbers
 ):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import allocating_kernel, inner_kernel, kernel
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.criteria import median_costs
 from treewright.grow.criteria.costs import ABSOLUTE_ERROR, FEW, POISSON, Criterion, cost_of, settled
@@ -94,38 +94,15 @@ def measure(stats, outputs, number, is_classes, table):
     return cost_of(stats, outputs, number, table), weight
 
 
-@kernel
-def scan_columns(
-    values,
-    ordered_columns,
-    rows,
-    weights,
-    orders,
-    n_present,
-    index,
-    amounts,
-    outputs,
-    number,
-    table,
-    node_stats,
-    modes,
-    min_rows,
-    least,
-    tolerance,
-    gains,
-    cuts,
-    sides,
-    infos,
-    n_tried,
-):
+@allocating_kernel
+def scan_columns(cells, members, additions, number, node_stats, modes, min_rows, least, tolerance, cuts):
     """Find the best cut of each ordered column.
 
     Parameters
     ----------
-    values, ordered_columns, index, amounts, outputs, table
-        As in ``Problem``.
-    rows, weights, orders, n_present
-        As in ``Instances``.
+    cells : Cells
+    members : Members
+    additions : Additions
     node_stats : float64[n_stats]
     modes : uint8[q]
         ``LEAVE_OUT``, ``BOTH_SIDES`` or ``OWN_BRANCH``, per column.
@@ -135,17 +112,11 @@ def scan_columns(
         Weight each side needs.
     tolerance : float
         A later cut must gain this much more (in units of cost) to be preferred.
-    gains : float64[q], OUT
-        Cost taken away; -1 where no cut is allowed.
-    cuts : int64[q], OUT
-        The cut lies behind this place in the column's order.
-    sides : int64[q], OUT
-        Where missing rows go: ``RIGHT``, ``LEFT`` or ``OWN``.
-    infos : float64[q], OUT
-        Entropy in bits of the division that the cut makes; missing rows that it leaves out are a part of it.
-    n_tried : int64[q], OUT
-        Cuts that left enough on both sides.
+    cuts : Cuts, OUT
     """
+    values, ordered_columns = cells.values, cells.ordered_columns
+    rows, weights, n_present = members.rows, members.weights, members.n_present
+    index, amounts, outputs, table = additions
     n_stats = node_stats.shape[0]
     m = rows.shape[0]
     left = np.zeros(n_stats)
@@ -154,13 +125,13 @@ def scan_columns(
     present = np.zeros(n_stats)
     for c in range(ordered_columns.shape[0]):
         column = values[ordered_columns[c]]
-        order = orders[c]
+        order = members.orders[c]
         last = n_present[c]
-        gains[c] = -1.0
-        cuts[c] = -1
-        sides[c] = RIGHT
-        infos[c] = 0.0
-        n_tried[c] = 0
+        cuts.gains[c] = -1.0
+        cuts.places[c] = -1
+        cuts.sides[c] = RIGHT
+        cuts.infos[c] = 0.0
+        cuts.n_tried[c] = 0
         if last == 0 or (last == m and column[rows[order[0]]] == column[rows[order[m - 1]]]):
             continue
         gone[:] = 0.0
@@ -208,7 +179,7 @@ def scan_columns(
                 min(here, last - here + right_extra) >= min_rows
                 and min(left_weight, right_weight + extra_weight) >= min_weight
             ):
-                n_tried[c] += 1
+                cuts.n_tried[c] += 1
                 if mode == BOTH_SIDES:
                     add(right, gone, 1.0)
                 gain = gain_of_cut(base, left, right, outputs, number, table)
@@ -216,9 +187,9 @@ def scan_columns(
                     add(right, gone, -1.0)
                 if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
                     best = gain
-                    cuts[c] = k
+                    cuts.places[c] = k
                     best_left = left_weight
-                    sides[c] = OWN if mode == OWN_BRANCH else RIGHT
+                    cuts.sides[c] = OWN if mode == OWN_BRANCH else RIGHT
             if (
                 mode == BOTH_SIDES
                 and min(here + n_gone, last - here) >= min_rows
@@ -229,9 +200,9 @@ def scan_columns(
                 add(left, gone, -1.0)
                 if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
                     best = gain
-                    cuts[c] = k
+                    cuts.places[c] = k
                     best_left = left_weight
-                    sides[c] = LEFT
+                    cuts.sides[c] = LEFT
         if mode != LEAVE_OUT and min(last, n_gone) >= min_rows and min(present_weight, gone_weight) >= min_weight:
             # Present against missing: the cut behind the last present row.
             if mode == OWN_BRANCH:
@@ -239,37 +210,39 @@ def scan_columns(
             gain = gain_of_cut(base, present, gone, outputs, number, table)
             if gain > best + tolerance or (best < 0.0 and gain >= 0.0):
                 best = gain
-                cuts[c] = last - 1
+                cuts.places[c] = last - 1
                 best_left = present_weight
-                sides[c] = RIGHT
-        gains[c] = best
+                cuts.sides[c] = RIGHT
+        cuts.gains[c] = best
         if best >= 0.0:
             before = best_left
             after = present_weight - best_left
             apart = gone_weight
-            if mode == BOTH_SIDES or (mode == OWN_BRANCH and sides[c] != OWN):
-                before += gone_weight if sides[c] == LEFT else 0.0
-                after += gone_weight if sides[c] == RIGHT else 0.0
+            if mode == BOTH_SIDES or (mode == OWN_BRANCH and cuts.sides[c] != OWN):
+                before += gone_weight if cuts.sides[c] == LEFT else 0.0
+                after += gone_weight if cuts.sides[c] == RIGHT else 0.0
                 apart = 0.0
             whole = before + after + apart
-            infos[c] = -(bits(before, whole) + bits(after, whole) + bits(apart, whole))
+            cuts.infos[c] = -(bits(before, whole) + bits(after, whole) + bits(apart, whole))
 
 
 @kernel
-def tabulate(codes, level_starts, rows, weights, index, amounts, tables, counts):
+def tabulate(cells, members, additions, tables, counts):
     """Sum the statistics of each level of each level column.
 
     Parameters
     ----------
-    codes, level_starts, index, amounts
-        As in ``Problem``.
-    rows, weights
-        As in ``Instances``.
+    cells : Cells
+    members : Members
+    additions : Additions
     tables : float64[n_levels, n_stats], INOUT
         Zero on entry.
     counts : int64[n_levels], INOUT
         Instances of each level.
     """
+    codes, level_starts = cells.codes, cells.level_starts
+    rows, weights = members.rows, members.weights
+    index, amounts = additions.indices, additions.amounts
     for c in range(codes.shape[0]):
         start = level_starts[c]
         for i in range(rows.shape[0]):
@@ -280,7 +253,7 @@ def tabulate(codes, level_starts, rows, weights, index, amounts, tables, counts)
                 tables[at, index[row, e]] += weights[i] * amounts[row, e]
 
 
-@kernel
+@allocating_kernel
 def weigh_levels(
     tables, counts, level_starts, node_stats, outputs, number, table, is_classes, has_own, gains, infos, held
 ):
@@ -365,9 +338,22 @@ class Rules:
     min_weight: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
-class Cuts:
-    """The best cut of each ordered column: arrays of length q, as ``scan.scan_columns`` leaves them."""
+class Cuts(NamedTuple):
+    """The best cut of each ordered column.
+
+    Attributes
+    ----------
+    gains : float64[q]
+        Cost taken away; -1 where no cut is allowed.
+    places : int64[q]
+        The cut lies behind this place in the column's order.
+    sides : int64[q]
+        Where missing rows go: ``RIGHT``, ``LEFT`` or ``OWN``.
+    infos : float64[q]
+        Entropy in bits of the division that the cut makes; missing rows that it leaves out are a part of it.
+    n_tried : int64[q]
+        Cuts that left enough on both sides.
+    """
 
     gains: np.ndarray
     places: np.ndarray
@@ -529,7 +515,7 @@ def best_cuts_by_table(
     tolerance: float,
     cuts: Cuts,
 ) -> None:
-    """Fill in the best cut of each ordered column, as ``scan.scan_columns`` does."""
+    """Fill in the best cut of each ordered column, as ``scan_columns`` does."""
     for place in range(len(problem.ordered_columns)):
         found = list_cuts(
             problem, criterion, instances, place, int(modes[place]),

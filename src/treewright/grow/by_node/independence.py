@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel
+from treewright.core.jit import allocating_inner_kernel, inner_kernel
 
 PEARSON, LIKELIHOOD_RATIO, F_TEST = range(3)
 SMALLEST = 1e-300
@@ -190,7 +190,7 @@ def log_p_of_pair(statistic, room, test):
     return log_chi_squared_tail(statistic, room)
 
 
-@inner_kernel
+@allocating_inner_kernel
 def test_groups(groups, n_groups, test):
     """Test that the target does not depend on the group.
 
@@ -278,7 +278,7 @@ def _log_choose(n, k):
     return total
 
 
-@inner_kernel
+@allocating_inner_kernel
 def _log_partitions(c, r):
     """Logarithm of the number of ways to divide c things into r groups (Stirling's second kind).
 

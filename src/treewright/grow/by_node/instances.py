@@ -8,15 +8,26 @@ column, missing ones last. Splitting keeps that order: a column is sorted once, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel
 from treewright.data.memory import check_fits
 from treewright.grow.problem import Problem
 
 EVERY_BRANCH = -1
+
+
+class Members(NamedTuple):
+    """The rows of a node as kernels take them; see ``Instances``."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    orders: np.ndarray
+    n_present: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +56,11 @@ class Instances:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @cached_property
+    def members(self) -> Members:
+        """For kernels: who is here, and in which order."""
+        return Members(self.rows, self.weights, self.orders, self.n_present)
 
 
 def all_instances(problem: Problem) -> Instances:
@@ -89,7 +105,7 @@ def is_pure(problem: Problem, instances: Instances) -> bool:
     return bool((targets == targets[:, :1]).all())
 
 
-@kernel
+@allocating_kernel
 def sum_statistics(index, amounts, rows, weights, n_stats):
     """Sums of the statistics of some rows, float64[n_stats].
 
@@ -102,7 +118,7 @@ def sum_statistics(index, amounts, rows, weights, n_stats):
     return stats
 
 
-@kernel
+@allocating_kernel
 def part(rows, weights, orders, n_present, branch, shares, index, amounts, n_stats):
     """Divide instances among branches; order is kept.
 

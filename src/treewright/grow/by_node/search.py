@@ -217,10 +217,8 @@ class Search:
             best_cuts_by_table(problem, self.criterion, instances, modes, self.rules, tolerance, cuts)
             return cuts
         scan_columns(
-            problem.values, problem.ordered_columns, instances.rows, instances.weights, instances.orders,
-            instances.n_present, problem.index, problem.amounts, problem.outputs, self.criterion.number,
-            problem.table, instances.stats, modes, self.rules.min_rows, self.least, tolerance / problem.square_unit,
-            cuts.gains, cuts.places, cuts.sides, cuts.infos, cuts.n_tried,
+            problem.cells, instances.members, problem.additions, self.criterion.number, instances.stats, modes,
+            self.rules.min_rows, self.least, tolerance / problem.square_unit, cuts,
         )  # fmt: skip
         if problem.square_unit != 1.0:
             cuts.gains[cuts.gains >= 0.0] *= problem.square_unit
@@ -312,10 +310,7 @@ class Search:
         n_levels = int(problem.level_starts[-1])
         tables, counts = np.zeros((n_levels, problem.n_stats)), np.zeros(n_levels, np.int64)
         if n_levels:
-            tabulate(
-                problem.codes, problem.level_starts, instances.rows, instances.weights, problem.index,
-                problem.amounts, tables, counts,
-            )  # fmt: skip
+            tabulate(problem.cells, instances.members, problem.additions, tables, counts)
         return tables, counts
 
     def partition(self, feature: int, levels: Levels, instances: Instances, tolerance: float) -> Partition | None:

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import cut_range, never_few
 from treewright.grow.layout import ROW, SMALLEST
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI, MISCLASSIFICATION
@@ -41,7 +41,7 @@ def refuse_without_terms(criteria: Mapping[str, int]) -> None:
 refuse_without_terms(CLASSIFICATION_CRITERIA)
 
 
-@bare_inner_kernel
+@inner_kernel
 def term_of(criterion, count):
     """What a class adds to its side's score, as float; ``count`` float above 0."""
     if criterion == GINI:
@@ -51,7 +51,7 @@ def term_of(criterion, count):
     return 0.0  # misclassification is no sum over classes
 
 
-@bare_inner_kernel
+@inner_kernel
 def score_from(criterion, terms, weight):
     """Score of a side from the sum of its terms and its weight; linear in the sum.
 
@@ -62,7 +62,7 @@ def score_from(criterion, terms, weight):
     return terms / weight
 
 
-@bare_inner_kernel
+@inner_kernel
 def pure_score(criterion, weight):
     """Score of a side with one class: the most there is."""
     if criterion in (GINI, MISCLASSIFICATION):
@@ -129,7 +129,7 @@ def cost_of_counts(criterion, stats, start, stop, table):
 # In whole numbers, for the growers by levels and on bins.
 
 
-@bare_inner_kernel
+@inner_kernel
 def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weight):
     """Steps per unit of a term: a power of two, so that scaling is exact. ``table`` int64[n + 1 or 0]."""
     if criterion == ENTROPY and table.shape[0] > 0:
@@ -143,7 +143,7 @@ def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weigh
     return 2.0 ** (60.0 - math.ceil(math.log2(largest * n_outputs)))
 
 
-@bare_inner_kernel
+@inner_kernel
 def term(criterion, has_weights, table, count, scale):
     """``term_of`` a whole count, in steps: a whole number. ``table`` int64[n + 1 or 0]."""
     if criterion == GINI and scale == 1.0:
@@ -155,7 +155,7 @@ def term(criterion, has_weights, table, count, scale):
     return np.int64(np.rint(term_of(criterion, float(count)) * scale))
 
 
-@bare_inner_kernel
+@inner_kernel
 def largest_counts(offsets, totals, left, on_left):
     """Sum over outputs of the largest class count on one side.
 
@@ -170,7 +170,7 @@ def largest_counts(offsets, totals, left, on_left):
     return total
 
 
-@bare_inner_kernel
+@inner_kernel
 def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):
     """Score of a side from the sum of its terms, in steps, over all outputs; not for misclassification.
 
@@ -181,7 +181,7 @@ def score_of(criterion, has_weights, table, n_outputs, terms, weight, scale):
     return score_from(criterion, float(terms) / scale, float(weight))
 
 
-@bare_inner_kernel
+@inner_kernel
 def gain_of_sides(
     criterion, has_weights, table, offsets, totals, left, left_weight, weight, left_terms, right_terms, score, scale
 ):
@@ -200,7 +200,7 @@ def gain_of_sides(
     return max(both - score_of(criterion, has_weights, table, n_outputs, score, weight, scale), 0.0)
 
 
-@bare_inner_kernel
+@inner_kernel
 def is_ordered(totals, weight, left, left_weight, direction, low, high):
     """Whether the share of the second class obeys the column's direction and stays in the node's interval.
 
@@ -320,7 +320,7 @@ def count_rank(stats, node, nodes, items):
     return float(second) / float(weight)
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_count_rows(labels, offsets, weights, items, totals):
     """Add the class counts of some rows to ``totals``; returns their weight.
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.grow.layout import BLOCK, NOT_FEW, ROW, SMALLEST
 
 FEW = 64  # items below which a plain loop beats the blocks
 
 
-@bare_inner_kernel
+@inner_kernel
 def cut_range(n_present, n_missing, missing_left, min_leaf, after):
     """First and one-past-last position of a cut: position i puts items 0..i to the left.
 
@@ -31,7 +31,7 @@ def cut_range(n_present, n_missing, missing_left, min_leaf, after):
     return max(first, after + 1), last
 
 
-@bare_inner_kernel
+@inner_kernel
 def missing_sums(values, weights, totals, node_weight, items, n_present, carry, is_centred):
     """Clear the running sums (``carry[:t]``), put those of the missing rows into ``carry[t:2t]``.
 
@@ -55,7 +55,7 @@ def missing_sums(values, weights, totals, node_weight, items, n_present, carry, 
     return weight
 
 
-@bare_inner_kernel
+@inner_kernel
 def sum_weights(fixed, items, start, weight_before, weights):
     """Weight up to each item of a block; returns the weight up to its end.
 
@@ -72,7 +72,7 @@ def sum_weights(fixed, items, start, weight_before, weights):
     return w
 
 
-@bare_inner_kernel
+@inner_kernel
 def sum_deviations(values, fixed, centre, items, running, sums):
     """Sum of ``values - centre * weight`` up to each item of a block; returns the sum up to its end.
 
@@ -90,7 +90,7 @@ def sum_deviations(values, fixed, centre, items, running, sums):
     return running
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_squares(sums, weights, rest, shift, is_first, squares):
     """Square the deviation of the left side, and add it to what other outputs left there.
 
@@ -106,7 +106,7 @@ def add_squares(sums, weights, rest, shift, is_first, squares):
             squares[j] += deviation * deviation
 
 
-@bare_inner_kernel
+@inner_kernel
 def finish_block(gains, weights, flags, extra, total, min_weight):
     """Turn squared deviations into gains, -1 where no cut is allowed.
 
@@ -126,7 +126,7 @@ def finish_block(gains, weights, flags, extra, total, min_weight):
         gains[j] = gain if allowed else -1.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def entropy_terms(weight, second, table):
     """What a side with so many rows of the second class adds to a score, in steps of the table.
 
@@ -135,7 +135,7 @@ def entropy_terms(weight, second, table):
     return table[second] + table[weight - second] - table[weight]
 
 
-@bare_inner_kernel
+@inner_kernel
 def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, table, scale, min_weight):
     """Gains of a block in bits times rows, from the counts of two classes coded -1 and 1; -1 where no cut is allowed.
 
@@ -155,7 +155,7 @@ def entropy_block(gains, weights, sums, flags, extra, shift, total, total_sum, t
         gains[j] = max(float(sides - score) / scale, 0.0) if allowed else -1.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def best_of_few(values, fixed, total, node_weight, items, min_leaf, min_leaf_weight):
     """The largest gain of a few present items: the numbers of ``finish_block`` without its blocks.
 
@@ -183,7 +183,7 @@ def best_of_few(values, fixed, total, node_weight, items, min_leaf, min_leaf_wei
     return best
 
 
-@bare_inner_kernel
+@inner_kernel
 def largest(gains):
     """The largest gain; -1 if there is none.
 
@@ -204,7 +204,7 @@ def largest(gains):
     return -1.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def forbid_unordered(gains, weights, sums, shift, extra, total, total_weight, direction, low, high, is_centred):
     """Withdraw cuts whose branches break a monotone constraint or leave the node's interval (one output).
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel
 from treewright.grow.problem import Problem
 
 
@@ -39,7 +39,7 @@ def cost(problem: Problem, rows: np.ndarray, weights: np.ndarray) -> float:
     return float((weights * np.abs(problem.targets[:, rows] - middle[:, None])).sum() / problem.n_outputs)
 
 
-@kernel
+@allocating_kernel
 def prefix_costs(ranks, values, weights, costs):
     """Sum of weighted distances to the median of the first 1, 2, ... rows.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import cut_range, never_few
 from treewright.grow.layout import ROW, SMALLEST
 
@@ -18,7 +18,7 @@ from treewright.grow.layout import ROW, SMALLEST
 LEFT, RIGHT = 0, 2  # weights; the row below each holds weighted targets
 
 
-@bare_inner_kernel
+@inner_kernel
 def fenwick_add(weights, products, place, weight, product):
     """Add a row at a place (from 0) of a tree of ``len(weights) - 1`` places.
 
@@ -31,7 +31,7 @@ def fenwick_add(weights, products, place, weight, product):
         i += i & -i
 
 
-@bare_inner_kernel
+@inner_kernel
 def median_place(weights, total):
     """The lowest place up to which at least half of ``total`` weighs. ``weights`` int64[m + 1]."""
     size = weights.shape[0] - 1
@@ -48,7 +48,7 @@ def median_place(weights, total):
     return place
 
 
-@bare_inner_kernel
+@inner_kernel
 def prefix(tree, n_places):
     """Sum of the first places. ``tree`` int64[m + 1]."""
     total = 0
@@ -59,7 +59,7 @@ def prefix(tree, n_places):
     return total
 
 
-@bare_inner_kernel
+@inner_kernel
 def absolute_error(weights, products, total_weight, total_product, ranked, values, unit):
     """Sum of weighted distances to the median, in steps.
 
@@ -80,7 +80,7 @@ def absolute_error(weights, products, total_weight, total_product, ranked, value
     return max(error, 0.0)
 
 
-@bare_inner_kernel
+@inner_kernel
 def median_of(weights, total_weight, ranked, values):
     """The median of the rows in a tree, as ``summarise_medians`` has it; parameters as ``absolute_error``.
 
@@ -92,7 +92,7 @@ def median_of(weights, total_weight, ranked, values):
     return 0.5 * lower + 0.5 * upper
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_fenwicks(stats, t, items, fenwick, m):
     """Empty the left tree, put every row into the right one; returns the weight and weighted target of all.
 
@@ -117,7 +117,7 @@ def fill_fenwicks(stats, t, items, fenwick, m):
     return total_weight, total
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_left, limits, direction, work):
     """Add one output's absolute error of both sides to ``work.losses`` at each cut in [first, last).
 
@@ -194,7 +194,7 @@ def scan_medians(stats, node, nodes, items, n_present, limits, direction, target
     return best, found, found_left
 
 
-@bare_inner_kernel
+@inner_kernel
 def middle_rows(stats, ranked, total_weight):
     """The rows on both sides of half the weight, and the weight up to the first.
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import (
     add_mean_rows,
     cut_range,
@@ -24,7 +24,7 @@ from treewright.grow.criteria.means import (
 from treewright.grow.layout import ROW, SMALLEST
 
 
-@bare_inner_kernel
+@inner_kernel
 def information(total, weight):
     """``s log(s / w)``; -1 stands for "no event"."""
     if total <= 0:
@@ -32,7 +32,7 @@ def information(total, weight):
     return float(total) * math.log(float(total) / float(weight))
 
 
-@bare_inner_kernel
+@inner_kernel
 def poisson_gain(totals, weight, left, left_weight):
     """Gain of a split with these sums on the left; -1 where a side has no event.
 
@@ -45,7 +45,7 @@ def poisson_gain(totals, weight, left, left_weight):
     return max(gain, 0.0) if gain > -np.inf and gain == gain else -1.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def means_are_ordered(total, weight, left, left_weight, direction, low, high):
     """Whether the means obey the column's direction and stay in the node's interval."""
     left_mean = float(left) / float(left_weight)
@@ -54,7 +54,7 @@ def means_are_ordered(total, weight, left, left_weight, direction, low, high):
     return inside and (left_mean - right_mean) * direction <= 0.0
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_row(values, weights, row, left):
     """Add a row to the sums; returns its weight.
 

@@ -21,14 +21,14 @@ from __future__ import annotations
 import numpy as np
 from numba.extending import overload
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel, kernel
+from treewright.core.jit import allocating_kernel, inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.grow.criteria.families import few_gain, place_rows, prediction_of, scan_cuts, summarise
 from treewright.grow.exact.subsets import SIDE, START, STOP, search_levels
 from treewright.grow.layout import MISSING, NEW, NOT_FEW, ROW, Columns
 
 
-@bare_inner_kernel
+@inner_kernel
 def partition_items(items, side, spare):
     """Move the items of rows with ``side`` 1 to the front, keep the order within both parts.
 
@@ -71,7 +71,7 @@ def partition_items(items, side, spare):
     return left
 
 
-@bare_inner_kernel
+@inner_kernel
 def count_present(items):
     """Items that are not missing (missing ones are last). ``items`` int32[m]."""
     n = items.shape[0]
@@ -122,7 +122,7 @@ def _search_column(stats, column, node, nodes, columns, items, n_present, limits
     return search_any if columns.instance_class is Columns else search_numeric
 
 
-@bare_inner_kernel
+@inner_kernel
 def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """Partition the segments of the parents in some columns, then scan their open children there.
 
@@ -177,7 +177,7 @@ def advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_co
                     gains[column, slot] = gain
 
 
-@bare_inner_kernel
+@inner_kernel
 def choose(nodes, parents, gains, limits):
     """Pick each open child's best column; a child without one keeps ``feature`` -1.
 
@@ -213,7 +213,7 @@ def choose(nodes, parents, gains, limits):
     return n_without
 
 
-@kernel
+@allocating_kernel
 def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
     """Which columns each child may use: those with the smallest random numbers of (seed, node, column).
 
@@ -258,7 +258,7 @@ def draw_columns(nodes, parents, n_drawn, gains, drawn, keep_first):
 # Carrying a chosen split out.
 
 
-@bare_inner_kernel
+@inner_kernel
 def open_node(stats, node, nodes, items, limits):
     """Fill in a new node and say whether it may be split further. ``items`` int32[m]."""
     pure = summarise(stats, node, nodes, items)
@@ -282,7 +282,7 @@ def open_node(stats, node, nodes, items, limits):
         nodes.is_open[node] = 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_cut(items, n_present, position, side):
     """Send items 0..position to the left; returns the rows next to the cut (-1 where only missing ones follow).
 
@@ -294,7 +294,7 @@ def mark_cut(items, n_present, position, side):
     return items[position] & ROW, after
 
 
-@bare_inner_kernel
+@inner_kernel
 def mark_levels(items, n_groups, group, codes, side, words, n_words):
     """Send the items of the levels that ``group[SIDE]`` names to the left, and set the bits of the levels.
 
@@ -320,7 +320,7 @@ def mark_levels(items, n_groups, group, codes, side, words, n_words):
             words[0, n_words + (code >> 6)] |= bit
 
 
-@bare_inner_kernel
+@inner_kernel
 def send_absent(words, first, n_levels, to_left):
     """Levels that the node never saw, and the bit for levels that fit never saw, take the heavier branch.
 
@@ -333,7 +333,7 @@ def send_absent(words, first, n_levels, to_left):
             words[0, word] |= bit
 
 
-@bare_inner_kernel
+@inner_kernel
 def bound_children(stats, node, nodes, direction):
     """Halve the interval of the children of a split on a monotone column at the mean of their predictions."""
     child = nodes.first_child[node]
@@ -349,7 +349,7 @@ def bound_children(stats, node, nodes, direction):
     nodes.low[upper] = middle
 
 
-@bare_inner_kernel
+@inner_kernel
 def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """Give each node of ``splitting`` its two children.
 
@@ -417,7 +417,7 @@ def split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limit
 # for Ctrl-C to wait.
 
 
-@bare_inner_kernel
+@inner_kernel
 def words_needed(columns, nodes, splitting):
     """Words that the level sets of these splits take. ``splitting`` int32[k]."""
     n_words = 0
@@ -427,7 +427,7 @@ def words_needed(columns, nodes, splitting):
     return n_words
 
 
-@bare_inner_kernel
+@inner_kernel
 def collect(nodes, parents, splitting):
     """Children of ``parents`` int32[k] that have a split, in order, into ``splitting`` int32[>= 2k]; how many."""
     n_splitting = 0
@@ -440,7 +440,7 @@ def collect(nodes, parents, splitting):
     return n_splitting
 
 
-@bare_kernel
+@kernel
 def grow_levels(
     stats,
     columns,
@@ -521,19 +521,19 @@ def grow_levels(
 # Python does not call needs none, and a door costs half a second of compile time.
 
 
-@bare_kernel
+@kernel
 def split_some(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work):
     """``split.split_nodes``. ``splitting`` int32[k], ``words`` uint64[2, n_words], ``side`` uint8[n]."""
     return split_nodes(stats, columns, nodes, splitting, n_nodes, words, n_words, limits, side, work)
 
 
-@bare_kernel
+@kernel
 def advance_some(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work):
     """``exact.advance``. ``parents`` int32[k], ``side`` uint8[n], ``drawn`` uint8[2k, p], ``gains`` float64[p, 2k]."""
     advance(stats, columns, nodes, parents, limits, side, drawn, gains, first_column, last_column, work)
 
 
-@bare_kernel
+@kernel
 def choose_some(nodes, parents, gains, limits, splitting):
     """``exact.choose``, and the children that have a split.
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, inner_kernel
+from treewright.core.jit import allocating_inner_kernel, inner_kernel
 from treewright.grow.criteria.families import add_rows, gain_of, has_one_number, level_rank, scan_cuts
 from treewright.grow.layout import MISSING, NEW, ROW
 
@@ -25,7 +25,7 @@ _POWER_STEPS = 24
 START, STOP, PLACE, SIDE, OFFER = 0, 1, 2, 3, 4
 
 
-@bare_inner_kernel
+@inner_kernel
 def find_groups(items, n_present, group):
     """Where each level's items start and stop, in code order; returns how many levels are present.
 
@@ -43,7 +43,7 @@ def find_groups(items, n_present, group):
     return n_groups
 
 
-@bare_inner_kernel
+@inner_kernel
 def order_groups(group, rank, n_groups):
     """Put group numbers into ``group[PLACE]`` by rank, then code (Shell's sort: short, and in place).
 
@@ -68,7 +68,7 @@ def order_groups(group, rank, n_groups):
         gap //= 3
 
 
-@bare_inner_kernel
+@inner_kernel
 def regroup(items, n_present, group, n_groups, regrouped):
     """Copy a segment with its levels in the order of ``group[PLACE]``; missing items stay last.
 
@@ -88,7 +88,7 @@ def regroup(items, n_present, group, n_groups, regrouped):
             regrouped[j] |= NEW
 
 
-@bare_inner_kernel
+@inner_kernel
 def offer_sides(group, n_groups, missing_left, best_missing_left):
     """Turn ``group[OFFER]`` into its stated form and keep it in ``group[SIDE]`` if it comes before what stands there.
 
@@ -130,7 +130,7 @@ def offer_sides(group, n_groups, missing_left, best_missing_left):
     return missing_left
 
 
-@bare_inner_kernel
+@inner_kernel
 def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weights):
     """Sums and weight of each level, and of the missing rows in the last row; the node's sums are not touched.
 
@@ -142,14 +142,14 @@ def group_sums(stats, node, nodes, items, n_present, group, n_groups, sums, weig
     weights[n_groups] = add_rows(stats, items[n_present:], sums[n_groups])
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_times(sums, others, factor):
     """Add other sums so many times. ``sums`` int64[t], ``others`` int64[t]."""
     for t in range(sums.shape[0]):
         sums[t] += factor * others[t]
 
 
-@inner_kernel
+@allocating_inner_kernel
 def best_partition(stats, node, nodes, items, n_present, n_groups, limits, target, group):
     """Try every partition of the levels, with the missing rows on either side.
 
@@ -207,7 +207,7 @@ def best_partition(stats, node, nodes, items, n_present, n_groups, limits, targe
     return best, kept_missing
 
 
-@inner_kernel
+@allocating_inner_kernel
 def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
     """Rank each level by the projection of its mean sums on their first principal component, by the power method.
 
@@ -249,7 +249,7 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
             axis[t] = following[t] / np.sqrt(length)
 
 
-@bare_inner_kernel
+@inner_kernel
 def search_levels(stats, node, nodes, items, n_present, limits, target, work):
     """The best subset of a nominal column's levels in one node.
 

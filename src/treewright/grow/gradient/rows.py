@@ -16,7 +16,7 @@ import numpy as np
 
 from treewright.core import threads
 from treewright.core.bits import prefetch
-from treewright.core.jit import bare_kernel
+from treewright.core.jit import kernel
 
 if TYPE_CHECKING:
     from treewright.grow.gradient.layout import Rows
@@ -32,7 +32,7 @@ _BLOCK_ROWS = 1 << 15  # the least a thread is called for
 _FEWEST_THREADS = 4  # that part rows: counting first is as long again
 
 
-@bare_kernel
+@kernel
 def add_all(codes, stride, begin, end, words, histogram):
     """Add rows ``begin`` to ``end - 1``.
 
@@ -62,7 +62,7 @@ def add_all(codes, stride, begin, end, words, histogram):
                     histogram[place + (np.uintp(j) << np.uintp(8)) + np.uintp(codes[at + np.uintp(j)])] += word
 
 
-@bare_kernel
+@kernel
 def add_some(codes, stride, rows, begin, end, words, histogram):
     """Add the rows ``rows[begin:end]``.
 
@@ -94,7 +94,7 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
                     histogram[place + (np.uintp(j) << np.uintp(8)) + np.uintp(codes[at + np.uintp(j)])] += word
 
 
-@bare_kernel
+@kernel
 def subtract(histogram, other):
     """Take another histogram from this one: a node's less a child's is the other child's.
 
@@ -107,7 +107,7 @@ def subtract(histogram, other):
         histogram[at] -= other[at]
 
 
-@bare_kernel
+@kernel
 def add_up(histograms, total):
     """Put the sum of several histograms into ``total``.
 
@@ -126,7 +126,7 @@ def add_up(histograms, total):
 # Parting: from one half of the order to the other (drawn in ``layout``).
 
 
-@bare_kernel
+@kernel
 def other_half(begin, order):
     """Where the rows that stand from ``begin`` on go when they are parted: as far into the other half.
 
@@ -136,7 +136,7 @@ def other_half(begin, order):
     return begin + half if begin < half else begin - half
 
 
-@bare_kernel
+@kernel
 def count_left(column, goes_left, order, begin, end):
     """How many of the rows ``order[begin:end]`` go left; as ``part`` otherwise.
 
@@ -148,7 +148,7 @@ def count_left(column, goes_left, order, begin, end):
     return np.int64(n)
 
 
-@bare_kernel
+@kernel
 def part(column, goes_left, begin, end, left, right, order):
     """Write the rows that go left from ``left`` upwards, the others from ``right`` downwards.
 

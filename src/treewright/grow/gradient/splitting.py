@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import NO_COLUMN, NUMERIC, SUBSET
@@ -23,13 +23,13 @@ LOW = 0xFFFFFFFF  # the half of a word that holds the hessian
 NOISE = 1e-13  # of what is compared: what rounding alone may gain
 
 
-@bare_inner_kernel
+@inner_kernel
 def shrunk(gradient, l1):
     """A gradient, taken towards 0 by ``l1``."""
     return max(gradient - l1, 0.0) + min(gradient + l1, 0.0)
 
 
-@bare_inner_kernel
+@inner_kernel
 def value_of(gradient, hessian, l1, l2, low, high):
     """What a node would answer: Newton's step within its bounds; 0 where it has no curvature at all."""
     below = hessian + l2
@@ -37,13 +37,13 @@ def value_of(gradient, hessian, l1, l2, low, high):
     return min(max(value, low), high)
 
 
-@bare_inner_kernel
+@inner_kernel
 def worth(gradient, hessian, l1, l2, value):
     """Twice what a node's loss falls by its answer (Chen and Guestrin 2016, equation 7, before the best is put in)."""
     return -(2.0 * gradient * value + (hessian + l2) * value * value + 2.0 * l1 * abs(value))
 
 
-@bare_inner_kernel
+@inner_kernel
 def sum_up(words, n_cuts, start, desk):
     """Sums left of each cut: those of the words up to it, added to ``start``.
 
@@ -67,7 +67,7 @@ def sum_up(words, n_cuts, start, desk):
     return np.int64(m)
 
 
-@bare_inner_kernel
+@inner_kernel
 def unpack(n_cuts, desk):
     """Gradients and hessians left of each cut (as part of ``sum_up`` 250 ns a column; apart 150 and 20)."""
     sums, gradient, hessian = desk.sums, desk.gradient, desk.hessian
@@ -76,7 +76,7 @@ def unpack(n_cuts, desk):
         hessian[b] = np.float64(np.uint32(sums[b] & LOW))
 
 
-@bare_inner_kernel
+@inner_kernel
 def refuse_few(n_cuts, counts, n_start, n_rows, least, desk):
     """Allow no cut that leaves fewer than ``least`` rows on a side. ``counts`` int64[256]."""
     gains, cuts, rows_left = desk.gains, desk.cuts, desk.rows_left
@@ -89,7 +89,7 @@ def refuse_few(n_cuts, counts, n_start, n_rows, least, desk):
         gains[k] = gains[k] if (rows >= least) & (n_rows - rows >= least) else NOTHING
 
 
-@bare_inner_kernel
+@inner_kernel
 def first_best(n_cuts, desk):
     """The first of the largest gains' places; -1 where no cut is allowed.
 
@@ -106,7 +106,7 @@ def first_best(n_cuts, desk):
     return k
 
 
-@bare_inner_kernel
+@inner_kernel
 def free_gains(n_cuts, gradient, hessian, l2, least, high, desk):
     """What each cut is worth, without bounds and ``l1``: each side's squared gradient over its hessian.
 
@@ -129,7 +129,7 @@ def free_gains(n_cuts, gradient, hessian, l2, least, high, desk):
     return n_clipped
 
 
-@bare_inner_kernel
+@inner_kernel
 def bounded_gains(n_cuts, gradient, hessian, l2, least, sign, low, high, l1, desk):
     """What each cut is worth where answers are bounded, shrunk, or have to rise or fall from left to right."""
     for b in range(n_cuts):
@@ -144,7 +144,7 @@ def bounded_gains(n_cuts, gradient, hessian, l2, least, sign, low, high, l1, des
             desk.gains[b] = worth(g, h, l1, l2, left) + worth(other_g, other_h, l1, l2, right)
 
 
-@bare_inner_kernel
+@inner_kernel
 def clip_gains(n_cuts, gradient, hessian, l2, low, high, desk):
     """What cuts are worth where a side would answer more than it may; what ``free_gains`` found for the others."""
     for b in range(n_cuts):
@@ -157,7 +157,7 @@ def clip_gains(n_cuts, gradient, hessian, l2, low, high, desk):
             desk.gains[b] = worth(g, h, 0.0, l2, left) + worth(other_g, other_h, 0.0, l2, right)
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_gains(n_cuts, gradient, hessian, l2, sign, low, high, limits, desk):
     """What each cut is worth: the sums left of it stand in the desk.
 
@@ -171,7 +171,7 @@ def fill_gains(n_cuts, gradient, hessian, l2, sign, low, high, limits, desk):
         clip_gains(n_cuts, gradient, hessian, l2, low, high, desk)
 
 
-@bare_inner_kernel
+@inner_kernel
 def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2, sign, low, high, limits, desk):
     """The first of the best cuts between the bins of ``words``, with ``start`` already on the left.
 
@@ -203,7 +203,7 @@ def best_cut(words, n_cuts, start, counts, n_start, n_rows, by_counts, total, l2
     return (desk.gains[k], np.int64(desk.cuts[k])) if k >= 0 else (NOTHING, -1)
 
 
-@bare_inner_kernel
+@inner_kernel
 def sort_levels(bins, n_bins, smoothing, desk):
     """Bins with rows by gradient over hessian, missing cells among them; the lower bin of equals first.
 
@@ -235,7 +235,7 @@ def sort_levels(bins, n_bins, smoothing, desk):
     return m
 
 
-@bare_inner_kernel
+@inner_kernel
 def search_column(kind, sign, bins, n_bins, total, n_rows, by_counts, low, high, limits, desk):
     """The best test of a column.
 
@@ -290,7 +290,7 @@ def search_column(kind, sign, bins, n_bins, total, n_rows, by_counts, low, high,
 # From columns to nodes.
 
 
-@bare_inner_kernel
+@inner_kernel
 def draw(pool, n_pool, share, seed, key, drawn):
     """Some columns at random, ascending; at least one.
 
@@ -312,13 +312,13 @@ def draw(pool, n_pool, share, seed, key, drawn):
     return n_drawn
 
 
-@bare_kernel
+@kernel
 def draw_for_tree(pool, share, seed, drawn):
     """Some of the columns ``pool`` int32[p], for a tree of this seed: into ``drawn`` int32[p]; how many."""
     return draw(pool, len(pool), share, seed, np.int64(0), drawn)
 
 
-@bare_inner_kernel
+@inner_kernel
 def columns_of_node(node, table, nodes, limits, desk):
     """The columns that a node may ask about, into ``desk.drawn``; how many."""
     n_columns = len(table.pool)
@@ -342,7 +342,7 @@ def columns_of_node(node, table, nodes, limits, desk):
     return n_allowed
 
 
-@bare_inner_kernel
+@inner_kernel
 def load_bins(column, table, histogram, total, bins):
     """A column's words by bin: copied from the histogram, or made from what its bundle holds.
 
@@ -362,7 +362,7 @@ def load_bins(column, table, histogram, total, bins):
     bins[MISSING_BIN] = 0
 
 
-@bare_inner_kernel
+@inner_kernel
 def count_rows(column, node, table, rows, nodes, counts):
     """How many rows of a node each bin of a column has, by what they count as. ``counts`` int64[256]."""
     for b in range(256):
@@ -373,7 +373,7 @@ def count_rows(column, node, table, rows, nodes, counts):
         counts[np.uintp(cells[row])] += rows.repeats[row] if weighs else 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def left_of(column, cut, missing_left, table, limits, desk):
     """The word of the rows that go left, of the column in ``desk.bins``."""
     left, bins = np.int64(0), desk.bins
@@ -387,7 +387,7 @@ def left_of(column, cut, missing_left, table, limits, desk):
     return left + bins[MISSING_BIN] if missing_left else left
 
 
-@bare_inner_kernel
+@inner_kernel
 def rows_left_of(column, cut, missing_left, table, desk):
     """The rows that go left, of the column in ``desk.counts``; after ``left_of``, which sorts levels."""
     n, counts = np.int64(0), desk.counts
@@ -396,7 +396,7 @@ def rows_left_of(column, cut, missing_left, table, desk):
     return n + counts[MISSING_BIN] if missing_left else n
 
 
-@bare_inner_kernel
+@inner_kernel
 def try_column(column, node, by_counts, histogram, table, nodes, limits, desk):
     """Search a column, and note in the desk what it offers. ``histogram`` int64[width]."""
     total = nodes.total[node]
@@ -408,7 +408,7 @@ def try_column(column, node, by_counts, histogram, table, nodes, limits, desk):
     desk.best[column, 0], desk.best[column, 1], desk.best[column, 2] = cut, missing_left, by_counts
 
 
-@bare_inner_kernel
+@inner_kernel
 def worth_of_node(node, nodes, limits):
     """What a node is worth undivided, in the units of the words."""
     total = nodes.total[node]
@@ -417,7 +417,7 @@ def worth_of_node(node, nodes, limits):
     return worth(gradient, hessian, limits.l1, limits.l2, value)
 
 
-@bare_inner_kernel
+@inner_kernel
 def keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk):
     """The column that offers most, the lowest of equals; its rows are counted where that may change its offer.
 
@@ -442,7 +442,7 @@ def keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk):
         try_column(column, node, True, histogram, table, nodes, limits, desk)
 
 
-@bare_inner_kernel
+@inner_kernel
 def note_test(column, node, histogram, table, nodes, limits, desk):
     """A node's test in its row of the arrays; of a nominal column the bins that go left, and those that have rows.
 
@@ -470,7 +470,7 @@ def note_test(column, node, histogram, table, nodes, limits, desk):
             sets[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
-@bare_inner_kernel
+@inner_kernel
 def search(node, histogram, table, rows, nodes, limits, desk):
     """Find the test that a node would ask, and what it gains; no column where none is allowed or gains anything.
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, N_WAITING, NO_COLUMN, NUMERIC, ORDERED, SCRATCH
 from treewright.grow.gradient.rows import add_some, other_half, part, subtract
 from treewright.grow.gradient.splitting import LOW, search, value_of
 
 
-@bare_inner_kernel
+@inner_kernel
 def stands_before(one, other, nodes, limits):
     """Whether a node that waits is to be split before another: by its gain, or by its number."""
     if limits.by_gain and nodes.gain[one] != nodes.gain[other]:
@@ -26,7 +26,7 @@ def stands_before(one, other, nodes, limits):
     return one < other
 
 
-@bare_inner_kernel
+@inner_kernel
 def put(node, nodes, limits, growth):
     """Let a node wait (a heap: the first to be split is ``heap[0]``)."""
     heap, state = growth.heap, growth.state
@@ -41,7 +41,7 @@ def put(node, nodes, limits, growth):
     heap[at] = node
 
 
-@bare_inner_kernel
+@inner_kernel
 def take(nodes, limits, growth):
     """Take the node to be split next from those that wait."""
     heap, state = growth.heap, growth.state
@@ -63,7 +63,7 @@ def take(nodes, limits, growth):
     return first
 
 
-@bare_inner_kernel
+@inner_kernel
 def give_back(node, nodes, growth):
     """Let go of a node's histogram."""
     if nodes.slot[node] >= 0:
@@ -72,7 +72,7 @@ def give_back(node, nodes, growth):
         nodes.slot[node] = -1
 
 
-@bare_inner_kernel
+@inner_kernel
 def send_unseen(node, table, nodes):
     """Missing cells and levels of which the node's word holds nothing go to the side with more of the hessian.
 
@@ -91,7 +91,7 @@ def send_unseen(node, table, nodes):
             sets[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_goes_left(node, table, nodes, goes_left):
     """1 for each bin that goes left at a node's test, which is settled herewith. ``goes_left`` uint8[256]."""
     send_unseen(node, table, nodes)
@@ -105,7 +105,7 @@ def fill_goes_left(node, table, nodes, goes_left):
     goes_left[MISSING_BIN] = nodes.missing_left[node] == 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def rows_of(begin, end, rows):
     """What some rows count as."""
     if len(rows.repeats) == 0:
@@ -116,7 +116,7 @@ def rows_of(begin, end, rows):
     return n
 
 
-@bare_inner_kernel
+@inner_kernel
 def bound_children(node, first, table, nodes, limits):
     """Bounds of the children's answers: where the column has to rise or fall, the middle of the two parts them."""
     low, high = nodes.low[node], nodes.high[node]
@@ -135,7 +135,7 @@ def bound_children(node, first, table, nodes, limits):
     nodes.low[above] = middle
 
 
-@bare_inner_kernel
+@inner_kernel
 def open_children(node, n_left, table, rows, nodes, limits, growth):
     """Make the two children of a node whose rows are parted; the first one's number, and the one with fewer rows."""
     first = growth.state[N_NODES]
@@ -160,7 +160,7 @@ def open_children(node, n_left, table, rows, nodes, limits, growth):
     return first, first if 2 * n_left <= n else first + 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def are_wanted(first, nodes, limits, growth):
     """Whether a child may be split: then both need histograms."""
     most = max(nodes.n_rows[first], nodes.n_rows[first + 1])
@@ -168,7 +168,7 @@ def are_wanted(first, nodes, limits, growth):
     return may_grow and most >= 2 * limits.min_rows
 
 
-@bare_inner_kernel
+@inner_kernel
 def free_slot(growth):
     """An empty histogram that nobody has, or the scratch."""
     slot = np.int64(SCRATCH)
@@ -181,7 +181,7 @@ def free_slot(growth):
     return slot
 
 
-@bare_inner_kernel
+@inner_kernel
 def look(child, slot, table, rows, nodes, limits, growth, desk):
     """Search a node whose histogram is in a slot; it waits if it can be split, else it needs no histogram.
 
@@ -199,7 +199,7 @@ def look(child, slot, table, rows, nodes, limits, growth, desk):
         give_back(child, nodes, growth)
 
 
-@bare_inner_kernel
+@inner_kernel
 def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
     """Search two children, of whom the smaller one's histogram is in a slot.
 
@@ -213,13 +213,13 @@ def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
     look(larger, kept, table, rows, nodes, limits, growth, desk)
 
 
-@bare_inner_kernel
+@inner_kernel
 def sum_up_rows(child, slot, stride, rows, nodes, growth):
     """The histogram of a node's rows."""
     add_some(rows.codes, stride, rows.order, nodes.begin[child], nodes.end[child], rows.words, growth.slots[slot])
 
 
-@bare_kernel
+@kernel
 def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
     """Split the nodes that wait, one after another, up to the first that is left to ``large``.
 
@@ -266,7 +266,7 @@ def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
     return np.int64(-1)
 
 
-@bare_kernel
+@kernel
 def open_node(node, n_left, table, rows, nodes, limits, growth):
     """Make the children of a node that ``large`` parted: the first's number, the smaller's, whether they are wanted."""
     first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
@@ -276,25 +276,25 @@ def open_node(node, n_left, table, rows, nodes, limits, growth):
     return first, smaller, wanted
 
 
-@bare_kernel
+@kernel
 def look_at_children(node, smaller, slot, table, rows, nodes, limits, growth, desk):
     """As ``look_at_both``."""
     look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk)
 
 
-@bare_kernel
+@kernel
 def look_at_node(node, slot, table, rows, nodes, limits, growth, desk):
     """As ``look``."""
     look(node, slot, table, rows, nodes, limits, growth, desk)
 
 
-@bare_kernel
+@kernel
 def free_slot_of(growth):
     """As ``free_slot``."""
     return free_slot(growth)
 
 
-@bare_kernel
+@kernel
 def fill_of_node(node, table, nodes, goes_left):
     """As ``fill_goes_left``. ``goes_left`` uint8[256]."""
     fill_goes_left(node, table, nodes, goes_left)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import bare_inner_kernel, bare_kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import NO_COLUMN, NUMERIC, SUBSET
 from treewright.grow.gradient.splitting import (
@@ -26,13 +26,13 @@ from treewright.grow.gradient.splitting import (
 from treewright.grow.gradient.step import give_back, put
 
 
-@bare_inner_kernel
+@inner_kernel
 def may_be_split(node, nodes, limits):
     """Whether a node of the level is to be asked at all."""
     return nodes.slot[node] >= 0 and nodes.n_rows[node] >= 2 * limits.min_rows
 
 
-@bare_inner_kernel
+@inner_kernel
 def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
     """A column's words by bin, of all nodes that may still be split: into ``total``. ``total`` int64[256]."""
     for b in range(256):
@@ -45,14 +45,14 @@ def total_bins(column, first, last, table, nodes, limits, growth, total, desk):
             total[MISSING_BIN] += desk.bins[MISSING_BIN]
 
 
-@bare_inner_kernel
+@inner_kernel
 def in_order(n_levels, desk):
     """The words of ``desk.bins`` in the order of ``desk.levels``, into ``desk.sorted``."""
     for at in range(n_levels):
         desk.sorted[at] = desk.bins[desk.levels[at]]
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_up_to(words, n_cuts, start, desk):
     """Sums left of every cut, also of those that change nothing in this node: they may in another of the level.
 
@@ -65,7 +65,7 @@ def add_up_to(words, n_cuts, start, desk):
         desk.hessian[b] = np.float64(word & LOW)
 
 
-@bare_inner_kernel
+@inner_kernel
 def add_gains(
     column, first, last, n_cuts, missing_left, by_counts, table, rows, nodes, limits, growth, desk, gains
 ):  # fmt: skip
@@ -108,7 +108,7 @@ def add_gains(
                 gains[b] += max(desk.gains[b] - whole, 0.0)
 
 
-@bare_inner_kernel
+@inner_kernel
 def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, growth, desk, gains, total):
     """Note in the desk what a column offers to the level: gain, cut, side of the missing cells.
 
@@ -133,7 +133,7 @@ def offer_of_column(column, first, last, by_counts, table, rows, nodes, limits, 
     desk.best[column, 0], desk.best[column, 1], desk.best[column, 2] = cut, missing_left, by_counts
 
 
-@bare_inner_kernel
+@inner_kernel
 def fill_set(column, cut, missing_left, table, desk, left):
     """Bins that go left, of a test of a nominal column; the side of the missing cells. ``left`` uint64[4]."""
     for word in range(4):
@@ -147,7 +147,7 @@ def fill_set(column, cut, missing_left, table, desk, left):
     return missing_left
 
 
-@bare_inner_kernel
+@inner_kernel
 def goes_left(column, b, cut, left, table):
     """Whether a bin that is not the missing one goes left. ``left`` uint64[4]."""
     if table.kind[column] == NUMERIC:
@@ -155,7 +155,7 @@ def goes_left(column, b, cut, left, table):
     return ((left[b >> 6] >> np.uint64(b & 63)) & np.uint64(1)) == 1
 
 
-@bare_inner_kernel
+@inner_kernel
 def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growth, desk):
     """Let a node ask the level's test, if that leaves rows enough on both sides; else it stays a leaf.
 
@@ -190,7 +190,7 @@ def ask(node, column, cut, missing_left, left, table, rows, nodes, limits, growt
     return True
 
 
-@bare_inner_kernel
+@inner_kernel
 def gain_of(node, table, nodes, limits, desk):
     """What a node gains by the test in its row, in the user's unit, at least 0; -1 where bounds forbid the test."""
     total, left = nodes.total[node], nodes.left[node]
@@ -206,7 +206,7 @@ def gain_of(node, table, nodes, limits, desk):
     return max(desk.gains[0] - worth_of_node(node, nodes, limits), 0.0) * limits.gain_unit
 
 
-@bare_kernel
+@kernel
 def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
     """Find the test of a level, and let the nodes wait that can ask it.
 

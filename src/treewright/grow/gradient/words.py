@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.core.jit import bare_kernel
+from treewright.core.jit import kernel
 from treewright.exceptions import DataError
 
 _GRADIENT_SUM, _HESSIAN_SUM = 2**31 - 1, 2**32 - 1  # what the halves of a word hold
@@ -84,7 +84,7 @@ def _power_of_two(most: float, total: float) -> float:
     return math.ldexp(1.0, min(max(exponent - 1, -1000), 1000))
 
 
-@bare_kernel
+@kernel
 def magnitudes(gradient, hessian, repeats, begin, end, out):
     """How large the gradients and hessians of a block of rows are in sum.
 
@@ -110,7 +110,7 @@ def magnitudes(gradient, hessian, repeats, begin, end, out):
     out[0], out[1], out[2] = size, total, largest
 
 
-@bare_kernel
+@kernel
 def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, end, words):
     """Gradient and hessian of each row as one word.
 
@@ -136,7 +136,7 @@ def to_words(gradient, hessian, repeats, gradient_scale, hessian_scale, begin, e
         words[row] = word * np.int64(repeats[row]) if weighs else word
 
 
-@bare_kernel
+@kernel
 def note_leaves(order, begins, ends, first, last, leaf_of):
     """Write down the leaf of each row.
 
@@ -158,7 +158,7 @@ def note_leaves(order, begins, ends, first, last, leaf_of):
             leaf_of[np.uintp(order[at])] = leaf
 
 
-@bare_kernel
+@kernel
 def leaf_sums(leaf_of, gradient, hessian, repeats, gradient_scale, hessian_scale, begin, end, sums):
     """Add the rows ``begin`` to ``end - 1`` to the sums of their leaves: of 62 bits, so that no order changes them.
 
@@ -182,7 +182,7 @@ def leaf_sums(leaf_of, gradient, hessian, repeats, gradient_scale, hessian_scale
         sums[leaf, 1] += np.int64(np.rint(np.float64(hessian[row]) * hessian_scale)) * times if has_hessian else times
 
 
-@bare_kernel
+@kernel
 def add_to_scores(leaf_of, values, begin, end, scores):
     """Add its leaf's value to the score of each of the rows ``begin`` to ``end - 1``.
 

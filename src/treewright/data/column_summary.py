@@ -138,7 +138,7 @@ def thinned_entries(weights: np.ndarray, total: int, kept: np.ndarray) -> int:
     for i in range(weights.shape[0]):
         since += weights[i]
         # since >= total / shares, without a division; since is below the share plus one entry's weight
-        if i in {0, last} or since > (total - 1) // THINNED:
+        if i in (0, last) or since > (total - 1) // THINNED:
             kept[n] = i
             n += 1
             since = 0

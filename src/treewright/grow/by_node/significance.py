@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel, kernel
 from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.cuts import BOTH_SIDES, LEAVE_OUT, OWN_BRANCH
@@ -146,7 +146,7 @@ def _groups_of_numbers(problem: Problem, instances: Instances, candidate: Candid
     return groups[held]
 
 
-@kernel
+@allocating_kernel
 def least_log_p(groups: np.ndarray, outputs: np.ndarray, test: int) -> float:
     """Least logarithm of a p-value among the outputs.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from treewright.core.jit import kernel
+from treewright.core.jit import allocating_kernel
 from treewright.grow.by_node import independence as significance
 from treewright.grow.by_node.independence import F_TEST, LIKELIHOOD_RATIO, PEARSON
 
@@ -20,7 +20,7 @@ def stirling(c, r):
     return total // math.factorial(r)
 
 
-@kernel
+@allocating_kernel
 def chi_squared_tails(statistics, dofs):
     out = np.empty(statistics.shape[0])
     for i in range(statistics.shape[0]):
@@ -28,7 +28,7 @@ def chi_squared_tails(statistics, dofs):
     return out
 
 
-@kernel
+@allocating_kernel
 def f_tails(statistics, between, within):
     out = np.empty(statistics.shape[0])
     for i in range(statistics.shape[0]):
@@ -74,12 +74,12 @@ def test_f_tails_have_an_order_where_float64_has_none():
     assert found == pytest.approx([-5e3 * math.log(3.0), -5e3 * math.log(21.0)], rel=1e-12)
 
 
-@kernel
+@allocating_kernel
 def compared(first, second, test):
     return significance.compare(first, second, test)
 
 
-@kernel
+@allocating_kernel
 def result_of(groups, test):
     return significance.test_groups(groups, groups.shape[0], test)
 
@@ -130,7 +130,7 @@ def test_groups_without_spread_differ_for_certain_or_not_at_all():
     assert compared(same[0], same[1], F_TEST)[0] == 0.0
 
 
-@kernel
+@allocating_kernel
 def multipliers(c, r, is_ordered, is_floating, is_exhaustive):
     return significance.log_multiplier(c, r, is_ordered, is_floating, is_exhaustive)
 

@@ -196,7 +196,7 @@ def _held(row: AuditRow) -> list[int]:
 
 
 def mode_of_cuts(search: Search, instances: Instances, place: int) -> int:
-    """Return what the search does with the missing rows of an ordered column (``scan``)."""
+    """Return what the search does with the missing rows of an ordered column (``cuts``)."""
     n_missing = len(instances) - instances.n_present
     return int(search.modes(n_missing, search.missing_tables(instances))[place])
 

@@ -73,7 +73,7 @@ class C45Search(Search):
         counts = np.zeros(n_levels, np.int64)
         search_c45(
             problem.cells, instances.members, problem.additions, instances.stats, instances.weight, self.least,
-            self.min_leaf, CLOSE, offers.gains, offers.infos, offers.places, offers.tables, counts,
+            self.min_leaf, offers.gains, offers.infos, offers.places, offers.tables, counts,
         )  # fmt: skip
         if self.grouping:
             for place, feature in enumerate(problem.level_columns.tolist()):
@@ -224,7 +224,7 @@ class C45Policy:
 
     def _scored(self, instances: Instances, offers: Offers, scores: np.ndarray) -> int:
         """Fill in the ratios; the column that is taken, -1 without one."""
-        taken: int = score_c45(offers.gains, offers.infos, instances.weight, self.is_counted, SLACK, CLOSE, scores)
+        taken: int = score_c45(offers.gains, offers.infos, instances.weight, self.is_counted, scores)
         return taken
 
     def averaged(self, instances: Instances) -> np.ndarray:
@@ -254,7 +254,6 @@ def search_c45(
     node_weight,
     least,
     min_leaf,
-    close,
     gains,
     infos,
     places,
@@ -274,26 +273,24 @@ def search_c45(
         Weight that each side of a cut needs.
     min_leaf : float
         Weight that two branches of a level column need.
-    close : float
-        Gains, per unit of weight, that differ by no more are equal.
     gains, infos : float64[p], OUT
         Cost taken away (-1 where a column offers nothing), entropy of the division.
     places : int64[3, q], OUT
         Of ordered columns: where the cut lies, where missing rows go, cuts tried.
     tables : float64[n_levels, n_stats], counts : int64[n_levels], INOUT
-        Zero on entry; as ``scan.tabulate`` leaves them.
+        Zero on entry; as ``tabulate`` leaves them.
     """
     ordered_columns, level_columns = cells.ordered_columns, cells.level_columns
     q = ordered_columns.shape[0]
     k = level_columns.shape[0]
     cuts = Cuts(np.empty(q), places[0], places[1], np.empty(q), places[2])
     modes = np.full(q, LEAVE_OUT, np.uint8)
-    scan_columns(cells, members, additions, ENTROPY, stats, modes, 1, least, close * node_weight, cuts)
+    scan_columns(cells, members, additions, ENTROPY, stats, modes, 1, least, CLOSE * node_weight, cuts)
     for c in range(q):
         gain = cuts.gains[c]
         if gain >= 0.0:
             gain -= np.log2(np.float64(max(places[2, c], 1)))
-            if gain <= close * node_weight:
+            if gain <= CLOSE * node_weight:
                 gain = -1.0
         gains[ordered_columns[c]] = gain
         infos[ordered_columns[c]] = cuts.infos[c]
@@ -309,12 +306,12 @@ def search_c45(
     )  # fmt: skip
     for c in range(k):
         # Two branches need the least weight: the second heaviest tells.
-        gains[level_columns[c]] = level_gains[c] if held[c, 3] >= min_leaf - close else -1.0
+        gains[level_columns[c]] = level_gains[c] if held[c, 3] >= min_leaf - CLOSE else -1.0
         infos[level_columns[c]] = level_infos[c]
 
 
 @kernel
-def score_c45(gains, infos, node_weight, is_counted, slack, close, scores):
+def score_c45(gains, infos, node_weight, is_counted, scores):
     """Gain ratios of the columns of at least average gain, and which is taken.
 
     Parameters
@@ -323,15 +320,13 @@ def score_c45(gains, infos, node_weight, is_counted, slack, close, scores):
         As `search_c45` leaves them.
     is_counted : bool[p], IN
         Columns whose gain counts in the average.
-    slack : float
-        How far below the average still counts as average.
     scores : float64[p], OUT
         Gain ratio; nan for a column that is out.
 
     Returns
     -------
     int
-        The first column whose ratio is largest within ``close``; -1 without one.
+        The first column whose ratio is largest within ``CLOSE``; -1 without one.
     """
     total = 0.0
     n_counted = 0
@@ -343,12 +338,12 @@ def score_c45(gains, infos, node_weight, is_counted, slack, close, scores):
     best = 0.0
     for c in range(gains.shape[0]):
         scores[c] = np.nan
-        if gains[c] >= 0.0 and gains[c] / node_weight >= average - slack and infos[c] > 0.0:
+        if gains[c] >= 0.0 and gains[c] / node_weight >= average - SLACK and infos[c] > 0.0:
             ratio = gains[c] / node_weight / infos[c]
-            if ratio > close:
+            if ratio > CLOSE:
                 scores[c] = ratio
                 best = max(best, ratio)
     for c in range(gains.shape[0]):
-        if scores[c] >= best - close:
+        if scores[c] >= best - CLOSE:
             return c
     return -1

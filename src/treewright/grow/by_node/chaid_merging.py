@@ -383,7 +383,7 @@ def merge_columns(
     Parameters
     ----------
     tables : float64[n_levels, n_stats], counts : int64[n_levels], IN
-        As ``scan.tabulate`` leaves them.
+        As ``cuts.tabulate`` leaves them.
     level_starts : int64[k + 1], IN
     is_ordered : bool[k], IN
         Whether only neighbours may merge, and missing cells float.

@@ -373,7 +373,7 @@ class CutList:
     places : int64[k]
         It lies behind this place in the column's order.
     sides : int64[k]
-        Where missing rows go (``scan``).
+        Where missing rows go (``cuts``).
     infos : float64[k]
         Entropy in bits of the division that it makes.
     n_tried : int

@@ -31,7 +31,7 @@ class Levels:
     gone : float64[n_stats], n_gone : int
         Those of the missing rows.
     mode : int
-        What is done with missing rows (``scan``).
+        What is done with missing rows (``cuts``).
     """
 
     tables: np.ndarray
@@ -98,7 +98,7 @@ def two_sides(levels: Levels, masks: np.ndarray, gains_of: GainsOf, tolerance: f
         -1 where no division is allowed.
     mask : bool[g]
     side : int
-        Where missing rows go (``scan``).
+        Where missing rows go (``cuts``).
     """
     has_gone = levels.n_gone > 0 and levels.mode != LEAVE_OUT
     every = np.ones((1, masks.shape[1]), bool)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("common", "oracle")]
+
+# What is tested is compiled code, unless a test asks for the other: once, for every process of the run.
+os.environ.setdefault("TREEWRIGHT_COMPILE", "first")
 
 # A shell that starts the run in the background lets it ignore Ctrl-C, and the tests of Ctrl-C send that to themselves.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

@@ -20,7 +20,7 @@ FITS = """
     import numpy as np
     import treewright as tw
     from numba.core import compiler_lock
-    from treewright.core import jit, threads
+    from treewright.core import kernel_cache, threads
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
@@ -116,7 +116,7 @@ def test_ctrl_c_just_after_the_lock_of_the_compiler_was_taken_leaves_no_lock_beh
 def test_ctrl_c_does_not_wait_for_the_compiler(how):
     late, was_busy, usable, is_busy = lines_of(
         """
-        load, end = jit._KernelCache.load_overload, threading.Event()
+        load, end = kernel_cache.KernelCache.load_overload, threading.Event()
 
         def load_slowly(cache, signature, context):
             if not sent:
@@ -124,7 +124,7 @@ def test_ctrl_c_does_not_wait_for_the_compiler(how):
                 end.wait(30)
             return load(cache, signature, context)
 
-        jit._KernelCache.load_overload = load_slowly
+        kernel_cache.KernelCache.load_overload = load_slowly
         late = answered()
         was_busy = threads.is_busy()
         end.set()

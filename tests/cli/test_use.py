@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import treewright
-from treewright.core.jit import cache_directory
+from treewright.core.kernel_cache import cache_directory
 
 
 @pytest.fixture(scope="module")

@@ -33,7 +33,7 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import inner_kernel, kernel, twin_of
 from treewright.core.threads import run_each
 from treewright.neighbors.direct import Direct, Found
 from treewright.neighbors.nearest import clear, keep
@@ -277,9 +277,7 @@ def _stride(n_tiles: int) -> int:
 
 
 @intrinsic
-def _plus_product(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """``a * b + c``, rounded once or twice, whichever this processor is faster at: for the rough look only."""
-
+def _fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = arguments[0].type
         name = "llvm.fmuladd"
@@ -287,6 +285,12 @@ def _plus_product(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
         return builder.call(function, arguments)
 
     return a(a, b, c), generate
+
+
+@twin_of(_fused)
+def _plus_product(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, rounded once or twice, whichever this processor is faster at: for the rough look only."""
+    return a * b + c
 
 
 @inner_kernel

@@ -15,7 +15,7 @@ SCRIPT = """
 import sys, warnings
 warnings.simplefilter("error")
 import numpy as np
-from treewright.core import jit
+from treewright.core import jit, kernel_cache
 
 @jit.kernel
 def double(values, out):
@@ -24,9 +24,9 @@ def double(values, out):
 
 out = np.empty(3)
 double(np.arange(3.0), out)
-print(out.tolist(), sum(double.stats.cache_hits.values()), jit.cache_directory() is not None, jit.is_warm())
+print(out.tolist(), sum(double.stats.cache_hits.values()), kernel_cache.cache_directory() is not None)
 """
-FRESH, SERVED, NO_CACHE = "[0.0, 2.0, 4.0] 0 True True", "[0.0, 2.0, 4.0] 1 True True", "[0.0, 2.0, 4.0] 0 False False"
+FRESH, SERVED, NO_CACHE = "[0.0, 2.0, 4.0] 0 True", "[0.0, 2.0, 4.0] 1 True", "[0.0, 2.0, 4.0] 0 False"
 
 
 @pytest.fixture
@@ -141,7 +141,8 @@ def test_a_process_that_stands_still_while_it_compiles_does_not_hold_up_others_f
     for file in folder.rglob("*.nb?"):
         file.unlink()
     impatient = SCRIPT.replace(
-        "from treewright.core import jit\n", "from treewright.core import jit\njit._LONGEST_WAIT = 0.5\n"
+        "from treewright.core import jit, kernel_cache\n",
+        "from treewright.core import jit, kernel_cache\nkernel_cache._LONGEST_WAIT = 0.5\n",
     )
     (tmp_path / "script.py").write_text(impatient)
     (lock,) = folder.rglob("*.lock")
@@ -156,7 +157,7 @@ def test_a_kernel_that_did_not_compile_does_not_wait_for_itself(run, tmp_path):
     pytest.importorskip("fcntl", reason="Windows has no such locks")
     twice = SCRIPT.replace(
         "out = np.empty(3)\n",
-        "jit._LONGEST_WAIT = 1e9\n"
+        "kernel_cache._LONGEST_WAIT = 1e9\n"
         "out = np.empty(3)\n"
         "try:\n    double(None, out)\nexcept Exception as error:\n    print(type(error).__name__, end=' ')\n",
     )

@@ -1,0 +1,305 @@
+"""Where compiled kernels are kept. In: a kernel's function. Out: Numba's cache of it, on disk and safe to read.
+
+Compiled code lies in a folder whose name contains a digest of the sources it may be made of, because Numba's own cache
+does not notice an edit in another file. Numba's cache files are pickles, so only a folder that belongs to this user and
+that nobody else can write is ever read, and each file stands behind a digest of itself; where there is no such folder,
+kernels are compiled in memory for this process only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import pickle
+import stat
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+from treewright.core import progress
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = [
+    "KernelCache", "cache_directory", "checked", "is_locked", "requests_directory", "sealed",
+]  # fmt: skip
+
+_log = logging.getLogger(__name__)
+_DIGEST_BYTES = 16
+_LONGEST_WAIT = 120.0  # seconds
+_PACKAGE = Path(__file__).resolve().parent.parent
+# The folders whose kernels each folder's kernels may call: an edit compiles these anew, and no others.
+_KERNEL_FOLDERS = {
+    "data": ("core", "data"),
+    "forest": ("core", "forest"),
+    "boosting": ("core", "boosting"),
+    "grow.exact": ("core", "grow", "grow/criteria", "grow/exact"),
+    "grow.binned": ("core", "grow", "grow/criteria", "grow/exact", "grow/binned"),
+    "grow.by_node": ("core", "grow", "grow/criteria", "grow/by_node"),
+    "grow.criteria": ("core", "grow/criteria"),
+    "grow.gradient": ("core", "grow/gradient"),
+    "neighbors": ("core", "neighbors"),
+    "predict": ("core", "predict"),
+    "prune": ("core", "predict", "prune"),
+}
+
+
+@cache
+def _sources_digest(folders: tuple[str, ...]) -> str:
+    """Digest of every source file that can be part of a kernel: an edit in any of them means a new cache folder."""
+    digest = hashlib.blake2b(digest_size=10)
+    own = sorted(path for folder in folders for path in (_PACKAGE / folder).glob("*.py"))
+    # The kinds of tests, the bits of packed ones, the bin of missing cells and the numbers of criteria are constants of
+    # kernels.
+    named = ("data/bins.py", "tree/arrays.py", "tree/class_criteria.py", "tree/records.py")
+    constants = [_PACKAGE / name for name in named]
+    for path in [*constants, *own]:
+        digest.update(str(path.relative_to(_PACKAGE)).encode())
+        digest.update(path.read_bytes())
+    digest.update(numba.__version__.encode())
+    return digest.hexdigest()
+
+
+def _is_private(path: Path) -> bool:
+    """Whether a folder belongs to this user and nobody else can write to it (always true without POSIX owners)."""
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode):
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return info.st_uid == os.getuid() and not info.st_mode & 0o022
+
+
+def _keeps_names(path: Path) -> bool:
+    """Whether nobody else can exchange a folder inside ``path`` for another (always true without POSIX owners)."""
+    info = path.stat()
+    if not hasattr(os, "getuid"):
+        return True
+    is_sticky = bool(info.st_mode & stat.S_ISVTX)
+    return info.st_uid in (os.getuid(), 0) and (is_sticky or not info.st_mode & 0o022)
+
+
+def cache_directory(owner: str = "grow.exact") -> Path | None:
+    """Folder that holds the compiled kernels of a package, or None where there is no safe place.
+
+    ``owner`` is the package below ``treewright``, such as ``"grow.by_node"``; a kernel from elsewhere shares that of
+    ``"grow.exact"``.
+    ``TREEWRIGHT_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` name another place than the user's cache folder.
+    """
+    return _private_folder("kernels", _KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS["grow.exact"]))
+
+
+def requests_directory() -> Path | None:
+    """Folder of the kernels that this version is asked to compile, or None where there is no safe place."""
+    every = tuple(sorted({folder for folders in _KERNEL_FOLDERS.values() for folder in folders}))
+    return _private_folder(f"requests-{sys.implementation.cache_tag}", every)
+
+
+@cache
+def _private_folder(name: str, folders: tuple[str, ...]) -> Path | None:
+    """A folder of the cache, for these sources only, that nobody else can write to; None where there is none."""
+    named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
+    try:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        root = Path(named) if named else home / "treewright"
+        place = root / f"{name}-{_sources_digest(folders)}"
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        place.mkdir(mode=0o700, exist_ok=True)
+        if _keeps_names(root) and _is_private(place) and os.access(place, os.W_OK | os.X_OK):
+            return place
+    except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder, sources inside a zip file
+        pass
+    _log.info("no private folder for compiled kernels: they are compiled anew in every process")
+    return None
+
+
+class _Locator(caching._CacheLocator):
+    """Where Numba puts what it compiled: ``cache_directory``."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._name = f"{py_func.__module__}.{py_func.__qualname__}"
+        self._place = place
+
+    def get_cache_path(self) -> str:
+        return str(self._place)
+
+    def get_source_stamp(self) -> str:
+        return "sources"  # the folder's name already stands for them
+
+    def get_disambiguator(self) -> str:
+        return hashlib.blake2b(self._name.encode(), digest_size=6).hexdigest()
+
+
+class _Implementation(caching.CompileResultCacheImpl):
+    """Numba's own way to store a compile result, with our place for it."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._lineno = py_func.__code__.co_firstlineno
+        self._locator = _Locator(py_func, place)
+        self._filename_base = self.get_filename_base(py_func.__qualname__, "")
+
+
+class _CheckedFiles(caching.IndexDataCacheFile):
+    """Numba's cache files, each behind a digest of itself: a damaged file is refused before it is read as code."""
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            stamp, overloads = pickle.loads(checked(Path(self._index_path)))  # noqa: S301 - a private folder, checked
+        except FileNotFoundError:
+            return {}
+        return overloads if stamp == self._source_stamp else {}
+
+    def _save_index(self, overloads: dict[Any, str]) -> None:
+        self._save_checked(self._index_path, self._dump((self._source_stamp, overloads)))
+
+    def _load_data(self, name: str) -> Any:
+        return pickle.loads(checked(Path(self._data_path(name))))  # noqa: S301 - a private folder, checked
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._save_checked(self._data_path(name), self._dump(data))
+
+    def _save_checked(self, path: str, content: bytes) -> None:
+        with self._open_for_write(path) as file:
+            file.write(sealed(content))
+
+
+def sealed(content: bytes) -> bytes:
+    """The content behind a digest of itself."""
+    return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
+
+
+def checked(path: Path) -> bytes:
+    """What stands behind the digest at the start of a file.
+
+    Raises
+    ------
+    ValueError
+        The digest is another one.
+    """
+    content = path.read_bytes()
+    digest, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+    if hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() != digest:
+        raise ValueError(f"{path} is damaged")
+    return content
+
+
+class _Turn:
+    """The right to compile one kernel: processes that want the same one wait, and load what the first has made.
+
+    Without it two test runners, or eight workers of joblib, each compile what the others compile at that moment. The
+    lock is the operating system's, so a killed process leaves none behind; where there are no such locks, as on
+    Windows, every process compiles for itself.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+
+    def take(self) -> None:
+        """Wait until no other process compiles this kernel: two minutes at most, for that one may have been stopped."""
+        if not hasattr(fcntl, "flock"):
+            return
+        self.give_up()  # what a compilation that failed has left: a process would wait for itself
+        try:
+            self._file = file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            end = time.monotonic() + _LONGEST_WAIT
+            while not is_locked(file) and time.monotonic() < end:
+                time.sleep(0.02)
+        except OSError:  # a read-only or full disk, a file system without locks
+            self.give_up()
+
+    def give_up(self) -> None:
+        """Let the next process have it."""
+        file, self._file = self._file, None
+        if file is not None:
+            with suppress(OSError):
+                fcntl.flock(file, fcntl.LOCK_UN)  # a forked child may hold the same open file
+                os.close(file)
+
+
+def is_locked(file: int) -> bool:
+    """Whether this process has locked the file now; where there are no such locks, it always has."""
+    if not hasattr(fcntl, "flock"):
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+class KernelCache(caching.FunctionCache):
+    """Numba's function cache that takes a damaged file for a missing one, and compiles nothing twice at a time."""
+
+    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+        self._name = repr(py_func)
+        self._py_func = py_func
+        self._impl = _Implementation(py_func, place)
+        self._cache_path = str(place)
+        self._cache_file = _CheckedFiles(
+            cache_path=self._cache_path,
+            filename_base=self._impl.filename_base,
+            source_stamp=self._impl.locator.get_source_stamp(),
+        )
+        self.turn = _Turn(place / f"{self._impl.filename_base}.lock")
+        self.enable()
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        """What tells one compiled form from another: arguments and processor.
+
+        The folder stands for the sources. Numba's own key holds the bytecode, which ``python -OO`` changes by leaving
+        out docstrings: everything was compiled a second time.
+        """
+        if self._py_func.__module__.startswith("treewright."):
+            return sig, codegen.magic_tuple()
+        return super()._index_key(sig, codegen)
+
+    def holds(self, sig: Any, target_context: Any) -> bool:
+        """Whether the kernel is on disk for these types of arguments. Unlike loading, it asks nothing of Numba's types.
+
+        That takes half a second, the first time in a process.
+        """
+        try:
+            return self._index_key(sig, target_context.codegen()) in self._cache_file._load_index()
+        except Exception:  # a damaged file
+            return False
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Numba's hook before it compiles: what is on disk, or None once it is this process's turn to compile."""
+        found = self._load(sig, target_context)
+        if found is None:
+            progress.report(0.0, progress.COMPILING)
+            self.turn.take()
+            found = self._load(sig, target_context)
+            if found is not None:
+                self.turn.give_up()
+        return found
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever is wrong with the file: compile again
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Numba's hook after it compiled: on disk if that can be, and the turn is over."""
+        try:
+            super().save_overload(sig, data)
+        except Exception:  # a full disk or a damaged index: a fresh index serves as well, or none
+            try:
+                self.flush()
+                super().save_overload(sig, data)
+            except Exception:
+                self.disable()
+        self.turn.give_up()

@@ -1,0 +1,111 @@
+"""Kernels that are not compiled yet. In: a call. Out: who answers it, the Python body or compiled code.
+
+A kernel's Python body makes the bytes of the compiled kernel, only more slowly: a step takes microseconds instead of
+nanoseconds. For a table of some hundred rows that is less than the compiler takes, less even than to load what was
+compiled. So the body answers at once where a call is small; a kernel that has used up some time in Python is loaded if
+it can be, and otherwise compiled by another process (``core.background``) while the body goes on.
+
+``TREEWRIGHT_COMPILE=first`` has every kernel compiled, or loaded, before it runs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from treewright.core import background, threads
+from treewright.core.kernel_cache import KernelCache
+
+__all__ = ["Meanwhile", "silent"]
+
+# Seconds. To load a kernel takes 0.02 to 0.05, the first one of a process half a second more (Numba makes its types and
+# SciPy's known). Iris with 100 trees: 0.9 in all when every kernel was loaded, 0.4 with 0.1 here.
+_WORTH_LOADING = 0.1
+_BETWEEN_LOOKS = 0.5
+# Seconds in Python that a kernel may use up in all, and one call by an estimate that can be five times too low: kernels
+# compile in 1 to 25.
+_WORTH_COMPILING = 10.0
+_LONGEST_CALL = 2.0
+# Per step, until the kernel has been timed. Of 108 kernels (200 and 2,000 rows, 6 columns) half take 1 microsecond or
+# less for each element of their arguments, growers 1 to 15, medians up to 66.
+_SECONDS_A_STEP = 10e-6
+
+
+def silent(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A kernel as plain Python: as silent as compiled about what wraps around, is divided by 0 or is no number."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return function(*arguments)
+
+    return run
+
+
+class Meanwhile:
+    """What Numba asks for a form of a kernel where none in memory fits the types of a call, and then calls.
+
+    Attributes
+    ----------
+    steps_of : callable
+        Arguments of a call to the number of steps it takes, roughly.
+    """
+
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = dispatcher
+        self._function = dispatcher.py_func
+        self._compile = dispatcher._compile_for_args
+        self._body = silent(self._function)
+        self._seconds = self._steps = 0.0  # in Python, so far
+        self._next_look = 0.0
+        self.steps_of: Callable[..., float] = _elements
+
+    def __call__(self, *arguments: Any) -> Callable[..., Any]:
+        """The compiled form for these arguments, or the Python body."""
+        if background.IS_COMPILED_FIRST:
+            return threads.apart(lambda: self._compile(*arguments))
+        steps = self.steps_of(*arguments)
+        expected = steps * (self._seconds / self._steps if self._seconds > _WORTH_LOADING else _SECONDS_A_STEP)
+        if expected > _LONGEST_CALL or self._seconds + expected > _WORTH_COMPILING:
+            return threads.apart(lambda: self._compile(*arguments))
+        if self._seconds + expected > _WORTH_LOADING and time.monotonic() >= self._next_look:
+            found = threads.apart(lambda: self._look(*arguments))
+            if found is not None:
+                return found
+            self._next_look = time.monotonic() + _BETWEEN_LOOKS
+        return lambda *same: self._run(steps, same)
+
+    def _look(self, *arguments: Any) -> Callable[..., Any] | None:
+        """The compiled form if it is on disk; otherwise it is asked for."""
+        cache = self._dispatcher._cache
+        if not isinstance(cache, KernelCache):
+            return None
+        types = tuple(map(self._dispatcher.typeof_pyval, arguments))
+        if cache.holds(types, self._dispatcher.targetctx):
+            return self._compile(*arguments)
+        background.ask_for(self._function, types)
+        return None
+
+    def _run(self, steps: float, arguments: tuple[Any, ...]) -> Any:
+        """The Python body, timed."""
+        start = time.thread_time()
+        answer = self._body(*arguments)
+        # Two threads may add at the same time and lose one of the two: it is an estimate.
+        self._seconds += time.thread_time() - start
+        self._steps += steps
+        return answer
+
+
+def _elements(*arguments: Any) -> float:
+    """Elements of all arrays, also of those in tuples."""
+    found = 1.0
+    for each in arguments:
+        if isinstance(each, np.ndarray):
+            found += each.size
+        elif isinstance(each, tuple):
+            found += _elements(*each)
+    return found

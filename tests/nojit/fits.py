@@ -10,10 +10,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 import treewright as tw
+from treewright.data.column_summary import ColumnSummary, thinned
+from treewright.grow.gradient import grower, rows
+from treewright.model_selection import pruning_path
+from treewright.neighbors import kd_tree
 
 N = 40
 
@@ -251,6 +257,67 @@ def pruned() -> Iterator[tuple[str, Callable[[], Any]]]:
             yield f"pruned {method} {kind}", lambda m=model, y=y, method=method, o=options: cut(m, method, y, o)
 
 
+def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """What is asked of fitted models, and the kernels that only larger tables or several threads reach."""
+    rng = np.random.default_rng(3)
+    many = rng.normal(size=(1200, 2))
+    signs = np.where(many[:, 0] + rng.normal(size=1200) > 0, "up", "down")
+    forest = tw.RandomForestRegressor(40, quantiles=True, random_state=0, min_samples_leaf=2).fit(XM, SCORE)
+    yield "few bins", lambda: tw.DecisionTreeClassifier(splitter="hist", max_depth=2, max_bins=16).fit(many, signs)
+    yield "thinned", lambda: thinned(ColumnSummary(np.arange(70_000.0), rng.integers(1, 9, 70_000)))
+    yield "isolation by chances", lambda: tw.IsolationForest(max_samples=16, **FEW).fit(X, sample_weight=SHARES)
+    yield "forest spread", lambda: forest.predict_std(XM[:9])
+    yield "forest proximity", lambda: forest.proximity(XM)
+    yield "forest quantiles of rows", lambda: forest.predict_quantile(XM, (0.1, 0.5))
+    yield "forest debiased", lambda: forest.importances("debiased")
+    yield "forest permutation", lambda: forest.importances("permutation")
+    yield "boosting judged 2", lambda: judged(tw.GradientBoostingClassifier, TWO)
+    yield "boosting judged 3", lambda: judged(tw.GradientBoostingClassifier, THREE)
+    yield "boosting of large nodes", lambda: on_threads(many, signs)
+    for metric in ("euclidean", "manhattan"):
+        near = tw.KNeighborsClassifier(3, metric=metric, algorithm="brute").fit(many, signs)
+        yield f"{metric} brute", lambda n=near: n.kneighbors(many[:9])
+        yield f"{metric} brute many", lambda n=near: n.kneighbors(many[:3], 100)
+        yield f"{metric} brute radius", lambda n=near: n.radius_neighbors(many[:5], 0.3)
+    tree = tw.KNeighborsClassifier(3, algorithm="kd_tree", n_jobs=2).fit(many, signs)
+    yield "kd tree", lambda: with_small(kd_tree, {"_BLOCK_LEAVES": 4}, lambda: tree.kneighbors(many[:9]))
+    yield "kd tree radius", lambda: tree.radius_neighbors(many[:9], 0.3)
+    gower = tw.KNeighborsClassifier(3, metric="gower", **RANKED).fit({k: v * 3 for k, v in T.items()}, [*LEVELS] * 3)
+    yield "gower many", lambda: gower.kneighbors({k: v[:4] for k, v in T.items()}, 100)
+    yield "mahalanobis", lambda: tw.KNeighborsClassifier(3, metric="mahalanobis").fit(X, THREE).kneighbors(X)
+    sparse = csr_matrix(np.where(X > 0.5, X, 0.0))
+    for metric in ("cosine", "euclidean"):
+        few = tw.KNeighborsClassifier(3, metric=metric).fit(sparse, THREE)
+        yield f"sparse {metric}", lambda n=few: n.kneighbors(sparse[:9])
+        yield f"sparse {metric} radius", lambda n=few: n.radius_neighbors(sparse[:9], 0.3)
+    divided = tw.DecisionTreeClassifier(missing="fractional", **RANKED).fit(T, LEVELS)
+    yield "shares of nodes", lambda: divided.decision_path(T).toarray()
+    for missing in ("direction", "fractional"):
+        grown = tw.DecisionTreeClassifier(missing=missing)
+        yield f"pruning path {missing}", lambda g=grown: pruning_path(g, XM, THREE, cv=3).to_dict()
+    yield "pruned in shares", lambda: divided.prune("reduced_error", {k: v[::-1] for k, v in T.items()}, LEVELS[::-1])
+    plain = tw.DecisionTreeClassifier().fit(X, THREE)
+    yield "pruned as counted", lambda: plain.prune("error_based", confidence=0.1, subtree_raising=False)
+
+
+def judged(kind: Any, y: np.ndarray) -> Any:
+    """Boosting that other rows judge."""
+    return kind(n_estimators=4, min_samples_leaf=2, random_state=0).fit(XM, y, X_val=XM[::2], y_val=y[::2])
+
+
+def on_threads(table: np.ndarray, y: np.ndarray) -> Any:
+    """Boosting where every node is large enough for several threads."""
+    boosting = tw.GradientBoostingClassifier(n_estimators=2, max_leaf_nodes=5, random_state=0, n_jobs=2)
+    parts = {"_BLOCK_ROWS": 64, "_FEWEST_THREADS": 1}
+    return with_small(grower, {"_MOST_CELLS": 0}, lambda: with_small(rows, parts, lambda: boosting.fit(table, y)))
+
+
+def with_small(module: Any, sizes: dict[str, int], work: Callable[[], Any]) -> Any:
+    """``work()`` with other sizes of what is large."""
+    with mock.patch.multiple(module, **sizes):
+        return work()
+
+
 def cut(model: Any, method: str, y: np.ndarray, options: dict[str, Any]) -> Any:
     """The pruned model, or the words of the refusal."""
     from treewright.prune.methods import METHODS
@@ -268,6 +335,12 @@ def content(made: Any) -> bytes:
     """The bytes of a model file, and what it predicts."""
     if isinstance(made, str):
         return made.encode()
+    if isinstance(made, np.ndarray):
+        return b"".join(map(content, made.tolist())) if made.dtype == object else made.tobytes()
+    if isinstance(made, list | tuple | dict):
+        return b"".join(map(content, made.values() if isinstance(made, dict) else made))
+    if not hasattr(made, "predict"):
+        return repr(made).encode()
     model = getattr(made, "model_", made)
     parts: list[bytes] = []
     if not hasattr(made, "estimators_") or hasattr(made, "model_"):
@@ -294,7 +367,7 @@ def content(made: Any) -> bytes:
 def digests() -> dict[str, str]:
     """Of every fit a digest."""
     found: dict[str, str] = {}
-    for part in (trees, ensembles, neighbours, pruned):
+    for part in (trees, ensembles, neighbours, pruned, questions):
         for name, fit in part():
             try:
                 found[name] = hashlib.blake2b(content(fit()), digest_size=8).hexdigest()
@@ -303,7 +376,21 @@ def digests() -> dict[str, str]:
     return found
 
 
+def kernels_by_use() -> dict[str, list[str]]:
+    """Which kernels of the package ran as Python only, which were loaded or compiled, and which did not run."""
+    from treewright.core.meanwhile import Meanwhile
+
+    used: dict[str, list[str]] = {"python": [], "compiled": [], "unused": []}
+    for name, module in sorted(sys.modules.items()):
+        for kernel in vars(module).values() if name.startswith("treewright.") else ():
+            asked = getattr(kernel, "_compile_for_args", None)
+            if isinstance(asked, Meanwhile) and kernel.__module__ == name:
+                use = "compiled" if kernel.overloads else "python" if asked.has_run else "unused"
+                used[use].append(f"{name}.{kernel.__name__}")
+    return used
+
+
 if __name__ == "__main__":
     warnings.simplefilter("error", RuntimeWarning)  # a kernel says nothing of what wraps around or is no number
     warnings.filterwarnings("ignore", category=UserWarning)
-    json.dump(digests(), sys.stdout, indent=0)
+    json.dump({"digests": digests(), "kernels": kernels_by_use()}, sys.stdout, indent=0)

@@ -7,13 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 FITS = Path(__file__).parent / "fits.py"
 
 
-def digests(**environment: str) -> dict[str, str]:
+def found(**environment: str) -> dict[str, Any]:
     """What ``fits.py`` prints in a process of its own."""
     done = subprocess.run(
         [sys.executable, str(FITS)], env={**os.environ, **environment}, capture_output=True, text=True, check=False
@@ -22,8 +23,27 @@ def digests(**environment: str) -> dict[str, str]:
     return json.loads(done.stdout)
 
 
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, Any]:
+    """With every kernel compiled before it runs."""
+    return found(TREEWRIGHT_COMPILE="first")
+
+
 @pytest.mark.timeout(600)  # the compiled fits may be the first of their kernels
-def test_every_fit_without_jit_has_the_bytes_of_the_compiled_one() -> None:
-    plain, compiled = digests(NUMBA_DISABLE_JIT="1"), digests(NUMBA_DISABLE_JIT="0")
-    assert {name: plain[name] for name in compiled} == compiled
-    assert [name for name, digest in compiled.items() if len(digest) != 16] == []  # every fit is one, no error's text
+def test_every_fit_without_jit_has_the_bytes_of_the_compiled_one(compiled: dict[str, Any]) -> None:
+    plain = found(NUMBA_DISABLE_JIT="1")
+
+    assert plain["digests"] == compiled["digests"]
+    assert compiled["kernels"]["python"] == []
+    assert [name for name, digest in compiled["digests"].items() if len(digest) != 16] == []  # no error's text
+
+
+@pytest.mark.timeout(600)
+def test_every_kernel_that_is_not_compiled_yet_makes_the_bytes_of_the_compiled_one(
+    compiled: dict[str, Any], tmp_path: Path
+) -> None:
+    meanwhile = found(TREEWRIGHT_COMPILE="", CI="1", TREEWRIGHT_CACHE_DIR=str(tmp_path))
+
+    assert meanwhile["digests"] == compiled["digests"]
+    assert meanwhile["kernels"]["compiled"] == []
+    assert meanwhile["kernels"]["unused"] == []

@@ -25,7 +25,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import notices, threads
-from treewright.core.jit import kernel
+from treewright.core.jit import costs, kernel
 from treewright.data.memory import check_fits
 from treewright.forest.draws import Draws
 from treewright.forest.out_of_bag import enough_trees
@@ -37,6 +37,7 @@ _DRAWN_CELLS = 1 << 24  # rows times trees whose draws are held at a time
 _PREDICTED_CELLS = 1 << 20  # rows times trees times values whose predictions are held at a time
 
 
+@costs(lambda predicted, gram, *_: len(predicted) * predicted.shape[1] * gram.size)
 @kernel
 def variances(predicted: np.ndarray, gram: np.ndarray, n_draws: float, products: np.ndarray, found: np.ndarray) -> None:
     """Variances of means over trees.

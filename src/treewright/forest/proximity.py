@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import kernel
+from treewright.core.jit import costs, kernel
 from treewright.data.memory import check_fits
 from treewright.model.data import ModelData
 from treewright.predict.ensemble import leaves_of_trees
@@ -18,6 +18,7 @@ _TILE = 64  # rows that are compared with as many others while both stay in the 
 _BLOCK_CELLS = 1 << 21  # leaf positions as 64 bits, held at a time
 
 
+@costs(lambda leaves, others, begin, end, *_: (end - begin) * others.size)
 @kernel
 def shares_of_equal(leaves: np.ndarray, others: np.ndarray, begin: int, end: int, is_same: bool,
                     shares: np.ndarray) -> None:  # fmt: skip

@@ -20,7 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import kernel
+from treewright.core.jit import costs, kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import Draws, counts_of_rows
@@ -40,6 +40,7 @@ _INLINE_SEARCHES = 20_000  # rows times trees; below, a second thread costs more
 BEGIN, LOW, HIGH, AT = 0, 1, 2, 3
 
 
+@costs(lambda leaves, starts, ranks, reached, needs, *_: 20 * leaves.size * len(needs))
 @kernel
 def quantile_ranks(leaves: np.ndarray, starts: np.ndarray, ranks: np.ndarray, reached: np.ndarray, needs: np.ndarray,
                    places: np.ndarray, found: np.ndarray) -> None:  # fmt: skip

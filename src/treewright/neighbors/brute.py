@@ -33,7 +33,7 @@ import numpy as np
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from treewright.core.jit import inner_kernel, kernel, twin_of
+from treewright.core.jit import costs, inner_kernel, kernel, twin_of
 from treewright.core.threads import run_each
 from treewright.neighbors.direct import Direct, Found
 from treewright.neighbors.nearest import clear, keep
@@ -358,6 +358,7 @@ def _any_below(products, begin, low, first, limit):
     return found
 
 
+@costs(lambda queries, points, *_: len(queries) * points.size)
 @kernel
 def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
     """The nearest points of a block of queries.
@@ -404,6 +405,7 @@ def nearest_of_block(queries, points, block, tiles, most, rows, ranks):
                                 limits[query] = _limit(its_ranks[k - 1], square, width, known[query])
 
 
+@costs(lambda queries, points, *_: len(queries) * points.size)
 @kernel
 def within_of_block(queries, points, block, tiles, rank, visit, most, found):
     """The points whose rank is at most ``rank``, from tile ``visit`` on until ``found`` (OUT) has no room for a tile.

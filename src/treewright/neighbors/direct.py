@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import heed, run_each
 from treewright.exceptions import ParameterError
 from treewright.neighbors.nearest import clear, keep_tile
@@ -256,6 +256,7 @@ def measure(kind, p, queries, begin, end, points, first, n, scratch):
         _finish(kind, n_columns, n, sums[query])
 
 
+@costs(lambda kind, p, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
@@ -272,6 +273,7 @@ def nearest_of_block(kind, p, queries, begin, end, points, scratch, rows, ranks)
             keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
 
 
+@costs(lambda kind, p, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
     """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].
@@ -286,6 +288,7 @@ def ranks_of_block(kind, p, queries, begin, end, points, scratch, ranks):
                 ranks[query, first + i] = scratch.sums[query, i]
 
 
+@costs(lambda kind, p, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def within_of_block(kind, p, queries, begin, end, points, first, limit, scratch, found):
     """The points from ``first`` on whose rank is at most ``limit``, until ``found`` (OUT) has no room for a tile more.

@@ -21,7 +21,7 @@ import numpy as np
 
 from treewright.core import threads
 from treewright.core.bits import trailing_zeros
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
 from treewright.neighbors.nearest import clear, clear_many, collect, keep, part, settle, sort
 from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES
@@ -562,6 +562,12 @@ def _nearest(query, tree, kind, p, waiting, k, rows, ranks):
     return n_held
 
 
+def _steps(tree, points, order, begin, end, *_):
+    """Of a search that opens thirty leaves for a point: few columns need fewer, many need all."""
+    return (end - begin) * min(tree.leaves.size, 30 * tree.leaves[0].size)
+
+
+@costs(_steps)
 @kernel
 def search_nearest(tree, points, order, begin, end, kind, p, waiting, rows, ranks):
     """The nearest rows of the points ``order[begin:end]``.
@@ -651,6 +657,7 @@ def _within(query, tree, rank, kind, p, waiting, at, is_written, rows, ranks):
     return at
 
 
+@costs(_steps)
 @kernel
 def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets):
     """Write to ``offsets[i + 1]`` how many rows point i has; else as ``search_nearest``.
@@ -663,6 +670,7 @@ def count_within(tree, points, order, begin, end, rank, kind, p, waiting, offset
         offsets[at + 1] = _within(points[at], tree, rank, kind, p, waiting, 0, False, rows, ranks)
 
 
+@costs(_steps)
 @kernel
 def fill_within(tree, points, order, begin, end, rank, kind, p, waiting, offsets, rows, ranks):
     """Write the rows of each point from its ``offsets`` int64[m + 1] on, in order; else as ``count_within``.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, MissingValueError, ParameterError, first_row, setting
@@ -214,6 +214,7 @@ def refuse_nominal(schema: Schema, metric: str) -> None:
         )
 
 
+@costs(lambda rows, matrix, out: len(rows) * matrix.size)
 @kernel
 def times_matrix(rows, matrix, out):
     """Rows float64[n, p] times a matrix float64[p, d], into ``out`` float64[n, d]."""

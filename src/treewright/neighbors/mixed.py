@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NO_ROWS, SHARES, MixedColumns
 from treewright.neighbors.nearest import clear, keep_tile
@@ -306,6 +306,7 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
                 scratch.sums[at, i] = scratch.sums[at, i] / known if known > 0.0 else 1.0
 
 
+@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks):
     """The nearest points of queries ``begin`` to ``end - 1``, by (rank, row).
@@ -323,6 +324,7 @@ def nearest_of_block(columns, queries, begin, end, points, scratch, rows, ranks)
             keep_tile(scratch.sums[query - begin], first, n, ranks[query], rows[query])
 
 
+@costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)
 @kernel
 def ranks_of_block(columns, queries, begin, end, points, scratch, ranks):
     """All rank distances of queries ``begin`` to ``end - 1``, into ``ranks`` float64[>= end - begin, N].

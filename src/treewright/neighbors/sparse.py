@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import run_each
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors.nearest import clear, keep
@@ -404,6 +404,7 @@ def _may_be_within(bar, product, length, rounding):
     return rough <= bar or not abs(rough) < np.inf
 
 
+@costs(lambda kind, queries, begin, end, points, columns, *_: (end - begin) * columns[2].size)
 @kernel
 def nearest_of_block(kind, queries, begin, end, points, columns, own_lengths, sums, rows, ranks):
     """The nearest rows of queries ``begin`` to ``end - 1``.

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 
 # Kinds of steps.
 CHOOSE, PUT, MERGE, LOOK_UP = 0, 1, 2, 3
@@ -93,6 +93,7 @@ def _take_step(rows: np.ndarray, places: np.ndarray, amounts: np.ndarray, tables
             out[row] = table[asked[row]]
 
 
+@costs(lambda rows, steps, leaf_row, first, stop, sums: len(sums) * len(steps.places))
 @kernel
 def add_trees(rows: np.ndarray, steps: Steps, leaf_row: int, first: int, stop: int, sums: np.ndarray) -> None:
     """Add what the leaves of some trees hold, tree by tree.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from treewright.core.jit import inner_kernel, kernel
+from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.tree.records import CHILD_SHIFT, COLUMN_SHIFT, CUT_SHIFT, MISSING_SHIFT, SET_SHIFT, SUBSET_RECORD
 
@@ -84,6 +84,7 @@ def descend(codes, records, sets, set_column, has_missing, as_positions, n_lanes
         n_lanes = on_the_way
 
 
+@costs(lambda codes, stride, records, roots, *_: 10 * (len(codes) // stride) * len(roots))
 @kernel
 def sum_over_trees(codes, stride, records, roots, sets, set_column, content, n_scores, scratch, sums):
     """Add up what the leaves of each row hold, tree by tree.

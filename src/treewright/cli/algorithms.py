@@ -157,17 +157,30 @@ def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]
     return parse_settings(request.settings, known, dict.fromkeys(set(other) - set(known), why))
 
 
-def made(request: FitRequest, is_classification: bool, settings: Mapping[str, Any], own: Mapping[str, Any]) -> Any:
-    """A fresh estimator.
+def made(
+    request: FitRequest,
+    is_classification: bool,
+    settings: Mapping[str, Any],
+    own: Mapping[str, Any],
+    *,
+    as_estimator: bool,
+) -> Any:
+    """What is to be fitted: a ``Learner``, or an estimator where it is asked for or only that will do.
 
     ``settings`` are those of ``own_settings``; ``own`` is what has an option of its own, of which parameters that the
     algorithm lacks are left out.
     """
-    kind = _class_of(request.algorithm, request, is_classification)
+    algorithm = ALGORITHMS[request.algorithm]
+    known = _parameters_of(request.algorithm, request, is_classification)
     given = {name: value for name, value in settings.items() if not name.startswith(_BASE)}
-    known = kind().get_params(deep=False)
-    estimator = kind(**given, **{name: value for name, value in own.items() if name in known and name not in given})
-    if ALGORITHMS[request.algorithm].of_members:
+    given |= {name: value for name, value in own.items() if name in known and name not in given}
+    if not (as_estimator or _needs_estimator(request, settings)):
+        from treewright.cli.learner import Learner
+        from treewright.learn.params import CLASSES, NUMBERS
+
+        return Learner(algorithm, CLASSES if is_classification else NUMBERS, given)
+    estimator = _class_of(request.algorithm, request, is_classification)(**given)
+    if algorithm.of_members:
         base = _base_of(request, is_classification)
         of_base = {name: value for name, value in own.items() if name in _OF_COLUMNS and name in base.get_params()}
         for name, value in settings.items():
@@ -177,6 +190,12 @@ def made(request: FitRequest, is_classification: bool, settings: Mapping[str, An
         estimator.estimator._check_parameters()
     estimator._check_parameters()
     return estimator
+
+
+def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
+    """Whether a fit is one of scikit-learn's way: its import takes longer than to fit a small table."""
+    by_hand = request.prune is not None or request.report is not None or settings.get("oob_score", False)
+    return by_hand or ALGORITHMS[request.algorithm].of_members
 
 
 def check_is_one_model(estimator: Any, n_columns: int) -> None:

@@ -14,8 +14,8 @@ from treewright.cli.request import (
     FitRequest,
     Learnable,
     check_request,
-    estimator_of,
     fit_words,
+    learner_of,
     read_request,
 )
 from treewright.cli.terminal import (
@@ -86,7 +86,7 @@ def run_compare(request: CompareRequest) -> None:
     folds = _folds(request, target, data.is_classification)
     with progress(), worded(fit_words):
         settled, idle = _with_settings(requests, data)
-        makers = {word: estimator_of(each, data) for word, each in settled.items()}
+        makers = {word: learner_of(each, data, as_estimator=True) for word, each in settled.items()}
         table = compare(
             makers, data.features, target, **folds,
             sample_weight=data.weights, scoring=request.scoring, random_state=request.fit.seed,

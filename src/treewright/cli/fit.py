@@ -23,8 +23,8 @@ from treewright.cli.request import (
     check_request,
     check_rows,
     declared_columns,
-    estimator_of,
     fit_words,
+    learner_of,
     read_request,
     weights_of,
 )
@@ -66,7 +66,7 @@ def run_fit(request: FitRequest) -> None:
         check_ending(request.svg.suffix)
     check_report_output(request.report, request.force)
     data = read_request(request)
-    estimator = estimator_of(request, data)
+    estimator = learner_of(request, data, as_estimator=False)
     check_is_one_model(estimator, data.features.width)
     with progress(), worded(fit_words):
         if ALGORITHMS[request.algorithm].is_neighbors:
@@ -122,7 +122,7 @@ def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
         screen.say(tree_lines(estimator.model_, screen, unfold=shows))
         return
     if not algorithm.is_ensemble:
-        say(estimator.show().rstrip("\n"))
+        say(estimator.model_.show().rstrip("\n"))
         return
     say(summary(estimator.model_, request.out))
     if estimator.model_.boosting is not None:
@@ -135,7 +135,11 @@ def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
 
 def _say_rounds(estimator: Any) -> None:
     """How many rounds were kept, and how the best of them did."""
-    history, best = estimator.history_, estimator.best_iteration_
+    from treewright.learn.boosting import n_rounds_of
+
+    facts = estimator.model_.facts
+    history, best = facts["history"], int(facts["best_iteration"])
+    n_grown = max((len(values) - 1 for values in history.values()), default=0)
     values = history.get("validation") or history.get("train")
     if not values:
         return
@@ -143,7 +147,7 @@ def _say_rounds(estimator: Any) -> None:
     loss = "beyond float64" if values[best] is None else f"{values[best]:.4g}"
     say()
     say_prose(
-        f"early stopping: {estimator.n_estimators_} of {estimator.n_iter_} rounds are kept; after round {best} the "
+        f"early stopping: {n_rounds_of(estimator.model_)} of {n_grown} rounds are kept; after round {best} the "
         f"loss of {whose} is the lowest, {loss}"
     )
 
@@ -195,13 +199,14 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
     written = []
     if request.out is not None:
         check_output(request.out, request.force)
-        estimator.save(request.out)
+        estimator.model_.save(request.out)
         what = "model"
         if ALGORITHMS[request.algorithm].is_neighbors:
-            what += f", {request.out.stat().st_size:,} bytes: it holds the {estimator.n_samples_fit_:,} rows of the fit"
+            n_rows = estimator.model_.facts["n_samples"]
+            what += f", {request.out.stat().st_size:,} bytes: it holds the {n_rows:,} rows of the fit"
         written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
-        content = estimator.plot().content(request.svg.suffix)
+        content = estimator.model_.plot().content(request.svg.suffix)
         with open_output(request.svg, request.force) as file:
             file.write(content)
         written.append(f"wrote {printable(request.svg)} (picture)")

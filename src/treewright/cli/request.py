@@ -38,7 +38,7 @@ __all__ = [
     "declared_columns",
     "fit_words",
     "read_request",
-    "estimator_of",
+    "learner_of",
     "weights_of",
 ]
 
@@ -198,8 +198,11 @@ def weights_of(table: Table, name: str | None) -> np.ndarray | None:
     return checked_weights(table.path, table.frame[name], table.place)
 
 
-def estimator_of(request: FitRequest, data: Learnable) -> Any:
-    """The unfitted estimator that the request asks for; what is out of range is refused before the rows are split."""
+def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> Any:
+    """What the request asks to be fitted; what is out of range is refused before the rows are split.
+
+    With ``as_estimator`` it is an estimator in any case; otherwise see ``algorithms.made``.
+    """
     table, target, is_classification = data.table, data.target, data.is_classification
     settings = with_typed_labels(
         own_settings(request, is_classification),
@@ -215,7 +218,7 @@ def estimator_of(request: FitRequest, data: Learnable) -> Any:
     }
     wrap = None if request.prune is None else _wrap_of(request, request.prune, is_classification)
 
-    estimator = made(request, is_classification, settings, own)
+    estimator = made(request, is_classification, settings, own, as_estimator=as_estimator)
     if not is_classification:
         check_target(estimator, table.path, target, data.weights, table.place)
     return estimator if wrap is None else wrap(estimator)

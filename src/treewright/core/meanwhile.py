@@ -22,17 +22,19 @@ from treewright.core.kernel_cache import KernelCache
 
 __all__ = ["Meanwhile", "silent"]
 
-# Seconds. To load a kernel takes 0.02 to 0.05, the first one of a process half a second more (Numba makes its types and
-# SciPy's known). Iris with 100 trees: 0.9 in all when every kernel was loaded, 0.4 with 0.1 here.
+# Seconds in Python of one kernel, and of all together before the first is loaded: to load one takes 0.02 to 0.05, the
+# first of a process half a second more (Numba makes its types and SciPy's known). The penguins of the README: 2.1 for
+# the whole command where kernels are loaded, 1.7 where all is Python.
 _WORTH_LOADING = 0.1
-_BETWEEN_LOOKS = 0.5
+_WORTH_THE_FIRST = 0.5
+_BETWEEN_LOOKS = 0.2
 # Seconds in Python that a kernel may use up in all, and one call by an estimate that can be five times too low: kernels
 # compile in 1 to 25.
 _WORTH_COMPILING = 10.0
 _LONGEST_CALL = 2.0
-# Per step, until the kernel has been timed. Of 108 kernels (200 and 2,000 rows, 6 columns) half take 1 microsecond or
-# less for each element of their arguments, growers 1 to 15, medians up to 66.
-_SECONDS_A_STEP = 10e-6
+# Per step, until the kernel has been timed: what is likely, and a cautious guess. Of 108 kernels (200 and 2,000 rows,
+# 6 columns) half take 1 microsecond or less for each element of their arguments, growers 1 to 15, medians up to 66.
+_SECONDS_A_STEP = 2e-6, 10e-6
 
 
 def silent(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -55,6 +57,9 @@ class Meanwhile:
         Arguments of a call to the number of steps it takes, roughly.
     """
 
+    _seconds_of_all = 0.0
+    _is_any_loaded = False
+
     def __init__(self, dispatcher: Any) -> None:
         self._dispatcher = dispatcher
         self._function = dispatcher.py_func
@@ -72,35 +77,43 @@ class Meanwhile:
     def __call__(self, *arguments: Any) -> Callable[..., Any]:
         """The compiled form for these arguments, or the Python body."""
         if background.IS_COMPILED_FIRST:
-            return threads.apart(lambda: self._compile(*arguments))
+            return self._compiled(*arguments)
         steps = self.steps_of(*arguments)
-        expected = steps * (self._seconds / self._steps if self._seconds > _WORTH_LOADING else _SECONDS_A_STEP)
-        if expected > _LONGEST_CALL or self._seconds + expected > _WORTH_COMPILING:
-            return threads.apart(lambda: self._compile(*arguments))
-        if self._seconds + expected > _WORTH_LOADING and time.monotonic() >= self._next_look:
-            found = threads.apart(lambda: self._look(*arguments))
-            if found is not None:
-                return found
+        is_timed = self._seconds > _WORTH_LOADING
+        likely, most = (steps * (self._seconds / self._steps if is_timed else rate) for rate in _SECONDS_A_STEP)
+        if most > _LONGEST_CALL or self._seconds + most > _WORTH_COMPILING:
+            return self._compiled(*arguments)
+        if self._seconds + likely > _WORTH_LOADING and time.monotonic() >= self._next_look:
+            is_worth_it = Meanwhile._is_any_loaded or Meanwhile._seconds_of_all + likely > _WORTH_THE_FIRST
+            if self._is_on_disk(*arguments) and is_worth_it:
+                return self._compiled(*arguments)
             self._next_look = time.monotonic() + _BETWEEN_LOOKS
         return lambda *same: self._run(steps, same)
 
-    def _look(self, *arguments: Any) -> Callable[..., Any] | None:
-        """The compiled form if it is on disk; otherwise it is asked for."""
+    def _compiled(self, *arguments: Any) -> Callable[..., Any]:
+        """The compiled form, loaded or compiled now."""
+        Meanwhile._is_any_loaded = True
+        return threads.apart(lambda: self._compile(*arguments))
+
+    def _is_on_disk(self, *arguments: Any) -> bool:
+        """Whether the compiled form can be loaded; otherwise it is asked for."""
         cache = self._dispatcher._cache
         if not isinstance(cache, KernelCache):
-            return None
+            return False
         types = tuple(map(self._dispatcher.typeof_pyval, arguments))
         if cache.holds(types, self._dispatcher.targetctx):
-            return self._compile(*arguments)
+            return True
         background.ask_for(self._function, types)
-        return None
+        return False
 
     def _run(self, steps: float, arguments: tuple[Any, ...]) -> Any:
         """The Python body, timed."""
         start = time.thread_time()
         answer = self._body(*arguments)
         # Two threads may add at the same time and lose one of the two: it is an estimate.
-        self._seconds += time.thread_time() - start
+        seconds = time.thread_time() - start
+        self._seconds += seconds
+        Meanwhile._seconds_of_all += seconds
         self._steps += steps
         return answer
 

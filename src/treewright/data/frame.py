@@ -29,6 +29,7 @@ from treewright.data.table import (
     Table,
     check_unique,
     column_label,
+    is_sparse,
     refuse_dimensions,
     table_of_array,
     table_of_rows,
@@ -55,7 +56,7 @@ def read_table(X: Any) -> Table:
         return table_of_dict(X)
     if isinstance(X, list | tuple):
         return table_of_rows(X)
-    if hasattr(X, "toarray") and hasattr(X, "nnz"):
+    if is_sparse(X):
         return table_of_sparse(X)
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
@@ -325,7 +326,7 @@ def target_columns(y: Any, what: str) -> TargetColumns:
     if isinstance(y, list | tuple | range):
         return target_of_list(list(y), what)
     if not isinstance(y, np.ndarray):
-        if hasattr(y, "toarray") and hasattr(y, "nnz"):
+        if is_sparse(y):
             raise DataError(f"{what} is sparse: pass {what}.toarray()")
         if isinstance(y, str | bytes | dict):
             refuse_target(y, what)

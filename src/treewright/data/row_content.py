@@ -11,11 +11,11 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 
 from treewright.data.cells import Cells
 from treewright.data.encoder import empty_matrix
 from treewright.data.frame import read_table
+from treewright.data.table import is_sparse
 from treewright.exceptions import TreewrightError
 
 _HASH_BITS = 52  # as many as float64 holds exactly
@@ -61,7 +61,7 @@ def rough_content_of(X: Any) -> np.ndarray:
         Of a sparse matrix two weighted sums of each row: it is not made dense. Of a table without the columns that
         cannot be read (dates, say). No column at all of what is no table: a list of texts, a stack of pictures.
     """
-    if issparse(X) and X.dtype.kind in "biuf":
+    if is_sparse(X) and X.dtype.kind in "biuf":
         rows = X.tocsr(copy=True)
         rows.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
         return np.asarray(rows @ np.random.default_rng(0).random((X.shape[1], 2)), np.float64)

@@ -180,6 +180,11 @@ def table_of_rows(rows: Sequence[Any]) -> Table:
     return Table(None, len(rows), len(rows[0]), sources=[list(column) for column in zip(*rows, strict=True)])
 
 
+def is_sparse(X: Any) -> bool:
+    """Whether a table is a sparse matrix or array of SciPy; imports nothing."""
+    return hasattr(X, "toarray") and hasattr(X, "nnz")
+
+
 def table_of_sparse(X: Any) -> Table:
     """A scipy sparse matrix or array of any format: equal to its ``toarray()``."""
     if len(X.shape) != MATRIX_DIMENSIONS:

@@ -10,11 +10,10 @@ from collections.abc import Hashable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
-from scipy.sparse import issparse
 
 from treewright.core import notices
 from treewright.data.frame import known_frame, native_names, read_table
-from treewright.data.table import MATRIX_DIMENSIONS
+from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import DataError
 
 INDEXED_FORMATS = ("csr", "csc", "lil")
@@ -33,7 +32,7 @@ def count_rows(table: Any) -> int:
     >>> count_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Oslo"]})
     3
     """
-    if isinstance(table, dict) and not issparse(table):  # a sparse dict of keys is a dict as well
+    if isinstance(table, dict) and not is_sparse(table):  # a sparse dict of keys is a dict as well
         lengths = {name: count_rows(column) for name, column in table.items()}
         first = next(iter(lengths), None)
         for name, length in lengths.items():
@@ -76,7 +75,7 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
     >>> take_rows({"age": [31, 47, 20], "city": ["Oslo", "Lima", "Rome"]}, np.array([2, 0]))
     {'age': [20, 31], 'city': ['Rome', 'Oslo']}
     """
-    if isinstance(table, dict) and not issparse(table):
+    if isinstance(table, dict) and not is_sparse(table):
         return {name: take_rows(column, positions) for name, column in table.items()}
     if isinstance(table, list | tuple | range):
         return [table[at] for at in positions.tolist()]
@@ -84,7 +83,7 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
         return table[positions]
     if hasattr(table, "iloc"):
         return table.iloc[positions]
-    if issparse(table):
+    if is_sparse(table):
         return _indexed(table)[positions]
     frame = known_frame(table)
     if frame is not table:
@@ -118,9 +117,9 @@ def header_of(table: Any) -> tuple[tuple[Hashable, ...] | None, int]:
     """
     # Most tables need not be made numbers for this.
     is_array = isinstance(table, np.ndarray) and table.dtype.names is None
-    if (is_array or issparse(table)) and len(table.shape) == MATRIX_DIMENSIONS:
+    if (is_array or is_sparse(table)) and len(table.shape) == MATRIX_DIMENSIONS:
         return None, int(table.shape[1])
-    if isinstance(table, dict) and not issparse(table):
+    if isinstance(table, dict) and not is_sparse(table):
         return tuple(table), len(table)
     frame: Any = table if isinstance(table, np.ndarray | list | tuple) else known_frame(table)
     if hasattr(frame, "iter_columns"):
@@ -149,7 +148,7 @@ def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | 
     >>> take_columns({"age": [31], "city": ["Oslo"]}, np.array([1, 1]), ["city", "city (2)"])
     {'city': ['Oslo'], 'city (2)': ['Oslo']}
     """
-    if isinstance(table, dict) and not issparse(table):
+    if isinstance(table, dict) and not is_sparse(table):
         old = list(table)
         new = [old[at] for at in positions.tolist()] if names is None else names
         return {name: table[old[at]] for name, at in zip(new, positions.tolist(), strict=True)}
@@ -162,7 +161,7 @@ def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | 
     if hasattr(table, "iloc"):
         part = table.iloc[:, positions]
         return part if names is None else part.set_axis(list(names), axis=1)
-    if issparse(table):
+    if is_sparse(table):
         return _indexed(table)[:, positions]
     frame = known_frame(table)
     if frame is not table:

@@ -32,7 +32,7 @@ from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
-from treewright.learn.train import make_dataset, train
+from treewright.learn.train import check_domain, make_dataset, train
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -192,12 +192,13 @@ class Estimator(BaseEstimator, ABC):
             params.check_target(target)
         return target
 
-    def _check_target(self, y: Any, sample_weight: Any = None) -> None:  # noqa: ARG002 - of boosting
+    def _check_target(self, y: Any, sample_weight: Any = None) -> None:
         """Refuse what ``fit`` would refuse beside any table; a row in the message is one of ``y``.
 
         The command line asks before it holds rows out.
         """
-        self._encode_target(y, self._check_parameters())
+        params = self._check_parameters()
+        check_domain(self._encode_target(y, params), sample_weight, params)
 
     def _warm_start(self) -> Trained | None:
         """The fit that this one goes on from."""

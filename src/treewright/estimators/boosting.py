@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
-from treewright.data.dataset import Dataset, target_rows
+from treewright.data.dataset import Dataset
 from treewright.data.target import check_weights
 from treewright.data.weights import class_factors
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
@@ -123,13 +123,6 @@ class Boosting(Estimator):
         # Of the history the model's facts keep what lasts; times are of one run.
         self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
         self.n_iter_ = max((len(values) - 1 for values in self.history_.values()), default=self.n_estimators_)
-
-    def _check_target(self, y: Any, sample_weight: Any = None) -> None:
-        params = self._check_parameters()
-        target = self._encode_target(y, params)
-        weights = check_weights(sample_weight, len(target[0]))
-        kept = None if weights is None else weights > 0
-        params.check_domain(target if kept is None else target_rows(target, kept), kept)
 
     def _fitted(self) -> Model:
         model: Model = super()._fitted()

@@ -22,7 +22,7 @@ from treewright.data.encoder import encode, encode_row
 from treewright.data.frame import read_table
 from treewright.data.memory import available_memory, check_fits
 from treewright.data.schema import Schema
-from treewright.data.table import MATRIX_DIMENSIONS
+from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import labels_of
 from treewright.neighbors.sparse import checked_rows
@@ -439,11 +439,6 @@ def _settled(model: NeighborsModel, read: Callable[[], np.ndarray]) -> np.ndarra
     model.stored.metric.check(matrix, model.schema)
     notices.tell(1, "tables")
     return matrix
-
-
-def is_sparse(X: Any) -> bool:
-    """Whether a table is a sparse matrix or array of SciPy; imports nothing."""
-    return hasattr(X, "toarray") and hasattr(X, "nnz")
 
 
 def _sparse_queries(model: NeighborsModel, X: Any, owner: str) -> csr_matrix:

@@ -7,11 +7,9 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.pipeline import Pipeline
 
 from treewright.core import notices
 from treewright.data.matching import did_you_mean
@@ -19,8 +17,9 @@ from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import Split, as_array, seed_beside
-from treewright.judge.scoring import Scorer
-from treewright.judge.side_by_side import answers
+
+if TYPE_CHECKING:  # scikit-learn is a second that a command without folds does not need
+    from treewright.judge.scoring import Scorer
 
 LEAST_SQUARE = 1e-290  # squares near the end of float64 have lost their digits
 FARTHEST_UNIT = 500  # a weight beyond 2**500, or all below 2**-500, is brought back before anything is averaged
@@ -90,7 +89,7 @@ class Task:
             known = np.arange(self.n) if rows is None else rows
             copy = fresh(estimator, np.random.default_rng([self.seed, zlib.crc32(np.asarray(known, "<i8").tobytes())]))
         else:
-            copy = clone(estimator)
+            copy = unfitted(estimator)
         X, y, weights = self.X, self.y, self.weights
         if rows is not None:
             X, y, weights = take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows]
@@ -98,7 +97,8 @@ class Task:
             return copy.fit(X, y) if weights is None else copy.fit(X, y, sample_weight=weights)
         except Exception as error:
             n_rows = self.n if rows is None else len(rows)
-            error.add_note(f"while fitting {type(estimator).__name__} on {where} ({n_rows} rows)")
+            name = getattr(estimator, "name", type(estimator).__name__)
+            error.add_note(f"while fitting {name} on {where} ({n_rows} rows)")
             raise
 
 
@@ -114,6 +114,8 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     random_state : int, RandomState or None
         For the estimators' seeds. A RandomState is looked at, not moved on: the folds drawn from it stay what they are.
     """
+    from sklearn.base import is_classifier, is_regressor
+
     name = type(estimator).__name__
     if isinstance(estimator, type):
         raise ParameterError(f"{estimator.__name__} is a class: give an estimator, {estimator.__name__}()")
@@ -163,6 +165,8 @@ def check_takes_weights(estimator: Any) -> None:
 
     ``fit`` has them among its arguments, or hands on whatever it gets to an estimator that has (a search does).
     """
+    from sklearn.pipeline import Pipeline
+
     name, inner = type(estimator).__name__, estimator
     for _ in range(10):
         if isinstance(inner, Pipeline):
@@ -181,9 +185,18 @@ def check_takes_weights(estimator: Any) -> None:
     raise ParameterError(f"fit of {name} takes no sample_weight: leave it out")
 
 
+def unfitted(estimator: Any) -> Any:
+    """An unfitted copy, as the estimator makes it itself, or else as scikit-learn does."""
+    if hasattr(estimator, "__sklearn_clone__"):
+        return estimator.__sklearn_clone__()
+    from sklearn.base import clone
+
+    return clone(estimator)
+
+
 def fresh(estimator: Any, rng: np.random.Generator) -> Any:
     """An unfitted copy; chance inside it that has no seed gets one."""
-    copy = clone(estimator)
+    copy = unfitted(estimator)
     unseeded = sorted(
         name
         for name, value in copy.get_params(deep=True).items()
@@ -194,8 +207,10 @@ def fresh(estimator: Any, rng: np.random.Generator) -> Any:
 
 def with_parameters(estimator: Any, parameters: Mapping[str, Any]) -> Any:
     """A fresh copy with some parameters set; values that are estimators are copied as well."""
+    from sklearn.base import clone
+
     values = {name: clone(value, safe=False) for name, value in parameters.items()}
-    return clone(estimator).set_params(**values)
+    return unfitted(estimator).set_params(**values)
 
 
 def check_parameter(estimator: Any, name: str) -> None:
@@ -210,6 +225,8 @@ def check_parameter(estimator: Any, name: str) -> None:
 
 def tree_of(estimator: Any) -> Any:
     """The estimator that holds the tree: the last step of a pipeline, the best of a search, else itself."""
+    from sklearn.pipeline import Pipeline
+
     for _ in range(10):
         if isinstance(estimator, Pipeline):
             estimator = estimator.steps[-1][1]
@@ -282,6 +299,8 @@ def evaluate_folds(
     on_training_rows : bool
         Score the training rows as well.
     """
+    from treewright.judge.side_by_side import answers
+
     if task.weights is not None:
         for at, (_, test) in enumerate(splits):
             try:

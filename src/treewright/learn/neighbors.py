@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treewright.data.dataset import Dataset
+from treewright.data.table import is_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
-from treewright.fitted.neighbors import UNSEEN, NeighborsModel, is_sparse
+from treewright.fitted.neighbors import UNSEEN, NeighborsModel
 from treewright.learn.params import (
     CLASSES,
     FUNCTION,

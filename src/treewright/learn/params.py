@@ -293,6 +293,9 @@ class Params:
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse a target that the criterion has no meaning for."""
 
+    def check_domain(self, target: Labels | Numbers, kept: np.ndarray | None) -> None:
+        """Refuse a target that the loss has no meaning for; ``kept`` bool[n_given] says which rows these are."""
+
     def values(self) -> dict[str, Any]:
         """The parameters that the task has, by name."""
         kind: Any = type(self)

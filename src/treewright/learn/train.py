@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from treewright.core.threads import resolve_jobs
-from treewright.data.dataset import Dataset, dataset_of
+from treewright.data.dataset import Dataset, dataset_of, target_rows
 from treewright.data.encoder import encode_fit
-from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
+from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers
 from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeError, first_row
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
@@ -122,15 +122,25 @@ def make_dataset(
     """
     schema, matrix = encoded_table(X, params)
     params.check_size(*matrix.shape)
-    if encode_target is not None:
-        target = encode_target(y)
-    else:
-        target = encode_labels(y) if params.task == CLASSES else encode_numbers(y)
-        params.check_target(target)
+    target = encoded_target(y, params) if encode_target is None else encode_target(y)
     return dataset_of(
         schema, matrix, target, sample_weight,
         class_weight=params.class_weight_of_fit, missing=params.missing_cells,
     )  # fmt: skip
+
+
+def encoded_target(y: Any, params: Any) -> Labels | Numbers:
+    """The target as codes or numbers, refused where the parameters have no meaning for it."""
+    target: Labels | Numbers = encode_labels(y) if params.task == CLASSES else encode_numbers(y)
+    params.check_target(target)
+    return target
+
+
+def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> None:
+    """Refuse a target that the loss has no meaning for, beside any table, as a fit would."""
+    weights = check_weights(sample_weight, len(target[0]))
+    kept = None if weights is None else weights > 0
+    params.check_domain(target if kept is None else target_rows(target, kept), kept)
 
 
 def encoded_table(X: Any, params: Any) -> tuple[Any, np.ndarray]:

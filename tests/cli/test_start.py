@@ -27,6 +27,32 @@ def test_help_starts_at_once_and_loads_nothing_heavy(surroundings):
     assert time.perf_counter() - start < 2.0  # usually 0.2; the rest is for a busy machine
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "more"), [("cart", ["--svg", "t.svg"]), ("forest", []), ("boosting", []), ("c45", []), ("knn", [])]
+)
+def test_a_fit_and_a_prediction_load_only_what_they_need(surroundings, penguins, tmp_path, algorithm, more):
+    script = (
+        "import sys\n"
+        "from treewright.cli.app import main\n"
+        "try:\n    main()\nfinally:\n"
+        "    heavy = {'sklearn', 'pandas', 'matplotlib', 'pyarrow', 'jinja2'} & set(sys.modules)\n"
+        "    print('HEAVY', sorted(heavy))\n"
+    )
+    few = ["--set", "n_estimators=2"] if algorithm in {"forest", "boosting"} else []
+    whole = penguins.read_text().splitlines()
+    clean = [line for line in whole if ",," not in line and not line.endswith(",") and "NA" not in line]
+    (tmp_path / "t.csv").write_text("\n".join(clean) + "\n")
+    for words in (
+        ["fit", "t.csv", "--target", "species", "--algorithm", algorithm, *few, "--out", "m.tw", *more],
+        ["predict", "m.tw", "t.csv", "--out", "p.csv"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *words], capture_output=True, text=True, check=True, env=surroundings,
+            cwd=tmp_path,
+        )  # fmt: skip
+        assert "HEAVY []" in done.stdout
+
+
 def test_version_is_the_packages(process):
     done = process("--version")
 

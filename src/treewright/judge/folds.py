@@ -289,7 +289,8 @@ def _parts_by_class(codes: np.ndarray, n_second: int, rng: Any) -> Split:
         drawn = rows[rng.permutation(len(rows))]
         first.append(drawn[:here])
         second.append(drawn[here : here + there])
-    return np.concatenate(first), np.concatenate(second)
+    # Their order is drawn too: a RandomState moves on as far as theirs.
+    return rng.permutation(np.concatenate(first)), rng.permutation(np.concatenate(second))
 
 
 def _shares_drawn(counts: np.ndarray, n_drawn: int, rng: Any) -> np.ndarray:

@@ -1,7 +1,7 @@
 """How long it takes to begin. In: nothing. Out: a table and JSON. Caller: a person, or the tests (``--quick``).
 
-Whole processes, from start to end. The first fit ever compiles kernels and keeps them; the later one finds them in the
-cache.
+Whole processes, from start to end, in turn: with an empty cache of kernels, and with what the same work has left there
+once its helper was done (``treewright warmup`` where that is asked for). ``--warmup`` times a full warm-up as well.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -18,59 +19,101 @@ from pathlib import Path
 
 from pairs import machine, written
 
+PENGUINS = Path(__file__).resolve().parents[2] / "examples" / "penguins.csv"
 IRIS = """
 from sklearn.datasets import load_iris
 {library}
 X, y = load_iris(return_X_y=True)
-{estimator}().fit(X, y)
+{estimator}.fit(X, y)
 """
-OURS = IRIS.format(library="import treewright as tw", estimator="tw.DecisionTreeClassifier")
-THEIRS = IRIS.format(library="import sklearn.tree", estimator="sklearn.tree.DecisionTreeClassifier")
-JOBS = {
+FITS = {
+    "tree": ("DecisionTreeClassifier()", "tree.DecisionTreeClassifier()"),
+    "forest of 100": ("RandomForestClassifier(100)", "ensemble.RandomForestClassifier(100)"),
+    "boosting of 100": ("GradientBoostingClassifier(n_estimators=100)", "ensemble.HistGradientBoostingClassifier()"),
+}
+FIT = ["-m", "treewright", "fit", "t.csv", "--target", "species", "--set", "max_depth=3"]
+OURS = {
+    "README's first command": [*FIT, "--out", "first.tw", "--svg", "first.svg", "--force"],
+    "predict 10 rows": ["-m", "treewright", "predict", "kept.tw", "ten.csv"],
+    **{
+        f"iris, {name}": ["-c", IRIS.format(library="import treewright as tw", estimator=f"tw.{ours}")]
+        for name, (ours, _) in FITS.items()
+    },
+}
+OTHERS = {
     "python alone": ["-c", "pass"],
-    "import treewright": ["-c", "import treewright"],
-    "treewright --help": ["-m", "treewright", "--help"],
+    "import numpy, numba, polars": ["-c", "import numpy, numba, polars"],
     "import scikit-learn's tree": ["-c", "import sklearn.tree"],
-    "fit iris, scikit-learn": ["-c", THEIRS],
+    "treewright --help": ["-m", "treewright", "--help"],
+    **{
+        f"iris, {name}, scikit-learn": [
+            "-c",
+            IRIS.format(library="import sklearn.tree, sklearn.ensemble", estimator=f"sklearn.{theirs}"),
+        ]
+        for name, (_, theirs) in FITS.items()
+    },
 }
 
 
-def seconds_of(words: list[str], cache: Path | None = None) -> float:
-    """Wall time of one process."""
-    surroundings = {**os.environ, **({"TREEWRIGHT_CACHE_DIR": str(cache)} if cache else {})}
-    start = time.perf_counter()
-    subprocess.run([sys.executable, *words], check=True, stdout=subprocess.DEVNULL, env=surroundings)
-    return time.perf_counter() - start
+class Bench:
+    """A folder with a table and a model, and caches of kernels beside them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copy(PENGUINS, folder / "t.csv")
+        (folder / "ten.csv").write_text("".join(PENGUINS.read_text().splitlines(keepends=True)[:11]))
+        self.seconds([*FIT, "--out", "kept.tw"], "kept", TREEWRIGHT_COMPILE="first")
+
+    def seconds(self, words: list[str], cache: str, **changes: str) -> float:
+        """Wall time of one process; the helper that may compile beside it ends with it."""
+        place = self.folder / cache
+        told = {name: value for name, value in os.environ.items() if name not in {"CI", "TREEWRIGHT_COMPILE"}}
+        start = time.perf_counter()
+        subprocess.run(
+            [sys.executable, *words], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            cwd=self.folder, env={**told, "TREEWRIGHT_CACHE_DIR": str(place), **changes},
+        )  # fmt: skip
+        took = time.perf_counter() - start
+        subprocess.run(["pkill", "-f", str(place)], check=False)
+        return took
+
+    def first(self, words: list[str]) -> float:
+        """With nothing compiled."""
+        shutil.rmtree(self.folder / "empty", ignore_errors=True)
+        return self.seconds(words, "empty")
 
 
-def measure(n_repeats: int, *, first_ever: bool) -> dict[str, float]:
+def measure(n_repeats: int, *, warms_up: bool) -> dict[str, float]:
     """Median seconds per job; the jobs take turns."""
-    times: dict[str, list[float]] = {job: [] for job in JOBS}
+    times: dict[str, list[float]] = {}
     with tempfile.TemporaryDirectory() as folder:
-        cache = Path(folder) if first_ever else None
-        if first_ever:
-            times["fit iris, first ever (compiles)"] = [seconds_of(["-c", OURS], cache)]
-        else:
-            seconds_of(["-c", OURS])
-        times["fit iris, later process"] = []
+        bench = Bench(Path(folder))
+        if warms_up:
+            times["treewright warmup, empty cache"] = [bench.seconds(["-m", "treewright", "warmup"], "kept")]
+        for job, words in OURS.items():  # what each leaves when all it needs was compiled
+            bench.seconds(words, "kept", TREEWRIGHT_COMPILE="first")
+            times[f"{job}, empty cache"], times[f"{job}, cached"] = [], []
         for _ in range(n_repeats):
-            for job, words in JOBS.items():
-                times[job].append(seconds_of(words))
-            times["fit iris, later process"].append(seconds_of(["-c", OURS], cache))
+            for job, words in OURS.items():
+                times[f"{job}, empty cache"].append(bench.first(words))
+                times[f"{job}, cached"].append(bench.seconds(words, "kept"))
+            for job, words in OTHERS.items():
+                times.setdefault(job, []).append(bench.seconds(words, "kept"))
     return {job: statistics.median(each) for job, each in times.items()}
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="How long Treewright takes to begin.")
-    parser.add_argument("--quick", action="store_true", help="once each, with the cache as it is")
-    parser.add_argument("--repeats", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="once each")
+    parser.add_argument("--warmup", action="store_true", help="time a full warm-up too")
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, help="write JSON there")
     arguments = parser.parse_args()
-    times = measure(1 if arguments.quick else arguments.repeats, first_ever=not arguments.quick)
+    times = measure(1 if arguments.quick else arguments.repeats, warms_up=arguments.warmup)
     print(machine())
     for job, seconds in times.items():
-        print(f"{job:34}{written(seconds, 's')}")
+        print(f"{job:40}{written(seconds, 's')}")
     if arguments.out is not None:
         content = {"machine": machine(), "seconds": times}
         arguments.out.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")

@@ -25,6 +25,9 @@ _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 
 def run_warmup() -> None:
     """Compile the kernels that a fit, a pruning and a prediction of one target need, and say how long it took."""
+    from treewright.core.meanwhile import compile_first
+
+    compile_first()
     start = time.perf_counter()
     numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
     words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}

@@ -4,8 +4,8 @@ Who misses a kernel leaves a request, a small file beside the cache, and starts 
 compiles what it finds there. One for all processes of a user: it holds a lock while it works. It ends by itself when
 nothing was asked for lately, and after ten minutes in any case. A request that nobody served waits for the next one.
 
-``TREEWRIGHT_COMPILE=first`` switches it off, and so does ``CI``, which services that run tests set: their machines are
-thrown away.
+Where every kernel is compiled first (``core.meanwhile``) nobody asks. ``CI``, which services that run tests set,
+switches it off: their machines are thrown away.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from typing import Any
 
 from treewright.core.kernel_cache import checked, is_locked, requests_directory, sealed
 
-__all__ = ["IS_COMPILED_FIRST", "ask_for", "compile_requests"]
+__all__ = ["ask_for", "compile_requests"]
 
-IS_COMPILED_FIRST = os.environ.get("TREEWRIGHT_COMPILE", "") == "first"
 _IS_OFF = bool(os.environ.get("CI"))
 _LONGEST_LIFE = 600.0  # seconds
 _PATIENCE = 3.0  # seconds without a request

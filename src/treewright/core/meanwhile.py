@@ -10,6 +10,7 @@ it can be, and otherwise compiled by another process (``core.background``) while
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -20,14 +21,18 @@ import numpy as np
 from treewright.core import background, threads
 from treewright.core.kernel_cache import KernelCache
 
-__all__ = ["Meanwhile", "silent"]
+__all__ = ["Meanwhile", "compile_first", "silent"]
 
-# Seconds in Python of one kernel, and of all together before the first is loaded: to load one takes 0.02 to 0.05, the
-# first of a process half a second more (Numba makes its types and SciPy's known). The penguins of the README: 2.1 for
-# the whole command where kernels are loaded, 1.7 where all is Python.
-_WORTH_LOADING = 0.1
-_WORTH_THE_FIRST = 0.5
+_compiles_first = os.environ.get("TREEWRIGHT_COMPILE", "") == "first"
+
+# Seconds in Python of one kernel before it is looked for: to load it takes 0.02 to 0.05. The first of a process takes
+# half a second more (Numba makes its types and SciPy's known), so all kernels together must have used up as much. The
+# penguins of the README: 2.1 for the whole command where kernels are loaded, 1.7 where all is Python.
+_WORTH_LOADING = 0.03
+_WORTH_THE_FIRST = 0.4
 _BETWEEN_LOOKS = 0.2
+# Before it is asked for: what is quicker need never be compiled.
+_WORTH_ASKING = 0.1
 # Seconds in Python that a kernel may use up in all, and one call by an estimate that can be five times too low: kernels
 # compile in 1 to 25.
 _WORTH_COMPILING = 10.0
@@ -35,6 +40,12 @@ _LONGEST_CALL = 2.0
 # Per step, until the kernel has been timed: what is likely, and a cautious guess. Of 108 kernels (200 and 2,000 rows,
 # 6 columns) half take 1 microsecond or less for each element of their arguments, growers 1 to 15, medians up to 66.
 _SECONDS_A_STEP = 2e-6, 10e-6
+
+
+def compile_first() -> None:
+    """From now on every kernel of this process is compiled, or loaded, before it runs."""
+    global _compiles_first  # noqa: PLW0603 - a switch of the process, as the variable is
+    _compiles_first = True
 
 
 def silent(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,16 +87,17 @@ class Meanwhile:
 
     def __call__(self, *arguments: Any) -> Callable[..., Any]:
         """The compiled form for these arguments, or the Python body."""
-        if background.IS_COMPILED_FIRST:
+        if _compiles_first:
             return self._compiled(*arguments)
         steps = self.steps_of(*arguments)
         is_timed = self._seconds > _WORTH_LOADING
         likely, most = (steps * (self._seconds / self._steps if is_timed else rate) for rate in _SECONDS_A_STEP)
         if most > _LONGEST_CALL or self._seconds + most > _WORTH_COMPILING:
             return self._compiled(*arguments)
-        if self._seconds + likely > _WORTH_LOADING and time.monotonic() >= self._next_look:
-            is_worth_it = Meanwhile._is_any_loaded or Meanwhile._seconds_of_all + likely > _WORTH_THE_FIRST
-            if self._is_on_disk(*arguments) and is_worth_it:
+        may_load = Meanwhile._is_any_loaded or Meanwhile._seconds_of_all + likely > _WORTH_THE_FIRST
+        worth = _WORTH_LOADING if may_load else _WORTH_ASKING
+        if self._seconds + likely > worth and time.monotonic() >= self._next_look:
+            if self._is_on_disk(*arguments) and may_load:
                 return self._compiled(*arguments)
             self._next_look = time.monotonic() + _BETWEEN_LOOKS
         return lambda *same: self._run(steps, same)

@@ -33,15 +33,15 @@ START = """
             time.sleep(0.2)
         return bool(fill_keys.overloads)
 
-    first = fill()
 """
+FIRST = "\nfirst = fill()\n"
 
 
-def started(script: str, cache: Path, **changes: str) -> subprocess.Popen[str]:
+def started(script: str, cache: Path, before: str = "", **changes: str) -> subprocess.Popen[str]:
     """A script after START in a process of its own, with its own cache, as a user has it."""
     told = {name: value for name, value in os.environ.items() if name not in {"TREEWRIGHT_COMPILE", "CI"}}
     return subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(START) + textwrap.dedent(script)],
+        [sys.executable, "-c", textwrap.dedent(START) + before + FIRST + textwrap.dedent(script)],
         env={**told, "TREEWRIGHT_CACHE_DIR": str(cache), **changes},
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
@@ -72,10 +72,14 @@ def test_a_helper_that_was_killed_is_followed_by_another(tmp_path):
         killed = background._helper[0]
         killed.kill()
         killed.wait()
+        background._SCRIPT = right
         print(is_loaded(), background._helper[0] is not killed)
     """
+    before = (
+        "right, background._SCRIPT = background._SCRIPT, 'import time; time.sleep(100)'"  # it never comes to an end
+    )
 
-    assert printed(started(script, tmp_path)) == ["True", "True"]
+    assert printed(started(script, tmp_path, before)) == ["True", "True"]
 
 
 def test_a_fork_while_the_helper_compiles_lives_on_in_both(tmp_path):
@@ -158,6 +162,34 @@ def test_who_reads_requests_while_another_does_goes_away_at_once(tmp_path):
 
     assert done.returncode == 0
     assert time.monotonic() - start < 60
+
+
+@pytest.mark.parametrize(
+    ("program", "is_python"),
+    [
+        ("/usr/bin/python3.11", True), ("C:\\Python\\python.exe", os.name == "nt"), ("/opt/pypy3", True),
+        ("/opt/app/forecast", False), ("/usr/lib/R/bin/exec/R", False), ("", False), (None, False),
+    ],
+)  # fmt: skip
+def test_only_an_interpreter_is_started(program, is_python):
+    assert background._is_python(program) is is_python
+
+
+def test_a_request_keeps_its_turn(tmp_path):
+    script = """
+        helper = background._helper[0]
+        helper.kill(); helper.wait()
+        from treewright.core.kernel_cache import requests_directory
+        place = requests_directory()
+        background._start_helper = lambda place: None
+        def ask():
+            arguments = np.uint64(7), np.empty(3, np.uint64)
+            background.ask_for(fill_keys.py_func, tuple(map(fill_keys.typeof_pyval, arguments)))
+            return [path.stat().st_mtime_ns for path in place.glob("*.request")]
+        print(len(ask()), ask() == ask())
+    """
+
+    assert printed(started(script, tmp_path)) == ["1", "True"]
 
 
 def test_a_large_call_is_compiled_before_it_runs(tmp_path):

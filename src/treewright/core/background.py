@@ -46,18 +46,25 @@ _SCRIPT = (
 
 def ask_for(function: Callable[..., Any], types: Any) -> None:
     """Leave word that a kernel is wanted for these types of arguments, and see to it that somebody compiles it."""
-    place = None if _IS_OFF or not function.__module__.startswith("treewright.") else requests_directory()
+    is_ours = function.__module__.startswith("treewright.")
+    place = requests_directory() if is_ours and not _IS_OFF and _is_python(sys.executable) else None
     if place is None:
         return
     with suppress(Exception):  # a full disk, no more processes: then it is compiled when it is worth waiting for
         content = pickle.dumps((function.__module__, function.__qualname__, types))
         path = place / f"{hashlib.blake2b(content, digest_size=10).hexdigest()}.request"
-        _write(path, sealed(content))
+        if not path.exists():  # it keeps its turn
+            _write(path, sealed(content))
         if _one_starts.acquire(blocking=False):
             try:
                 _start_helper(place)
             finally:
                 _one_starts.release()
+
+
+def _is_python(path: str | None) -> bool:
+    """Whether a program is a Python interpreter: in a frozen application, or within R, it is that program itself."""
+    return Path(path or "").stem.lower().startswith(("python", "pypy"))
 
 
 def _write(path: Path, content: bytes) -> None:

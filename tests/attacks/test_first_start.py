@@ -61,6 +61,12 @@ def test_a_kernel_answers_before_it_is_compiled_and_is_loaded_when_a_helper_has_
     assert words == ["False", "True", "True"]
 
 
+def test_the_cache_may_be_named_by_a_relative_path(tmp_path):
+    before = f"os.chdir({str(tmp_path)!r})"
+
+    assert printed(started("print(is_loaded())", Path("cache"), before)) == ["True"]
+
+
 def test_two_processes_begin_with_nothing_and_one_helper_serves_both(tmp_path):
     both = [started("print(is_loaded())", tmp_path) for _ in range(2)]
 

@@ -62,7 +62,8 @@ def lines_of(script, *words, timeout=250, **changes):
     return done.stdout.split()
 
 
-def test_the_main_thread_never_takes_the_lock_of_the_compiler():
+@pytest.mark.parametrize("what_is_compiled", ["first", "what is slow"])
+def test_the_main_thread_never_takes_the_lock_of_the_compiler(what_is_compiled):
     main_takes, others_take = lines_of(
         """
         def acquire(lock):
@@ -75,6 +76,8 @@ def test_the_main_thread_never_takes_the_lock_of_the_compiler():
         print(main in takers, bool(takers - {main}))
         """,
         "alone",
+        TREEWRIGHT_COMPILE=what_is_compiled,
+        CI="1",
     )
 
     assert main_takes == "False"

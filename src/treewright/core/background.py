@@ -82,11 +82,12 @@ def _start_helper(place: Path) -> None:
         if not nobody_works:
             return
     path = [str(Path(folder).absolute()) for folder in sys.path]
+    place = place.absolute()
     _helper[:] = [
         subprocess.Popen(  # noqa: S603 - our own interpreter, our own words
             [sys.executable, "-c", _SCRIPT, json.dumps(path), str(place)],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=place,
-            env={**os.environ, "TREEWRIGHT_COMPILE": "first"},
+            env={**os.environ, "TREEWRIGHT_COMPILE": "first", "TREEWRIGHT_CACHE_DIR": str(place.parent)},
             start_new_session=True,  # Ctrl-C is not meant for it
             creationflags=getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)
             | getattr(subprocess, "CREATE_NO_WINDOW", 0),

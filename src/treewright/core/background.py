@@ -25,7 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from treewright.core.kernel_cache import checked, is_locked, requests_directory, sealed
+from treewright.core.kernel_cache import is_locked, requests_directory, sealed, unpickled
 
 __all__ = ["ask_for", "compile_requests"]
 
@@ -139,9 +139,8 @@ def _serve_one(place: Path) -> bool:
     if not waiting:
         return False
     with suppress(Exception):  # a damaged request, a kernel that does not compile: its caller will hear of it
-        content = checked(waiting[0])
+        module, name, types = unpickled(waiting[0])
         waiting[0].unlink(missing_ok=True)
-        module, name, types = pickle.loads(content)  # noqa: S301 - a private folder, checked
         getattr(import_module(module), name).compile(types)
     waiting[0].unlink(missing_ok=True)
     return True

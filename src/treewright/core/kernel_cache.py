@@ -32,7 +32,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "KernelCache", "cache_directory", "checked", "is_locked", "requests_directory", "sealed",
+    "KernelCache", "cache_directory", "is_locked", "requests_directory", "sealed", "unpickled",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -155,7 +155,7 @@ class _CheckedFiles(caching.IndexDataCacheFile):
 
     def _load_index(self) -> dict[Any, str]:
         try:
-            stamp, overloads = pickle.loads(checked(Path(self._index_path)))  # noqa: S301 - a private folder, checked
+            stamp, overloads = unpickled(Path(self._index_path))
         except FileNotFoundError:
             return {}
         return overloads if stamp == self._source_stamp else {}
@@ -164,7 +164,7 @@ class _CheckedFiles(caching.IndexDataCacheFile):
         self._save_checked(self._index_path, self._dump((self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
-        return pickle.loads(checked(Path(self._data_path(name))))  # noqa: S301 - a private folder, checked
+        return unpickled(Path(self._data_path(name)))
 
     def _save_data(self, name: str, data: Any) -> None:
         self._save_checked(self._data_path(name), self._dump(data))
@@ -179,8 +179,8 @@ def sealed(content: bytes) -> bytes:
     return hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() + content
 
 
-def checked(path: Path) -> bytes:
-    """What stands behind the digest at the start of a file.
+def unpickled(path: Path) -> Any:
+    """What a file of a private folder holds, read as code only if the digest at its start is that of the rest.
 
     Raises
     ------
@@ -191,7 +191,7 @@ def checked(path: Path) -> bytes:
     digest, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
     if hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() != digest:
         raise ValueError(f"{path} is damaged")
-    return content
+    return pickle.loads(content)  # noqa: S301 - a private folder, checked
 
 
 class _Turn:

@@ -385,7 +385,7 @@ def kernels_by_use() -> dict[str, list[str]]:
         for kernel in vars(module).values() if name.startswith("treewright.") else ():
             asked = getattr(kernel, "_compile_for_args", None)
             if isinstance(asked, Meanwhile) and kernel.__module__ == name:
-                use = "compiled" if kernel.overloads else "python" if asked.has_run else "unused"
+                use = "compiled" if kernel.overloads else "python" if asked._steps > 0 else "unused"
                 used[use].append(f"{name}.{kernel.__name__}")
     return used
 

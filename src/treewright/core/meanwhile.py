@@ -80,11 +80,6 @@ class Meanwhile:
         self._next_look = 0.0
         self.steps_of: Callable[..., float] = _elements
 
-    @property
-    def has_run(self) -> bool:
-        """Whether the Python body has answered a call."""
-        return self._steps > 0
-
     def __call__(self, *arguments: Any) -> Callable[..., Any]:
         """The compiled form for these arguments, or the Python body."""
         if _compiles_first:

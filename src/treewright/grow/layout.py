@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from treewright.core.structs import struct
 from treewright.data.memory import check_fits
 from treewright.grow.objective import CountStats, MedianStats, Objective
 
@@ -25,6 +26,7 @@ NOT_FEW = -2.0  # no gain: the short cut for short segments does not apply
 BLOCK = 2048  # rows whose prefix sums and gains are held at a time: 64 KB of scratch, between L1 and L2
 
 
+@struct
 class Columns(NamedTuple):
     """The encoded table as the grower sees it.
 
@@ -41,19 +43,7 @@ class Columns(NamedTuple):
     monotone: np.ndarray
 
 
-class NumericColumns(NamedTuple):
-    """``Columns`` of a table without nominal columns.
-
-    A type of its own, so that no subset search is compiled for it.
-    """
-
-    order: np.ndarray
-    codes: np.ndarray
-    code_row: np.ndarray
-    n_levels: np.ndarray
-    monotone: np.ndarray
-
-
+@struct
 class Nodes(NamedTuple):
     """What is known of each node while the tree grows; position ``i`` of each array belongs to node ``i``.
 
@@ -88,6 +78,7 @@ class Nodes(NamedTuple):
     is_open: np.ndarray
 
 
+@struct
 class Limits(NamedTuple):
     """Where growth stops. Weights are fixed-point (``statistics.fixed_weights``)."""
 
@@ -100,6 +91,7 @@ class Limits(NamedTuple):
     is_monotone: bool
 
 
+@struct
 class Work(NamedTuple):
     """Scratch memory of one thread."""
 
@@ -141,7 +133,7 @@ _TYPES: dict[str, Any] = {
 }
 
 
-def make_nodes(capacity: int, columns: Columns | NumericColumns, objective: Objective, limits: Limits) -> Nodes:
+def make_nodes(capacity: int, columns: Columns, objective: Objective, limits: Limits) -> Nodes:
     """Room for ``capacity`` nodes, nothing in it.
 
     A full tree has up to two nodes a row, so what a fit does not use (bounds, random numbers, ...) has length 0.
@@ -189,7 +181,7 @@ def with_room(arrays: list[np.ndarray], needed: int) -> Nodes:
     return Nodes(*arrays)
 
 
-def make_work(n: int, columns: Columns | NumericColumns, objective: Objective) -> Work:
+def make_work(n: int, columns: Columns, objective: Objective) -> Work:
     """Scratch memory for one thread."""
     has_nominal = len(columns.codes) > 0
     levels = int(columns.n_levels.max(initial=0)) + 1 if has_nominal else 0

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from treewright.core.structs import struct
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ _LARGEST = float(np.finfo(np.float64).max)
 _MAX_WHOLE = 2**31  # whole-number weights beyond are treated as any other
 
 
+@struct
 class MeanStats(NamedTuple):
     """Sums that a mean is made of.
 
@@ -39,6 +41,7 @@ class MeanStats(NamedTuple):
     table_scale: float
 
 
+@struct
 class CountStats(NamedTuple):
     """Class counts: any number of classes and outputs."""
 
@@ -50,6 +53,7 @@ class CountStats(NamedTuple):
     criterion: int
 
 
+@struct
 class PoissonStats(NamedTuple):
     """Sums of a target that is never negative, for the half Poisson deviance."""
 
@@ -59,6 +63,7 @@ class PoissonStats(NamedTuple):
     unit: float  # target units of a quotient of sums and weights
 
 
+@struct
 class MedianStats(NamedTuple):
     """Targets whose medians are wanted: absolute error."""
 

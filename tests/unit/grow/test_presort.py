@@ -8,7 +8,7 @@ import pytest
 from treewright.data.schema import Column, Schema
 from treewright.grow.exact import presort as module
 from treewright.grow.exact.presort import presort
-from treewright.grow.layout import MISSING, NEW, ROW, Columns, NumericColumns
+from treewright.grow.layout import MISSING, NEW, ROW, Columns
 from treewright.grow.settings import GrowSettings
 
 SETTINGS = GrowSettings("gini")
@@ -72,10 +72,6 @@ def test_nominal_columns_keep_their_codes_and_numeric_ones_do_not() -> None:
     np.testing.assert_array_equal(columns.codes, [[2, -1]])
     np.testing.assert_array_equal(columns.code_row, [-1, 0, -1])
     np.testing.assert_array_equal(columns.n_levels, [0, 3, 0])
-
-
-def test_a_table_of_numbers_has_a_type_of_its_own() -> None:
-    assert isinstance(presort(np.zeros((2, 1)), numeric(1), NO_TARGETS, SETTINGS), NumericColumns)
 
 
 def test_targets_are_sorted_behind_the_columns() -> None:

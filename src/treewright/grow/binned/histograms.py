@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.bits import prefetch, trailing_zeros
-from treewright.core.jit import inlined_kernel, inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import FREE, MANY_ROWS, SLOT_ROWS
 from treewright.grow.criteria.counts import gain_of_sides, is_ordered, term, term_scale
@@ -157,7 +157,7 @@ add = by_family(
 )
 
 
-@inlined_kernel
+@inner_kernel
 def fill(stats, codes, rows, chosen, n_bins, histograms, touched):
     """Sums by bin of some columns.
 

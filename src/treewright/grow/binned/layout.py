@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.core.structs import struct
+
 N_WAITING, N_NODES, N_SETS, CELLS, FREE = range(5)  # places in ``Growth.state``
 CONSTANT = -3.0  # no gain: all rows have one bin
 FEW_ROWS = 32  # up to so many rows are sorted by insertion
@@ -20,6 +22,7 @@ SLOT_ROWS = 1024  # from so many rows on, a histogram is kept for the children
 WINDOW_ROWS = 4096  # subtrees of so few rows are grown on a copy of their rows: 128 KB where a row has 32 bytes
 
 
+@struct
 class BinTable(NamedTuple):
     """What kernels know of the columns.
 
@@ -40,6 +43,7 @@ class BinTable(NamedTuple):
     has_missing: np.ndarray
 
 
+@struct
 class Growth(NamedTuple):
     """What grows beside the nodes.
 
@@ -66,6 +70,7 @@ class Growth(NamedTuple):
     state: np.ndarray
 
 
+@struct
 class Desk(NamedTuple):
     """Scratch memory of one thread, beside ``grow.layout.Work``.
 
@@ -97,6 +102,7 @@ class Desk(NamedTuple):
     present: np.ndarray
 
 
+@struct
 class Rules(NamedTuple):
     """How a node chooses, beside ``grow.layout.Limits``.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from treewright.core.bits import prefetch, trailing_zeros
-from treewright.core.jit import inlined_kernel, inner_kernel
+from treewright.core.jit import inner_kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import CONSTANT
@@ -154,7 +154,7 @@ below = by_family(
 )
 
 
-@inlined_kernel
+@inner_kernel
 def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
     """The gain of a random cut in each of some columns into ``desk.gains``, the cut into ``desk.cuts``.
 

@@ -16,7 +16,7 @@ from treewright.grow.binned.histograms import histogram_width
 from treewright.grow.binned.layout import MOST_TRACKED, SLOT_ROWS, WINDOW_ROWS, BinTable, Desk, Growth, Rules
 from treewright.grow.binned.steps import make_window
 from treewright.grow.exact.grower import limits_of
-from treewright.grow.layout import Columns, Limits, Nodes, NumericColumns, Work, make_nodes, make_work
+from treewright.grow.layout import Columns, Limits, Nodes, Work, make_nodes, make_work
 from treewright.grow.objective import Objective
 from treewright.grow.settings import BinnedSettings
 
@@ -37,7 +37,7 @@ class Plan:
     objective : Objective
     settings : BinnedSettings
     table : BinTable
-    columns : Columns or NumericColumns
+    columns : Columns
         What the exact grower's kernels ask of columns.
     limits : Limits
     rules : Rules
@@ -49,7 +49,7 @@ class Plan:
     objective: Objective
     settings: BinnedSettings
     table: BinTable
-    columns: Columns | NumericColumns
+    columns: Columns
     limits: Limits
     rules: Rules
     width: int
@@ -178,13 +178,12 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
     )
 
 
-def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns | NumericColumns:
+def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns:
     """What the exact grower's kernels ask of columns; their order is made node by node."""
     p = len(schema)
     nominal = bins.is_nominal.astype(bool)
     code_row = np.where(nominal, np.cumsum(nominal) - 1, -1).astype(np.int32)
-    made = Columns if nominal.any() else NumericColumns
-    return made(
+    return Columns(
         order=np.empty((0, 0), np.int32),
         codes=np.empty((int(nominal.sum()), 0), np.int32),
         code_row=code_row,

@@ -23,9 +23,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba.extending import overload
 
-from treewright.core.jit import inlined_kernel, inner_kernel, kernel
+from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.few_rows import cut_few, has_one_value, sort_bins, sort_items
@@ -35,29 +34,8 @@ from treewright.grow.binned.random_cuts import cut_columns, mark_random, two_run
 from treewright.grow.criteria.families import by_family, few_gain, scan_cuts
 from treewright.grow.exact.steps import bound_children, open_node
 from treewright.grow.exact.subsets import SIDE, START, search_levels
-from treewright.grow.layout import MISSING, NOT_FEW, ROW, Columns
+from treewright.grow.layout import MISSING, NOT_FEW, ROW
 from treewright.grow.objective import CountStats, MeanStats, PoissonStats
-
-
-def levels_of_numeric(stats, node, nodes, columns, items, n_present, limits, target, work):
-    """``levels`` for a table without nominal columns."""
-    return -1.0, 0, 0
-
-
-def levels_of_any(stats, node, nodes, columns, items, n_present, limits, target, work):
-    """``levels`` for a table with nominal columns."""
-    return search_levels(stats, node, nodes, items, n_present, limits, target, work)
-
-
-def levels(stats, node, nodes, columns, items, n_present, limits, target, work):
-    """``subsets.search_levels``, compiled only for tables with nominal columns."""
-    search = levels_of_any if isinstance(columns, Columns) else levels_of_numeric
-    return search(stats, node, nodes, columns, items, n_present, limits, target, work)
-
-
-@overload(levels)
-def _levels(stats, node, nodes, columns, items, n_present, limits, target, work):
-    return levels_of_any if columns.instance_class is Columns else levels_of_numeric
 
 
 @inner_kernel
@@ -116,7 +94,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
     n_present = sort_items(codes, column, n_bins, rows, desk.items, desk.spare, desk.counts)
     items = desk.items[:m]
     if is_nominal:
-        gain, n_groups, missing_left = levels(stats, node, nodes, columns, items, n_present, limits, target, work)
+        gain, n_groups, missing_left = search_levels(stats, node, nodes, items, n_present, limits, target, work)
         if target >= 0.0:
             for b in range(255):
                 sides[b] = 2
@@ -230,7 +208,7 @@ def cut_few_rows(stats, codes, rows, node, nodes, column, k, limits, work, desk)
     return gain
 
 
-@inlined_kernel
+@inner_kernel
 def scan_histograms(
     stats, codes, rows, node, nodes, n_varying, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
@@ -261,7 +239,7 @@ def scan_histograms(
             clear_touched(desk.histograms[room], desk.touched[room], desk.histograms.shape[1] // 256)
 
 
-@inlined_kernel
+@inner_kernel
 def scan_varying(
     stats, codes, rows, node, nodes, n_varying, constant, histograms, is_kept, bins, columns, limits, rules, work, desk
 ):
@@ -302,7 +280,7 @@ def scan_varying(
             constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
 
 
-@inlined_kernel
+@inner_kernel
 def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk):
     """Find a node's best column (``nodes.feature``, ``nodes.gain``); none leaves ``feature`` -1.
 
@@ -421,7 +399,7 @@ def mark_absent(codes, column, rows, sides):
         sides[b] = min(sides[b], 2)
 
 
-@inlined_kernel
+@inner_kernel
 def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, work, desk):
     """Carry out the chosen column's split: two children at the end of the nodes. ``codes`` uint8[n, stride]."""
     column = np.int64(nodes.feature[node])

@@ -11,11 +11,12 @@ of compile time each).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
-from numba.core import types
 from numba.extending import overload
 
+from treewright.core.jit import AS_PART
+from treewright.core.structs import Struct
 from treewright.grow.criteria import counts, means, medians, poisson
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
@@ -44,10 +45,10 @@ def by_family(kernels: Mapping[type, Any], doc: str, **options: Any) -> Callable
         return kernels[type(stats)](stats, *arguments)
 
     def while_compiling(stats: Any, *_arguments: Any) -> Any:
-        return kernels[stats.instance_class] if isinstance(stats, types.BaseNamedTuple) else None  # type: ignore[attr-defined]
+        return kernels[stats.instance_class] if isinstance(stats, Struct) else None
 
     of_family.__doc__ = doc
-    overload(of_family, strict=False, **options)(while_compiling)
+    overload(of_family, strict=False, jit_options=cast("Any", AS_PART), **options)(while_compiling)
     return of_family
 
 

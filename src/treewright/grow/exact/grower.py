@@ -16,7 +16,7 @@ from treewright.exceptions import TooLargeError
 from treewright.grow.exact.presort import presort
 from treewright.grow.exact.steps import advance_some, choose_some, draw_columns, grow_levels, split_some
 from treewright.grow.frontier import BestFirst
-from treewright.grow.layout import MAX_ROWS, Columns, Limits, NumericColumns, make_nodes, make_work, with_room
+from treewright.grow.layout import MAX_ROWS, Columns, Limits, make_nodes, make_work, with_room
 from treewright.grow.objective import Objective
 from treewright.grow.settings import GrowSettings
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
@@ -36,7 +36,7 @@ def grow(
     schema: Schema,
     objective: Objective,
     settings: GrowSettings,
-    columns: Columns | NumericColumns | None = None,
+    columns: Columns | None = None,
 ) -> Tree:
     """Grow a tree on every candidate split.
 
@@ -49,7 +49,7 @@ def grow(
     objective : Objective
         Target, weights and criterion as integer statistics.
     settings : GrowSettings
-    columns : Columns or NumericColumns, optional
+    columns : Columns, optional
         What ``presort`` makes of this matrix, these targets and settings; growing puts them in another order.
 
     Returns
@@ -93,9 +93,7 @@ def limits_of(objective: Objective, settings: GrowSettings, p: int) -> Limits:
 class _Growth:
     """The arrays of a tree while it grows, and the two steps that change them."""
 
-    def __init__(
-        self, columns: Columns | NumericColumns, objective: Objective, limits: Limits, settings: GrowSettings
-    ) -> None:
+    def __init__(self, columns: Columns, objective: Objective, limits: Limits, settings: GrowSettings) -> None:
         self.columns, self.objective, self.limits = columns, objective, limits
         self.p = len(columns.code_row)
         n = columns.order.shape[1]

@@ -11,7 +11,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.schema import Schema
-from treewright.grow.layout import MISSING, NEW, Columns, NumericColumns
+from treewright.grow.layout import MISSING, NEW, Columns
 from treewright.grow.settings import GrowSettings
 
 _DIGITS = 6
@@ -101,9 +101,7 @@ def sort_column(column, items, keys, other_keys, rows, other_rows, counts):
     return n_missing
 
 
-def presort(
-    matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: GrowSettings
-) -> Columns | NumericColumns:
+def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: GrowSettings) -> Columns:
     """Sort every column of the table, and targets whose medians are wanted.
 
     Parameters
@@ -115,7 +113,7 @@ def presort(
 
     Returns
     -------
-    Columns or NumericColumns
+    Columns
     """
     n, p = matrix.shape
     is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
@@ -133,8 +131,7 @@ def presort(
         progress.report(task / (p + len(targets)), "sorting columns")
 
     threads.run_each(sort_one, p + len(targets), n_threads)
-    kind = Columns if len(codes) else NumericColumns
-    return kind(
+    return Columns(
         order=order,
         codes=codes,
         code_row=code_row,

@@ -19,13 +19,12 @@ found by a second scan of the one column that is chosen.
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import overload
 
 from treewright.core.jit import allocating_kernel, inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.grow.criteria.families import few_gain, place_rows, prediction_of, scan_cuts, summarise
 from treewright.grow.exact.subsets import SIDE, START, STOP, search_levels
-from treewright.grow.layout import MISSING, NEW, NOT_FEW, ROW, Columns
+from treewright.grow.layout import MISSING, NEW, NOT_FEW, ROW
 
 
 @inner_kernel
@@ -80,22 +79,9 @@ def count_present(items):
     return n
 
 
-def search_numeric(stats, column, node, nodes, columns, items, n_present, limits, target, work):
-    """``search_column`` for a table without nominal columns."""
-    direction = np.int64(columns.monotone[column])
-    return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
-
-
-def search_any(stats, column, node, nodes, columns, items, n_present, limits, target, work):
-    """``search_column`` for a table with nominal columns."""
-    if columns.code_row[column] >= 0:
-        return search_levels(stats, node, nodes, items, n_present, limits, target, work)
-    direction = np.int64(columns.monotone[column])
-    return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
-
-
+@inner_kernel
 def search_column(stats, column, node, nodes, columns, items, n_present, limits, target, work):
-    """The best split of a node by a column; the search of subsets is compiled only for tables that need it.
+    """The best split of a node by a column.
 
     Parameters
     ----------
@@ -113,13 +99,10 @@ def search_column(stats, column, node, nodes, columns, items, n_present, limits,
     missing_left : int
         With a target: 1 where missing rows go left.
     """
-    search = search_any if isinstance(columns, Columns) else search_numeric
-    return search(stats, column, node, nodes, columns, items, n_present, limits, target, work)
-
-
-@overload(search_column)
-def _search_column(stats, column, node, nodes, columns, items, n_present, limits, target, work):
-    return search_any if columns.instance_class is Columns else search_numeric
+    if columns.code_row[column] >= 0:
+        return search_levels(stats, node, nodes, items, n_present, limits, target, work)
+    direction = np.int64(columns.monotone[column])
+    return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
 
 
 @inner_kernel

@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.core.structs import struct
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
@@ -34,6 +35,7 @@ _SLOT_BYTES = 256 * 2**20  # of histograms; nodes beyond have none, and their ch
 _UNBOUNDED = 2**31 - 1
 
 
+@struct
 class Table(NamedTuple):
     """What kernels know of the columns.
 
@@ -55,6 +57,7 @@ class Table(NamedTuple):
     columns: np.ndarray
 
 
+@struct
 class Rows(NamedTuple):
     """The rows of one tree.
 
@@ -70,6 +73,7 @@ class Rows(NamedTuple):
     order: np.ndarray
 
 
+@struct
 class Limits(NamedTuple):
     """What a split may be, in the units of the words.
 
@@ -100,6 +104,7 @@ class Limits(NamedTuple):
     symmetric: int
 
 
+@struct
 class Nodes(NamedTuple):
     """The nodes of one tree, siblings side by side, parents before children.
 
@@ -131,6 +136,7 @@ class Nodes(NamedTuple):
     seen: np.ndarray
 
 
+@struct
 class Growth(NamedTuple):
     """What grows beside the nodes.
 
@@ -144,6 +150,7 @@ class Growth(NamedTuple):
     state: np.ndarray
 
 
+@struct
 class Desk(NamedTuple):
     """Scratch memory of one thread.
 

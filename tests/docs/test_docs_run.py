@@ -14,12 +14,11 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import ready_process
 
 import treewright
 
@@ -30,53 +29,20 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"\n*^```text\n(.*?)^```\n", flags=re.MULTILINE | re.DOTALL)
 EXIT_CODE = re.compile(r"# exit code (\d+)$")
 MARK = "--- the end of block {} ---"
-# A command runs in a copy of a process that has imported everything, which is most of a command's time, and has done
-# nothing else: in a copy of the page's own process the threads of polars would be missing, and its next table waits for
-# them for ever. Arguments, streams, exit code and rules for warnings are a process's own.
+# What a page's program begins with: a command runs in a copy of a process that has only imported. In a copy of the
+# page's own process the threads of polars would be missing, and its next table waits for them for ever.
 RUN_COMMAND = """\
-import importlib
-import multiprocessing
 import os
 import sys
-import warnings
-from pathlib import Path
 
-import treewright
-
-for name in treewright.__all__:
-    getattr(treewright, name)
-for verb in ("compare", "evaluate", "fit", "predict", "prune", "report", "show"):
-    importlib.import_module(f"treewright.cli.{verb}")
-
-OWN_RULES = [("default", DeprecationWarning, "__main__"), *[("ignore", each, "") for each in (
-    DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)]]
-HAS_COPIES = "forkserver" in multiprocessing.get_all_start_methods()
-PROCESSES = multiprocessing.get_context("forkserver" if HAS_COPIES else "spawn")
-PROCESSES.set_forkserver_preload([__name__])
-PRINTED = Path("printed by a command")
+import ready_process
 
 
 def run_command(words, code):
     sys.stdout.flush()
-    process = PROCESSES.Process(target=command, args=(words, code != 0))
-    process.start()
-    process.join()
-    printed = PRINTED.read_text(encoding="utf-8")
-    PRINTED.unlink()
-    print(printed, end="")
-    assert process.exitcode == code, (words, process.exitcode, printed)
-
-
-def command(words, is_merged):
-    file = os.open(PRINTED, os.O_WRONLY | os.O_CREAT)
-    os.dup2(file, 1)
-    if is_merged:
-        os.dup2(file, 2)
-    warnings.resetwarnings()
-    for action, category, module in reversed(OWN_RULES):
-        warnings.filterwarnings(action, category=category, module=module)
-    sys.argv = list(words)
-    importlib.import_module(f"{words[0]}.__main__").main()
+    done = ready_process.run(words[0], words[1:], os.getcwd(), os.environ)
+    print(done.stdout + (done.stderr if code else ""), end="")
+    assert done.returncode == code, (words, done.returncode, done.stderr)
 """
 
 
@@ -132,23 +98,15 @@ def printed_by(text, folder):
     (folder / "run_command.py").write_text(RUN_COMMAND, encoding="utf-8")
     program = folder / "page.py"
     program.write_text(program_of(text), encoding="utf-8")
+    here = [str(folder), str(Path(treewright.__file__).parents[1]), str(ROOT / "tests" / "common")]
     surroundings = {
         **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(folder), str(Path(treewright.__file__).parents[1])]),
+        "PYTHONPATH": os.pathsep.join(here),
         "PYTHONUTF8": "1",
         "COLUMNS": "100",
         "NO_COLOR": "1",
     }
-    done = subprocess.run(
-        # Not as the main program, which multiprocessing would run again wherever a command starts.
-        [sys.executable, "-W", "error", "-c", "import page"],
-        cwd=folder,
-        env=surroundings,
-        capture_output=True,
-        encoding="utf-8",
-        timeout=500,
-        check=False,
-    )
+    done = ready_process.run("page", [], folder, surroundings, strict=True, timeout=500)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     printed = []
     rest = done.stdout

@@ -261,10 +261,7 @@ def test_a_model_of_sparse_rows_matches_no_table(command, penguins, tmp_path):
 def test_warmup_compiles_every_search_of_neighbours():
     from treewright.cli.warmup import _warm_up_neighbors
 
-    numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
-    words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
-
-    _warm_up_neighbors(numbers, words)
+    _warm_up_neighbors()
 
 
 @pytest.mark.parametrize(

@@ -664,7 +664,7 @@ def parameters(
 
 @app.command()
 def warmup() -> None:
-    """Compile the kernels for one target (several minutes), so that the first real work starts at full speed."""
+    """Compile the kernels for one target (some minutes), so that the first real work starts at full speed."""
     with refusals():
         from treewright.cli.warmup import run_warmup
 

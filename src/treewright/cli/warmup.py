@@ -7,13 +7,17 @@ rare, and each takes as long as what is compiled here for one kind.
 
 from __future__ import annotations
 
+import multiprocessing
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
 import numpy as np
 
 from treewright.cli.terminal import note, say
+from treewright.core.meanwhile import compile_first
+from treewright.core.threads import available_processors
 
 __all__ = ["run_warmup"]
 
@@ -23,48 +27,102 @@ _NUMBERS = [1.0, 2.0, 4.0, 8.0, 16.0, 5.0]
 _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 
 
-def run_warmup() -> None:
-    """Compile the kernels that a fit, a pruning and a prediction of one target need, and say how long it took."""
-    from treewright.core.meanwhile import compile_first
+# Two tables of six rows: numbers, and names beside numbers, both with missing cells.
+_NUMERIC = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
+_MIXED: dict[str, Any] = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
+_TABLES: tuple[Any, ...] = (_NUMERIC, _MIXED)
 
-    compile_first()
+
+def run_warmup() -> None:
+    """Compile the kernels that a fit, a pruning and a prediction of one target need, and say how long it took.
+
+    The groups are compiled side by side where there are processors; each shares what its kernels have in common.
+    """
     start = time.perf_counter()
-    numbers = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
-    words = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
-    note("1 of 3: single trees and AdaBoost of them ...")
-    for table in (numbers, words):
-        _warm_up_trees(table)
-        _warm_up_adaboost(table)
-    _warm_up_others(numbers, words)
-    _warm_up_neighbors(numbers, words)
-    note("2 of 3: forests and boosting on columns of numbers ...")
-    _warm_up_forests(numbers)
-    _warm_up_boosting(numbers)
-    note("3 of 3: forests and boosting on columns of names ...")
-    _warm_up_forests(words)
-    _warm_up_boosting(words)
+    n_processes = min(available_processors(), len(_GROUPS))
+    note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time ...")
+    if n_processes == 1:
+        for number, group in enumerate(_GROUPS):
+            _warm_up(group)
+            note(f"{number + 1} of {len(_GROUPS)}: {group}")
+    else:
+        with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn")) as processes:
+            try:
+                running = {processes.submit(_warm_up, group): group for group in _GROUPS}
+                for number, done in enumerate(as_completed(running)):
+                    done.result()
+                    note(f"{number + 1} of {len(_GROUPS)}: {running[done]}")
+            except BaseException:
+                for process in multiprocessing.active_children():
+                    process.terminate()
+                raise
     took = time.perf_counter() - start
     say(f"kernels are compiled and kept, for trees, AdaBoost, forests and boosting of one target; it took {took:.1f} s")
 
 
-def _warm_up_trees(table: Any) -> None:
-    """CART under every criterion."""
+def _warm_up(group: str) -> None:
+    compile_first()
+    _GROUPS[group]()
+
+
+def _warm_up_classes() -> None:
+    """Classification trees under every criterion, alone and together."""
     import treewright
-    from treewright.grow.settings import REGRESSION_CRITERIA
     from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
-    for weights in (None, _WEIGHTS):
-        for criterion in CLASSIFICATION_CRITERIA:
+    for table in _TABLES:
+        for weights in (None, _WEIGHTS):
+            for criterion in CLASSIFICATION_CRITERIA:
+                for labels in (_TWO, _THREE):
+                    classifier = treewright.DecisionTreeClassifier(criterion=criterion)
+                    classifier.fit(table, labels, sample_weight=weights).predict(table)
+        for splitter in ("best", "hist"):
+            stump = treewright.DecisionTreeClassifier(max_depth=1, splitter=splitter)
             for labels in (_TWO, _THREE):
-                classifier = treewright.DecisionTreeClassifier(criterion=criterion)
-                classifier.fit(table, labels, sample_weight=weights).predict(table)
-        for criterion in REGRESSION_CRITERIA:
-            regressor = treewright.DecisionTreeRegressor(criterion=criterion)
-            regressor.fit(table, _NUMBERS, sample_weight=weights).predict(table)
+                treewright.AdaBoostClassifier(stump, n_estimators=3).fit(table, labels).predict(table)
+        forests = [treewright.RandomForestClassifier(**_FEW, criterion=each) for each in CLASSIFICATION_CRITERIA]
+        _warm_up_forests(table, _THREE, [*forests, treewright.ExtraTreesClassifier(2)])
+        # Two classes on all rows have sums of another type than drawn rows, which weigh.
+        _warm_up_forests(table, _TWO, [forests[0], treewright.ExtraTreesClassifier(2)])
+    treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(_NUMERIC, _TWO)
 
 
-def _warm_up_others(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
-    """The other algorithms, the other ways of missing cells, and pruning."""
+def _warm_up_numbers() -> None:
+    """Regression trees under every criterion, alone and together."""
+    import treewright
+    from treewright.grow.settings import REGRESSION_CRITERIA
+
+    for table in _TABLES:
+        for weights in (None, _WEIGHTS):
+            for criterion in REGRESSION_CRITERIA:
+                regressor = treewright.DecisionTreeRegressor(criterion=criterion)
+                regressor.fit(table, _NUMBERS, sample_weight=weights).predict(table)
+        for splitter in ("best", "hist"):
+            small = treewright.DecisionTreeRegressor(max_depth=3, splitter=splitter)
+            treewright.AdaBoostRegressor(small, n_estimators=3).fit(table, _NUMBERS).predict(table)
+        forests = [treewright.RandomForestRegressor(**_FEW, criterion=each) for each in REGRESSION_CRITERIA]
+        _warm_up_forests(table, _NUMBERS, [*forests, treewright.ExtraTreesRegressor(2)])
+    treewright.IsolationForest(n_estimators=2).fit(_NUMERIC).predict(_NUMERIC)
+    treewright.IsolationForest(n_estimators=2).fit(_MIXED).predict(_MIXED)
+
+
+_FEW: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
+
+
+def _warm_up_forests(table: Any, target: list[Any], forests: list[Any]) -> None:
+    """What forests of one kind of target need; one tree on bins comes with them."""
+    for forest in forests:
+        for weights in (None, _WEIGHTS):
+            forest.fit(table, target, sample_weight=weights).predict(table)
+    # Every row is left out by some tree, so that nothing is warned of; few leaves are grown best-first.
+    first = forests[0].set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3)
+    first.fit(table, target).apply(table)
+    for kind in ("debiased", "permutation"):
+        first.importances(kind)
+
+
+def _warm_up_others() -> None:
+    """The other algorithms and the other ways of missing cells."""
     import treewright
 
     for estimator in (
@@ -76,11 +134,10 @@ def _warm_up_others(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
         treewright.DecisionTreeRegressor(missing="surrogate", criterion="absolute_error"),
     ):
         is_regressor = type(estimator).__name__.endswith("Regressor")
-        estimator.fit(words, _NUMBERS if is_regressor else _TWO).predict(words)
-    treewright.DecisionTreeClassifier(ccp_alpha=0.1).fit(numbers, _TWO)
+        estimator.fit(_MIXED, _NUMBERS if is_regressor else _TWO).predict(_MIXED)
 
 
-def _warm_up_neighbors(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
+def _warm_up_neighbors() -> None:
     """Every search of nearest neighbours, by every formula of distance."""
     from scipy.sparse import csr_matrix
 
@@ -89,9 +146,9 @@ def _warm_up_neighbors(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
     from treewright.neighbors.mixed_columns import RULES
     from treewright.neighbors.sparse import KINDS
 
-    whole = np.nan_to_num(numbers)
+    whole = np.nan_to_num(_NUMERIC)
     for metric in METRICS:
-        table = words if metric in RULES else whole
+        table = _MIXED if metric in RULES else whole
         classifier = treewright.KNeighborsClassifier(2, metric=metric, p=3, weights="distance")
         classifier.fit(table, _TWO).radius_neighbors(table, 1.0)
         classifier.predict(table)
@@ -106,46 +163,13 @@ def _warm_up_neighbors(numbers: np.ndarray, words: Mapping[str, Any]) -> None:
         classifier.predict(csr_matrix(whole))
 
 
-def _warm_up_adaboost(table: Any) -> None:
-    """AdaBoost of trees grown exactly and on bins."""
-    import treewright
-
-    for splitter in ("best", "hist"):
-        classifier = treewright.DecisionTreeClassifier(max_depth=1, splitter=splitter)
-        for target in (_TWO, _THREE):
-            treewright.AdaBoostClassifier(classifier, n_estimators=3).fit(table, target).predict(table)
-        regressor = treewright.DecisionTreeRegressor(max_depth=3, splitter=splitter)
-        treewright.AdaBoostRegressor(regressor, n_estimators=3).fit(table, _NUMBERS).predict(table)
-
-
-def _warm_up_forests(table: Any) -> None:
-    """What forests need; one tree on bins comes with them."""
-    import treewright
-    from treewright.grow.settings import REGRESSION_CRITERIA
-    from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
-
-    few: dict[str, Any] = {"n_estimators": 2, "max_samples": 3}
-    classifiers = [treewright.RandomForestClassifier(**few, criterion=each) for each in CLASSIFICATION_CRITERIA]
-    regressors = [treewright.RandomForestRegressor(**few, criterion=each) for each in REGRESSION_CRITERIA]
-    for forests, target in (
-        ([*classifiers, treewright.ExtraTreesClassifier(2)], _THREE),
-        # Two classes on all rows have sums of another type than drawn rows, which weigh.
-        ([classifiers[0], treewright.ExtraTreesClassifier(2)], _TWO),
-        ([*regressors, treewright.ExtraTreesRegressor(2)], _NUMBERS),
-    ):
-        for forest in forests:
-            for weights in (None, _WEIGHTS):
-                forest.fit(table, target, sample_weight=weights).predict(table)
-        # Every row is left out by some tree, so that nothing is warned of; few leaves are grown best-first.
-        first = forests[0].set_params(n_estimators=30, oob_score=True, max_leaf_nodes=3)
-        first.fit(table, target).apply(table)
-        for kind in ("debiased", "permutation"):
-            first.importances(kind)
-    treewright.IsolationForest(n_estimators=2).fit(table).predict(table)
-
-
-def _warm_up_boosting(table: Any) -> None:
+def _warm_up_boosting() -> None:
     """Boosted trees under every loss and growth order, with rows that judge them."""
+    for table in _TABLES:
+        _warm_up_boosting_of(table)
+
+
+def _warm_up_boosting_of(table: Any) -> None:
     import treewright
     from treewright.boosting.losses_given import NUMBER_LOSSES
 
@@ -163,3 +187,13 @@ def _warm_up_boosting(table: Any) -> None:
             regressor = treewright.GradientBoostingRegressor(**few, loss=loss)
             regressor.fit(table, _NUMBERS, weights, X_val=table, y_val=_NUMBERS).apply(table)
     treewright.GradientBoostingRegressor(**few, level_encoding="ordered").fit(table, _NUMBERS).predict(table)
+
+
+# What takes longest first, so that none is left alone at the end.
+_GROUPS: dict[str, Callable[[], None]] = {
+    "trees and forests of numbers": _warm_up_numbers,
+    "trees and forests of classes": _warm_up_classes,
+    "boosting": _warm_up_boosting,
+    "C4.5, CHAID, other ways of missing cells": _warm_up_others,
+    "nearest neighbours": _warm_up_neighbors,
+}

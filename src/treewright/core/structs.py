@@ -5,8 +5,8 @@ six hundred words a call, and each of them was compiled with as many parameters.
 the call from Python, and kernels hand on where.
 
 Nothing writes to a struct while kernels run (its arrays' elements are another matter), and the loads say so: LLVM moves
-them out of loops as it moves parameters. Structs are for kernels that count no references: one that does counts those of
-each array that it reads (C4.5 would).
+them out of loops as it moves parameters. Structs are for kernels that count no references: one that does counts those
+of each array that it reads (C4.5 would).
 """
 
 from __future__ import annotations

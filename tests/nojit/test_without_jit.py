@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -47,3 +48,16 @@ def test_every_kernel_that_is_not_compiled_yet_makes_the_bytes_of_the_compiled_o
     assert meanwhile["digests"] == compiled["digests"]
     assert meanwhile["kernels"]["compiled"] == []
     assert meanwhile["kernels"]["unused"] == []
+
+
+@pytest.mark.slow  # compiles everything for another processor: some minutes each
+@pytest.mark.timeout(3000)
+@pytest.mark.skipif(platform.machine().lower() not in {"x86_64", "amd64"}, reason="the tiers of x86-64")
+@pytest.mark.parametrize("tier", ["x86-64-v2", "x86-64-v3"])
+def test_kernels_for_a_tier_of_processors_make_the_bytes_of_this_processor_s(
+    compiled: dict[str, Any], tmp_path: Path, tier: str
+) -> None:
+    target = {"NUMBA_CPU_NAME": tier, "NUMBA_CPU_FEATURES": ""}
+    of_tier = found(TREEWRIGHT_COMPILE="first", TREEWRIGHT_CACHE_DIR=str(tmp_path), **target)
+
+    assert of_tier["digests"] == compiled["digests"]

@@ -17,6 +17,7 @@ import numpy as np
 
 from treewright.cli.terminal import note, say
 from treewright.core.meanwhile import compile_first
+from treewright.core.shipped import compile_natively
 from treewright.core.threads import available_processors
 
 __all__ = ["run_warmup"]
@@ -62,6 +63,7 @@ def run_warmup() -> None:
 
 def _warm_up(group: str) -> None:
     compile_first()
+    compile_natively()
     _GROUPS[group]()
 
 

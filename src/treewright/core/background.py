@@ -25,6 +25,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from treewright.core import shipped
 from treewright.core.kernel_cache import is_locked, requests_directory, sealed, unpickled
 
 __all__ = ["ask_for", "compile_requests"]
@@ -117,6 +118,7 @@ def compile_requests(folder: str) -> None:
     """What the helper does: compile whatever is asked for, the oldest request first, and end when nobody asks."""
     with suppress(OSError, AttributeError):
         os.nice(_LOWEST_PRIORITY)
+    shipped.compile_natively()
     end = threading.Timer(_LONGEST_LIFE, os._exit, [0])
     end.daemon = True
     end.start()

@@ -22,7 +22,7 @@ from numba.core.extending import _Intrinsic
 from numba.core.registry import CPUDispatcher, cpu_target
 
 from treewright.core import threads
-from treewright.core.kernel_cache import KernelCache, cache_directory
+from treewright.core.kernel_cache import KernelCache, cache_directory, kernels_name
 from treewright.core.meanwhile import Meanwhile, silent
 
 __all__ = [
@@ -202,9 +202,8 @@ def _with_door(function: F, options: dict[str, Any]) -> F:
     if WITHOUT_JIT:
         return cast("F", silent(function))
     dispatcher = numba.njit(nogil=True, error_model="numpy", **options)(function)
-    place = cache_directory(function.__module__.removeprefix("treewright.").rpartition(".")[0])
-    if place is not None:
-        dispatcher._cache = KernelCache(function, place)
+    owner = function.__module__.removeprefix("treewright.").rpartition(".")[0]
+    dispatcher._cache = KernelCache(function, kernels_name(owner), cache_directory(owner))
     # Numba calls this where it meets arguments of new types, and then calls what it is given.
     dispatcher._compile_for_args = Meanwhile(dispatcher)
     return cast("F", dispatcher)

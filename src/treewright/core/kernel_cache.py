@@ -24,7 +24,7 @@ from typing import Any
 import numba
 from numba.core import caching
 
-from treewright.core import progress
+from treewright.core import progress, shipped
 
 try:
     import fcntl
@@ -32,7 +32,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 __all__ = [
-    "KernelCache", "cache_directory", "is_locked", "requests_directory", "sealed", "unpickled",
+    "KernelCache", "cache_directory", "is_locked", "kernels_name", "requests_directory", "sealed", "unpickled",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -97,28 +97,43 @@ def cache_directory(owner: str = "grow.exact") -> Path | None:
     ``"grow.exact"``.
     ``TREEWRIGHT_CACHE_DIR`` or ``NUMBA_CACHE_DIR`` name another place than the user's cache folder.
     """
-    return _private_folder("kernels", _KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS["grow.exact"]))
+    name = kernels_name(owner)
+    return _private_folder(name) if name else None
+
+
+def kernels_name(owner: str) -> str:
+    """Name of the folder of a package's kernels: its digest stands for the sources. Empty where those cannot be read.
+
+    ``owner`` as above.
+    """
+    try:
+        return f"kernels-{_sources_digest(_KERNEL_FOLDERS.get(owner, _KERNEL_FOLDERS['grow.exact']))}"
+    except OSError:  # inside an archive
+        return ""
 
 
 def requests_directory() -> Path | None:
     """Folder of the kernels that this version is asked to compile, or None where there is no safe place."""
     every = tuple(sorted({folder for folders in _KERNEL_FOLDERS.values() for folder in folders}))
-    return _private_folder(f"requests-{sys.implementation.cache_tag}", every)
+    try:
+        return _private_folder(f"requests-{sys.implementation.cache_tag}-{_sources_digest(every)}")
+    except OSError:
+        return None
 
 
 @cache
-def _private_folder(name: str, folders: tuple[str, ...]) -> Path | None:
-    """A folder of the cache, for these sources only, that nobody else can write to; None where there is none."""
+def _private_folder(name: str) -> Path | None:
+    """A folder of the cache that nobody else can write to; None where there is none."""
     named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         root = Path(named) if named else home / "treewright"
-        place = root / f"{name}-{_sources_digest(folders)}"
+        place = root / name
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.mkdir(mode=0o700, exist_ok=True)
         if _keeps_names(root) and _is_private(place) and os.access(place, os.W_OK | os.X_OK):
             return place
-    except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder, sources inside a zip file
+    except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder
         pass
     _log.info("no private folder for compiled kernels: they are compiled anew in every process")
     return None
@@ -153,9 +168,13 @@ class _Implementation(caching.CompileResultCacheImpl):
 class _CheckedFiles(caching.IndexDataCacheFile):
     """Numba's cache files, each behind a digest of itself: a damaged file is refused before it is read as code."""
 
+    def __init__(self, place: Path, base: str, stamp: str, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
+        super().__init__(cache_path=str(place), filename_base=base, source_stamp=stamp)
+        self._read = read
+
     def _load_index(self) -> dict[Any, str]:
         try:
-            stamp, overloads = unpickled(Path(self._index_path))
+            stamp, overloads = _unsealed(self._read(Path(self._index_path)), self._index_path)
         except FileNotFoundError:
             return {}
         return overloads if stamp == self._source_stamp else {}
@@ -164,7 +183,8 @@ class _CheckedFiles(caching.IndexDataCacheFile):
         self._save_checked(self._index_path, self._dump((self._source_stamp, overloads)))
 
     def _load_data(self, name: str) -> Any:
-        return unpickled(Path(self._data_path(name)))
+        path = self._data_path(name)
+        return _unsealed(self._read(Path(path)), path)
 
     def _save_data(self, name: str, data: Any) -> None:
         self._save_checked(self._data_path(name), self._dump(data))
@@ -187,7 +207,10 @@ def unpickled(path: Path) -> Any:
     ValueError
         The digest is another one.
     """
-    content = path.read_bytes()
+    return _unsealed(path.read_bytes(), path)
+
+
+def _unsealed(content: bytes, path: Path | str) -> Any:
     digest, content = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
     if hashlib.blake2b(content, digest_size=_DIGEST_BYTES).digest() != digest:
         raise ValueError(f"{path} is damaged")
@@ -240,20 +263,34 @@ def is_locked(file: int) -> bool:
 
 
 class KernelCache(caching.FunctionCache):
-    """Numba's function cache that takes a damaged file for a missing one, and compiles nothing twice at a time."""
+    """Numba's function cache that takes a damaged file for a missing one, and compiles nothing twice at a time.
 
-    def __init__(self, py_func: Callable[..., Any], place: Path) -> None:
+    What it has not compiled itself may have come with the package (``core.shipped``).
+
+    Parameters
+    ----------
+    py_func : function
+    kernels : str
+        Name of the folder of its kernels.
+    place : Path or None
+        That folder in the user's cache; without one nothing is kept.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], kernels: str, place: Path | None) -> None:
         self._name = repr(py_func)
         self._py_func = py_func
+        self._kernels = kernels
+        self._keeps = place is not None
+        place = place or Path(os.devnull)
         self._impl = _Implementation(py_func, place)
         self._cache_path = str(place)
-        self._cache_file = _CheckedFiles(
-            cache_path=self._cache_path,
-            filename_base=self._impl.filename_base,
-            source_stamp=self._impl.locator.get_source_stamp(),
-        )
+        self._cache_file = self._files_in(place)
         self.turn = _Turn(place / f"{self._impl.filename_base}.lock")
+        self.came_with_package: set[Any] = set()  # types of arguments of what is in memory
         self.enable()
+
+    def _files_in(self, place: Path, *read: Any) -> _CheckedFiles:
+        return _CheckedFiles(place, self._impl.filename_base, self._impl.locator.get_source_stamp(), *read)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         """What tells one compiled form from another: arguments and processor.
@@ -270,30 +307,51 @@ class KernelCache(caching.FunctionCache):
 
         That takes half a second, the first time in a process.
         """
-        try:
-            return self._index_key(sig, target_context.codegen()) in self._cache_file._load_index()
-        except Exception:  # a damaged file
-            return False
+        with suppress(Exception):  # a damaged file
+            if self._index_key(sig, target_context.codegen()) in self._cache_file._load_index():
+                return True
+        return self._of_package(sig, target_context) is not None
+
+    def _of_package(self, sig: Any, target_context: Any) -> tuple[_CheckedFiles, str] | None:
+        """The files of the best tier that has the kernel for these types, and the name of the one that holds it."""
+        triple = target_context.codegen().magic_tuple()[0]
+        for folder, tier in shipped.folders_of(self._kernels):
+            files = self._files_in(folder, shipped.checked)
+            with suppress(Exception):  # not listed, or damaged
+                return files, files._load_index()[sig, (triple, tier.processor, "")]
+        return None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Numba's hook before it compiles: what is on disk, or None once it is this process's turn to compile."""
         found = self._load(sig, target_context)
         if found is None:
             progress.report(0.0, progress.COMPILING)
-            self.turn.take()
-            found = self._load(sig, target_context)
+            if self._keeps:
+                self.turn.take()
+                found = self._load(sig, target_context)
             if found is not None:
                 self.turn.give_up()
         return found
 
     def _load(self, sig: Any, target_context: Any) -> Any:
-        try:
-            return super().load_overload(sig, target_context)
-        except Exception:  # whatever is wrong with the file: compile again
-            return None
+        with suppress(Exception):  # whatever is wrong with the file: compile again
+            found = super().load_overload(sig, target_context) if self._keeps else None
+            if found is not None:
+                return found
+        with suppress(Exception):
+            of_package = self._of_package(sig, target_context)
+            if of_package is not None:
+                target_context.refresh()
+                files, name = of_package
+                found = self._impl.rebuild(target_context, files._load_data(name))
+                self.came_with_package.add(sig)
+                return found
+        return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Numba's hook after it compiled: on disk if that can be, and the turn is over."""
+        if not self._keeps:
+            return
         try:
             super().save_overload(sig, data)
         except Exception:  # a full disk or a damaged index: a fresh index serves as well, or none

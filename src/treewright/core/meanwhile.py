@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from treewright.core import background, threads
-from treewright.core.kernel_cache import KernelCache
 
 __all__ = ["Meanwhile", "compile_first", "silent"]
 
@@ -88,7 +87,9 @@ class Meanwhile:
         is_timed = self._seconds > _WORTH_LOADING
         likely, most = (steps * (self._seconds / self._steps if is_timed else rate) for rate in _SECONDS_A_STEP)
         if most > _LONGEST_CALL or self._seconds + most > _WORTH_COMPILING:
-            return self._compiled(*arguments)
+            form = self._compiled(*arguments)
+            self._ask_for_own(*arguments)
+            return form
         may_load = Meanwhile._is_any_loaded or Meanwhile._seconds_of_all + likely > _WORTH_THE_FIRST
         worth = _WORTH_LOADING if may_load else _WORTH_ASKING
         if self._seconds + likely > worth and time.monotonic() >= self._next_look:
@@ -102,13 +103,16 @@ class Meanwhile:
         Meanwhile._is_any_loaded = True
         return threads.apart(lambda: self._compile(*arguments))
 
+    def _ask_for_own(self, *arguments: Any) -> None:
+        """Ask for this processor's own form where the one that came with the package works long."""
+        types = tuple(map(self._dispatcher.typeof_pyval, arguments))
+        if types in self._dispatcher._cache.came_with_package:
+            background.ask_for(self._function, types)
+
     def _is_on_disk(self, *arguments: Any) -> bool:
         """Whether the compiled form can be loaded; otherwise it is asked for."""
-        cache = self._dispatcher._cache
-        if not isinstance(cache, KernelCache):
-            return False
         types = tuple(map(self._dispatcher.typeof_pyval, arguments))
-        if cache.holds(types, self._dispatcher.targetctx):
+        if self._dispatcher._cache.holds(types, self._dispatcher.targetctx):
             return True
         background.ask_for(self._function, types)
         return False

@@ -1,7 +1,8 @@
 """How long it takes to begin. In: nothing. Out: a table and JSON. Caller: a person, or the tests (``--quick``).
 
 Whole processes, from start to end, in turn: with an empty cache of kernels, and with what the same work has left there
-once its helper was done (``treewright warmup`` where that is asked for). ``--warmup`` times a full warm-up as well.
+once its helper was done (``treewright warmup`` where that is asked for). ``--warmup`` times a full warm-up as well. Run by
+the interpreter of an environment with a wheel that brings kernels, "empty cache" is what such a wheel takes.
 """
 
 from __future__ import annotations
@@ -40,6 +41,15 @@ OURS = {
         for name, (ours, _) in FITS.items()
     },
 }
+LARGE = {
+    "forest of 20, 100,000 x 20": ["-c", """
+import numpy as np
+import treewright as tw
+random = np.random.default_rng(0)
+X = random.normal(size=(100_000, 20))
+tw.RandomForestClassifier(20, random_state=0).fit(X, X[:, 0] + random.normal(size=100_000) > 0)
+"""]
+}  # fmt: skip
 OTHERS = {
     "python alone": ["-c", "pass"],
     "import numpy, numba, polars": ["-c", "import numpy, numba, polars"],
@@ -83,18 +93,19 @@ class Bench:
         return self.seconds(words, "empty")
 
 
-def measure(n_repeats: int, *, warms_up: bool) -> dict[str, float]:
+def measure(n_repeats: int, *, warms_up: bool, large: bool) -> dict[str, float]:
     """Median seconds per job; the jobs take turns."""
     times: dict[str, list[float]] = {}
+    ours = OURS | (LARGE if large else {})
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
         if warms_up:
             times["treewright warmup, empty cache"] = [bench.seconds(["-m", "treewright", "warmup"], "kept")]
-        for job, words in OURS.items():  # what each leaves when all it needs was compiled
+        for job, words in ours.items():  # what each leaves when all it needs was compiled
             bench.seconds(words, "kept", TREEWRIGHT_COMPILE="first")
             times[f"{job}, empty cache"], times[f"{job}, cached"] = [], []
         for _ in range(n_repeats):
-            for job, words in OURS.items():
+            for job, words in ours.items():
                 times[f"{job}, empty cache"].append(bench.first(words))
                 times[f"{job}, cached"].append(bench.seconds(words, "kept"))
             for job, words in OTHERS.items():
@@ -110,7 +121,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--out", type=Path, help="write JSON there")
     arguments = parser.parse_args()
-    times = measure(1 if arguments.quick else arguments.repeats, warms_up=arguments.warmup)
+    times = measure(1 if arguments.quick else arguments.repeats, warms_up=arguments.warmup, large=not arguments.quick)
     print(machine())
     for job, seconds in times.items():
         print(f"{job:40}{written(seconds, 's')}")

@@ -1,8 +1,9 @@
 """How long it takes to begin. In: nothing. Out: a table and JSON. Caller: a person, or the tests (``--quick``).
 
 Whole processes, from start to end, in turn: with an empty cache of kernels, and with what the same work has left there
-once its helper was done (``treewright warmup`` where that is asked for). ``--warmup`` times a full warm-up as well. Run by
-the interpreter of an environment with a wheel that brings kernels, "empty cache" is what such a wheel takes.
+once its helper was done (``treewright warmup`` where that is asked for). ``--warmup`` times a full warm-up as well.
+Run by the interpreter of an environment with a wheel that brings kernels, "empty cache" is what such a wheel
+takes.
 """
 
 from __future__ import annotations

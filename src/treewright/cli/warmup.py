@@ -76,8 +76,9 @@ def _warm_up_classes() -> None:
         for weights in (None, _WEIGHTS):
             for criterion in CLASSIFICATION_CRITERIA:
                 for labels in (_TWO, _THREE):
-                    classifier = treewright.DecisionTreeClassifier(criterion=criterion)
-                    classifier.fit(table, labels, sample_weight=weights).predict(table)
+                    for most in (None, 3):  # leaves: without a limit depth-first, with one best-first
+                        classifier = treewright.DecisionTreeClassifier(criterion=criterion, max_leaf_nodes=most)
+                        classifier.fit(table, labels, sample_weight=weights).predict(table)
         for splitter in ("best", "hist"):
             stump = treewright.DecisionTreeClassifier(max_depth=1, splitter=splitter)
             for labels in (_TWO, _THREE):
@@ -97,8 +98,9 @@ def _warm_up_numbers() -> None:
     for table in _TABLES:
         for weights in (None, _WEIGHTS):
             for criterion in REGRESSION_CRITERIA:
-                regressor = treewright.DecisionTreeRegressor(criterion=criterion)
-                regressor.fit(table, _NUMBERS, sample_weight=weights).predict(table)
+                for most in (None, 3):
+                    regressor = treewright.DecisionTreeRegressor(criterion=criterion, max_leaf_nodes=most)
+                    regressor.fit(table, _NUMBERS, sample_weight=weights).predict(table)
         for splitter in ("best", "hist"):
             small = treewright.DecisionTreeRegressor(max_depth=3, splitter=splitter)
             treewright.AdaBoostRegressor(small, n_estimators=3).fit(table, _NUMBERS).predict(table)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from treewright.core import shipped
-from treewright.core.kernel_cache import is_locked, requests_directory, sealed, unpickled
+from treewright.core.kernel_cache import is_locked, requests_directory, unpickled, write_whole
 
 __all__ = ["ask_for", "compile_requests"]
 
@@ -55,7 +55,7 @@ def ask_for(function: Callable[..., Any], types: Any) -> None:
         content = pickle.dumps((function.__module__, function.__qualname__, types))
         path = place / f"{hashlib.blake2b(content, digest_size=10).hexdigest()}.request"
         if not path.exists():  # it keeps its turn
-            _write(path, sealed(content))
+            write_whole(path, content)
         if _one_starts.acquire(blocking=False):
             try:
                 _start_helper(place)
@@ -66,13 +66,6 @@ def ask_for(function: Callable[..., Any], types: Any) -> None:
 def _is_python(path: str | None) -> bool:
     """Whether a program is a Python interpreter: in a frozen application, or within R, it is that program itself."""
     return Path(path or "").stem.lower().startswith(("python", "pypy"))
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that nobody sees before it is whole."""
-    partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
-    partial.write_bytes(content)
-    partial.replace(path)
 
 
 def _start_helper(place: Path) -> None:

@@ -1,9 +1,10 @@
 """Where compiled kernels are kept. In: a kernel's function. Out: Numba's cache of it, on disk and safe to read.
 
 Compiled code lies in a folder whose name contains a digest of the sources it may be made of, because Numba's own cache
-does not notice an edit in another file. Numba's cache files are pickles, so only a folder that belongs to this user and
-that nobody else can write is ever read, and each file stands behind a digest of itself; where there is no such folder,
-kernels are compiled in memory for this process only.
+does not notice an edit in another file. Numba's cache files are pickles: whoever can exchange one runs code as this
+user. So a folder is used only if it belongs to this user and nobody else can write to it or to any folder above it, and
+a file is read only if the very file that was opened is this user's own. A digest in front of each file tells damage;
+where there is no such folder, kernels are compiled in memory for this process only.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import os
 import pickle
 import stat
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -33,6 +35,7 @@ except ImportError:  # Windows
 
 __all__ = [
     "KernelCache", "cache_directory", "is_locked", "kernels_name", "requests_directory", "sealed", "unpickled",
+    "write_whole",
 ]  # fmt: skip
 
 _log = logging.getLogger(__name__)
@@ -71,23 +74,73 @@ def _sources_digest(folders: tuple[str, ...]) -> str:
     return digest.hexdigest()
 
 
-def _is_private(path: Path) -> bool:
-    """Whether a folder belongs to this user and nobody else can write to it (always true without POSIX owners)."""
-    info = path.lstat()
-    if not stat.S_ISDIR(info.st_mode):
-        return False
-    if not hasattr(os, "getuid"):
+def _is_private(info: os.stat_result) -> bool:
+    """Whether what was looked at belongs to this user, and nobody else can write to it."""
+    if not hasattr(os, "getuid"):  # without POSIX owners a user's folders are guarded by the system's own lists
         return True
     return info.st_uid == os.getuid() and not info.st_mode & 0o022
 
 
-def _keeps_names(path: Path) -> bool:
-    """Whether nobody else can exchange a folder inside ``path`` for another (always true without POSIX owners)."""
-    info = path.stat()
+def _keeps_names(folder: Path) -> bool:
+    """Whether nobody else can exchange what lies in a folder, or any folder above it.
+
+    What the superuser owns counts as this user's own, and a folder with the sticky bit leaves names to their owners.
+    """
     if not hasattr(os, "getuid"):
         return True
-    is_sticky = bool(info.st_mode & stat.S_ISVTX)
-    return info.st_uid in (os.getuid(), 0) and (is_sticky or not info.st_mode & 0o022)
+    infos = [each.stat() for each in (folder, *folder.parents)]
+    # Folders above may have been made group-writable by the system, for a group that is this user's alone.
+    return all(
+        info.st_uid in (os.getuid(), 0)
+        and (
+            info.st_mode & stat.S_ISVTX
+            or not info.st_mode & 0o022
+            or (at > 0 and not info.st_mode & stat.S_IWOTH and _has_no_other_member(info.st_gid))
+        )
+        for at, info in enumerate(infos)
+    )
+
+
+@cache
+def _has_no_other_member(group: int) -> bool:
+    """Whether a group is the superuser's (containers without a fixed user rely on it), or this user's alone."""
+    import grp
+    import pwd
+
+    if group == 0:
+        return True
+    try:
+        own = pwd.getpwuid(os.getuid())
+        named = set(grp.getgrgid(group).gr_mem)
+    except KeyError:
+        return False
+    return (
+        own.pw_gid == group
+        and named <= {own.pw_name}
+        and all(each.pw_gid != group for each in pwd.getpwall() if each.pw_uid != own.pw_uid)
+    )
+
+
+def _read_own(path: Path) -> bytes:
+    """A file's content, if the file that was opened is this user's own: between a look and a read it may be exchanged.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is none.
+    OSError
+        It is a link, or no file.
+    PermissionError
+        It belongs to somebody else, or others can write to it.
+    """
+    # A named pipe would be waited for, so its opening must not block.
+    flags = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK", "O_BINARY"))
+    with os.fdopen(os.open(path, flags), "rb") as file:
+        info = os.fstat(file.fileno())
+        if not stat.S_ISREG(info.st_mode) or not _is_private(info):
+            _log.warning("%s is not this user's own file: the kernel is compiled instead", path)
+            raise PermissionError(f"{path} is not this user's own file")
+        return file.read()
 
 
 def cache_directory(owner: str = "grow.exact") -> Path | None:
@@ -128,10 +181,13 @@ def _private_folder(name: str) -> Path | None:
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
         root = Path(named) if named else home / "treewright"
-        place = root / name
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        root = root.resolve()  # a link on the way could be turned elsewhere later
+        place = root / name
         place.mkdir(mode=0o700, exist_ok=True)
-        if _keeps_names(root) and _is_private(place) and os.access(place, os.W_OK | os.X_OK):
+        info = place.lstat()
+        is_ours = stat.S_ISDIR(info.st_mode) and _is_private(info) and _keeps_names(root)
+        if is_ours and os.access(place, os.W_OK | os.X_OK):
             return place
     except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder
         pass
@@ -168,7 +224,7 @@ class _Implementation(caching.CompileResultCacheImpl):
 class _CheckedFiles(caching.IndexDataCacheFile):
     """Numba's cache files, each behind a digest of itself: a damaged file is refused before it is read as code."""
 
-    def __init__(self, place: Path, base: str, stamp: str, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
+    def __init__(self, place: Path, base: str, stamp: str, read: Callable[[Path], bytes] = _read_own) -> None:
         super().__init__(cache_path=str(place), filename_base=base, source_stamp=stamp)
         self._read = read
 
@@ -191,7 +247,23 @@ class _CheckedFiles(caching.IndexDataCacheFile):
 
     def _save_checked(self, path: str, content: bytes) -> None:
         with self._open_for_write(path) as file:
+            _keep_to_oneself(file.fileno())
             file.write(sealed(content))
+
+
+def _keep_to_oneself(file: int) -> None:
+    """Let nobody else write to a file, whatever this process's mask of permissions says: it would not be read again."""
+    if hasattr(os, "fchmod"):
+        os.fchmod(file, 0o600)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file of this user's own that nobody sees before it is whole."""
+    partial = path.with_suffix(f".{os.getpid()}-{threading.get_ident()}")
+    with partial.open("wb") as file:
+        _keep_to_oneself(file.fileno())
+        file.write(sealed(content))
+    partial.replace(path)
 
 
 def sealed(content: bytes) -> bytes:
@@ -206,8 +278,10 @@ def unpickled(path: Path) -> Any:
     ------
     ValueError
         The digest is another one.
+    OSError
+        It is not this user's own file.
     """
-    return _unsealed(path.read_bytes(), path)
+    return _unsealed(_read_own(path), path)
 
 
 def _unsealed(content: bytes, path: Path | str) -> Any:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import pickle
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+
+from treewright.core import kernel_cache
 
 # A kernel of its own, so that nothing of the package needs compiling. Prints the answer and how often the cache served.
 SCRIPT = """
@@ -91,6 +95,119 @@ def test_a_folder_that_others_can_write_is_not_used(run, tmp_path, mode):
     folder.chmod(0o700)
     inner.chmod(mode)
     assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+
+
+needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners")
+
+
+@pytest.fixture
+def place_below(monkeypatch):
+    """Where kernels would be kept if the cache were in a folder."""
+
+    def place(folder):
+        monkeypatch.setenv("TREEWRIGHT_CACHE_DIR", str(folder))
+        return kernel_cache._private_folder.__wrapped__("kernels")
+
+    return place
+
+
+@needs_owners
+@pytest.mark.parametrize("mode", [0o777, 0o773])
+def test_a_folder_below_one_that_others_can_write_is_used_only_if_names_keep_their_owners(place_below, tmp_path, mode):
+    shared = tmp_path / "shared"
+    (shared / "mine").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(shared / "mine")
+
+    shared.chmod(mode)
+    assert place_below(shared / "mine" / "cache") is None
+    assert place_below(tmp_path / "link") is None
+
+    shared.chmod(mode | stat.S_ISVTX)
+    assert place_below(shared / "mine" / "cache") == shared / "mine" / "cache" / "kernels"
+    assert place_below(tmp_path / "link") == shared / "mine" / "kernels"
+
+
+@needs_owners
+def test_a_folder_above_may_be_writable_for_a_group_of_nobody_else(place_below, tmp_path, monkeypatch):
+    above = tmp_path / "above"
+    above.mkdir()
+    above.chmod(0o775)
+
+    for is_alone in (True, False):
+        monkeypatch.setattr(kernel_cache, "_has_no_other_member", lambda group, is_alone=is_alone: is_alone)
+        assert (place_below(above / "cache") is not None) == is_alone
+
+
+@needs_owners
+def test_a_group_is_this_users_alone_if_nobody_else_is_in_it(monkeypatch):
+    import grp
+    import pwd
+
+    own = SimpleNamespace(pw_uid=os.getuid(), pw_name="ann", pw_gid=700)
+    others = [own, SimpleNamespace(pw_uid=-5, pw_name="eve", pw_gid=800)]
+    monkeypatch.setattr(pwd, "getpwuid", lambda uid: own)
+    monkeypatch.setattr(pwd, "getpwall", lambda: others)
+    is_alone = kernel_cache._has_no_other_member.__wrapped__
+
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_mem=["ann"]))
+    assert (is_alone(0), is_alone(700), is_alone(800)) == (True, True, False)
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_mem=["ann", "eve"]))
+    assert not is_alone(700)
+    monkeypatch.setattr(grp, "getgrgid", lambda group: SimpleNamespace(gr_mem=[]))
+    others[1].pw_gid = 700
+    assert not is_alone(700)
+
+
+def lend(path):
+    path.chmod(0o666)
+
+
+def link(path):
+    path.rename(path.with_suffix(".moved"))
+    path.symlink_to(path.with_suffix(".moved"))
+
+
+def give_away(path):
+    if os.getuid() != 0:
+        pytest.skip("only the superuser gives files away")
+    os.chown(path, 12_345, -1)
+
+
+def turn_into_pipe(path):
+    path.unlink()
+    os.mkfifo(path)
+
+
+@needs_owners
+@pytest.mark.parametrize("exchange", [lend, link, give_away, turn_into_pipe])
+def test_a_file_that_is_not_this_users_own_is_never_read(tmp_path, exchange):
+    file = tmp_path / "kernel.nbc"
+    file.write_bytes(kernel_cache.sealed(pickle.dumps("code")))
+    assert kernel_cache.unpickled(file) == "code"
+
+    exchange(file)
+
+    with pytest.raises(OSError):  # noqa: PT011 - what the system says of a link differs
+        kernel_cache.unpickled(file)
+
+
+@needs_owners
+def test_a_file_that_others_could_write_is_made_anew(run, tmp_path):
+    folder = tmp_path / "cache"
+    run(TREEWRIGHT_CACHE_DIR=str(folder))
+    for file in folder.rglob("*.nb?"):
+        file.chmod(0o666)
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == FRESH
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == SERVED
+
+
+def test_files_are_this_users_own_whatever_the_mask_of_permissions(run, tmp_path):
+    (tmp_path / "script.py").write_text(f"import os\nos.umask(0)\n{SCRIPT}")
+    folder = tmp_path / "cache"
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == FRESH
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.rglob("*.nb?")} == {0o600}
 
 
 def test_a_link_in_place_of_the_folder_is_not_followed(run, tmp_path):

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+import ready_process
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -17,12 +16,13 @@ BLOCKS = re.findall(r"^```(sh|python)\n(.*?)^```$", README, flags=re.MULTILINE |
 SETS_UP = re.compile(r"^(python -m venv|pip install|pytest)\b")
 
 
-def program(kind, text):
-    """The block as a command line, less the lines that set an environment up; None when nothing is left."""
+def programs(number, kind, text, folder):
+    """The block as modules and their arguments, less the lines that set an environment up."""
     if kind == "python":
-        return [[sys.executable, "-W", "error", "-c", text]]
+        (folder / f"block_{number}.py").write_text(text, encoding="utf-8")
+        return [[f"block_{number}"]]
     lines = [line for line in text.splitlines() if line.strip() and not SETS_UP.match(line)]
-    return [[sys.executable, "-m", *shlex.split(line)] for line in lines]
+    return [shlex.split(line) for line in lines]
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +34,10 @@ def folder(tmp_path_factory):
 
 def test_every_block_runs_in_order_and_says_what_the_readme_promises(folder, surroundings):
     said = []
-    for kind, text in BLOCKS:
-        for words in program(kind, text):
-            done = subprocess.run(
-                words,
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                encoding="utf-8",
-                timeout=500,
-                check=False,
-                env=surroundings,
-            )
-            assert done.returncode == 0, (words, done.stderr)
+    for number, (kind, text) in enumerate(BLOCKS):
+        for module, *words in programs(number, kind, text, folder):
+            done = ready_process.run(module, words, folder, surroundings, strict=kind == "python", timeout=500)
+            assert done.returncode == 0, (module, words, done.stderr)
             said.append(done.stdout)
 
     assert len(said) >= 6

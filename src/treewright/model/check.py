@@ -14,6 +14,7 @@ from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.model.aggregation import LINKS, Combine
 from treewright.model.data import ModelData
+from treewright.model.facts import check_forms, shown_fact
 from treewright.model.leaf_targets import check_leaf_targets
 from treewright.tree.arrays import Missing
 from treewright.tree.check import check_arrays, column_facts
@@ -192,10 +193,8 @@ def check_facts(model: ModelData) -> None:
         ...
     treewright.exceptions.ModelFileError: facts: algorithm is 3, expected text
     """
-    algorithm = model.facts.get("algorithm", "")
-    if not isinstance(algorithm, str):
-        raise ModelFileError(f"facts: algorithm is {algorithm!r}, expected text"[:200])
-    if algorithm == ISOLATION_FOREST:
+    check_forms(model.facts)
+    if model.facts.get("algorithm") == ISOLATION_FOREST:
         _check_isolation_forest(model)
 
 
@@ -211,17 +210,12 @@ def _check_isolation_forest(model: ModelData) -> None:
     for position, tree in enumerate(model.trees):
         if type(size) is not int or size != tree.n_samples[0]:
             raise ModelFileError(
-                f"facts: max_samples is {_shown(size)}, tree {position} of the isolation forest was grown on "
+                f"facts: max_samples is {shown_fact(size)}, tree {position} of the isolation forest was grown on "
                 f"{tree.n_samples[0]} rows"
             )
         if tree.value.min() < 0:
             raise ModelFileError(f"tree {position} of the isolation forest holds a path length below 0")
     if isinstance(offset, bool) or not isinstance(offset, int | float) or not -1 <= offset <= 0:
         raise ModelFileError(
-            f"facts: offset of the isolation forest is {_shown(offset)}, expected a number from -1 to 0"
+            f"facts: offset of the isolation forest is {shown_fact(offset)}, expected a number from -1 to 0"
         )
-
-
-def _shown(value: object) -> str:
-    """A fact, not longer than a line."""
-    return "missing" if value is None else repr(value)[:40]

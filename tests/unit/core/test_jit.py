@@ -71,30 +71,39 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_damaged_code_is_compiled_anew_and_mended(run, tmp_path, damage, suffix):
+def test_damaged_code_is_compiled_anew_and_mended(run, tmp_path):
     folder = str(tmp_path / "cache")
     run(TREEWRIGHT_CACHE_DIR=folder)
-    (file,) = Path(folder).rglob(f"*.{suffix}")
-    damage(file)
 
-    assert run(TREEWRIGHT_CACHE_DIR=folder) == FRESH
+    for suffix in ("nbi", "nbc"):
+        for name, damage in DAMAGES.items():
+            (file,) = Path(folder).rglob(f"*.{suffix}")  # there again, after the damage before
+            damage(file)
+            assert run(TREEWRIGHT_CACHE_DIR=folder) == FRESH, (suffix, name)
     assert run(TREEWRIGHT_CACHE_DIR=folder) == SERVED
 
 
-@pytest.mark.parametrize("mode", [0o777, 0o775, 0o770])
-def test_a_folder_that_others_can_write_is_not_used(run, tmp_path, mode):
+def test_a_folder_that_others_can_write_is_not_used(run, tmp_path):
     folder = tmp_path / "cache"
     run(TREEWRIGHT_CACHE_DIR=str(folder))
-    (inner,) = folder.iterdir()
+
+    folder.chmod(0o777)
+
+    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o770])
+def test_neither_a_folder_that_others_can_write_nor_one_inside_is_a_place(place_below, tmp_path, mode):
+    folder = tmp_path / "cache"
+    inner = place_below(folder)
+    assert inner is not None
 
     folder.chmod(mode)
-    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+    assert place_below(folder) is None
 
     folder.chmod(0o700)
     inner.chmod(mode)
-    assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
+    assert place_below(folder) is None
 
 
 needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners")

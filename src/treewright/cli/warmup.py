@@ -151,14 +151,16 @@ def _warm_up_neighbors() -> None:
     from treewright.neighbors.sparse import KINDS
 
     whole = np.nan_to_num(_NUMERIC)
+    powers = {"minkowski": 3}
     for metric in METRICS:
-        table = _MIXED if metric in RULES else whole
-        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=3, weights="distance")
+        table, power = _MIXED if metric in RULES else whole, powers.get(metric, 2)
+        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=power, weights="distance")
         classifier.fit(table, _TWO).radius_neighbors(table, 1.0)
         classifier.predict(table)
-        treewright.KNeighborsRegressor(2, metric=metric, p=3).fit(table, _NUMBERS).predict(table)
+        treewright.KNeighborsRegressor(2, metric=metric, p=power).fit(table, _NUMBERS).predict(table)
     for metric in ("euclidean", "manhattan", "chebyshev", "minkowski"):
-        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=3, algorithm="kd_tree").fit(whole, _TWO)
+        classifier = treewright.KNeighborsClassifier(2, metric=metric, p=powers.get(metric, 2), algorithm="kd_tree")
+        classifier.fit(whole, _TWO)
         classifier.radius_neighbors(whole, 1.0)
         classifier.predict(whole)
     for metric in KINDS:

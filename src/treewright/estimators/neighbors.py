@@ -214,10 +214,11 @@ class KNeighborsClassifier(Neighbors, Classifier):
     metric : str or callable, default "auto"
         "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
         "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm". "auto" is
-        euclidean where every column is a number and no cell is missing, else HEOM. Or a function of two float64[p] that
-        returns a distance.
+        "minkowski" (of p=2: euclidean) where every column is a number and no cell is missing, else HEOM. Or a function
+        of two float64[p] that returns a distance.
     p : float >= 1, default 2.0
-        Of "minkowski".
+        The power of "minkowski", and of "auto" for numbers: 1 is manhattan, 2 euclidean, infinity chebyshev. Refused
+        beside a metric that has no such power.
     metric_params : dict, optional
         Further numbers of a metric (see ``treewright.neighbors.metrics_by_name.metric_of``).
     scale : {"standard", "range", "robust"}, p numbers, or None

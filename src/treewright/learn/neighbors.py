@@ -29,7 +29,7 @@ from treewright.learn.params import (
 from treewright.learn.train import Trained, encoded_table, refuse_too_large
 from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.metrics_by_name import metric_of
+from treewright.neighbors.metrics_by_name import metric_of, refuse_power
 from treewright.neighbors.mixed_columns import RULES
 from treewright.neighbors.ranks import SQUARES
 from treewright.neighbors.sparse import KINDS as SPARSE_METRICS
@@ -51,7 +51,7 @@ class NeighborsParams(ColumnParams):
     metric: str | Callable[..., Any] = param(
         "auto", TEXT, FUNCTION, help="what distance means, by name or as a function"
     )
-    p: float = param(2.0, real(1, None, "left"), help="the power of metric='minkowski'")
+    p: float = param(2.0, real(1, None, "left"), help="the power of metric='minkowski', and of 'auto' for numbers")
     metric_params: Mapping[str, Any] | None = param(
         None, MAPPING, NOTHING, help="weights of the columns ('w'), or their covariance ('V') or its inverse ('VI')"
     )
@@ -132,6 +132,7 @@ def _metric_of(dataset: Dataset, params: NeighborsParams) -> Metric:
         for name in ("scale", "metric_params"):
             if getattr(params, name) is not None:
                 raise ParameterError(f"{name} is for dense tables: sparse rows are compared as they are")
+        refuse_power(params.p, "sparse rows are compared by euclidean, cosine or angle, which")
         return Metric("euclidean" if params.metric == "auto" else str(params.metric), SQUARES)
     return metric_of(
         params.metric, dataset.matrix, dataset.schema,

@@ -27,7 +27,7 @@ from treewright.neighbors.scaling import (
     refuse_overflow,
 )
 
-__all__ = ["METRICS", "metric_of"]
+__all__ = ["METRICS", "metric_of", "refuse_power"]
 
 KINDS = {
     "euclidean": SQUARES,
@@ -47,6 +47,7 @@ KINDS = {
 }
 # Exponents of minkowski that have a formula of their own.
 EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
+_POWERS = {"manhattan": 1.0, "euclidean": 2.0, "chebyshev": np.inf}
 _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
 METRICS = ("auto", *KINDS)
 # Names of other libraries, and what to write here.
@@ -84,13 +85,14 @@ def metric_of(
     Parameters
     ----------
     name : str or callable
-        One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is euclidean where every column
-        is numeric and no cell is missing, else heom. A callable takes two float64[p] (scaled cells) and
-        ``metric_params`` as keywords; it returns a number >= 0.
+        One of ``METRICS``; cityblock and l1 are manhattan, l2 is euclidean. ``"auto"`` is minkowski of ``p`` (2:
+        euclidean) where every column is numeric and no cell is missing, else heom. A callable takes two float64[p]
+        (scaled cells) and ``metric_params`` as keywords; it returns a number >= 0.
     matrix : float64[n, p] or float32[n, p]
         The encoded rows of the fit, n >= 1; nan is missing.
     p : float >= 1
-        Of minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev.
+        Of minkowski: 1 is manhattan, 2 euclidean, infinity chebyshev. A metric that has no power, or another one,
+        refuses any but 2.
     scale : None, "standard", "range", "robust" or p numbers
         Cells less their center times a scale: mean and 1 / standard deviation, least cell and 1 / range, median and
         1 / interquartile range. Constant columns have scale 1. Numbers multiply the cells; 0 leaves a column out.
@@ -112,8 +114,9 @@ def metric_of(
     """
     given = _params(metric_params)
     if not isinstance(name, str):
+        refuse_power(p, "a function as metric")
         return _called(name, matrix, schema, scale, given)
-    name = _known(name, schema, matrix)
+    name = _known(name, schema, matrix, p)
     kind = KINDS[name]
     unknown = [key for key in given if key not in _PARAMS.get(name, ())]
     if unknown:
@@ -157,12 +160,15 @@ def _params(metric_params: Any) -> dict[str, Any]:
     return dict(metric_params)
 
 
-def _known(name: str, schema: Schema, matrix: np.ndarray) -> str:
+def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
     """The metric's own name."""
     if name == "auto":
         # Not Gower: a row with next to nothing known is at distance 0 from many, and then the nearest to all of them.
         is_plain = all(column.kind == "numeric" for column in schema.columns) and not missing_columns(matrix)
-        return "euclidean" if is_plain else "heom"
+        if is_plain:
+            return "euclidean" if p == 2 else "minkowski"
+        refuse_power(p, "metric='auto' is heom for columns of names and missing cells, which")
+        return "heom"
     name = _OTHER_NAMES.get(name, name)
     if name not in KINDS:
         hint = (": write ", *_HINTS[name]) if name in _HINTS else (did_you_mean(name, METRICS),)
@@ -173,7 +179,27 @@ def _known(name: str, schema: Schema, matrix: np.ndarray) -> str:
             f"; the metrics are {', '.join(map(repr, METRICS))}, or a callable",
             parameter="metric",
         )
+    if name != "minkowski" and _POWERS.get(name) != p:
+        refuse_power(p, f"metric={name!r}")
     return name
+
+
+def refuse_power(p: Any, what: str) -> None:
+    """Refuse an exponent where a metric has none: without a word it would change nothing.
+
+    Raises
+    ------
+    ParameterError
+        ``p`` is not 2, its default.
+    """
+    if p != 2:
+        raise ParameterError(
+            Phrase(f"p={shown(p)}", "setting", "p", p),
+            f": {what} has no use for it, it is the power of ",
+            setting("metric", "minkowski"),
+            ": leave p out",
+            parameter="p",
+        )
 
 
 def _unknown_params(name: str, unknown: list[Any]) -> tuple[object, ...]:

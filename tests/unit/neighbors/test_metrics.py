@@ -177,6 +177,11 @@ def test_a_callable_gets_its_parameters_and_scaled_rows():
         ("minkowski", {"p": NAN}, "p=nan"),
         ("minkowski", {"p": "2"}, "p='2'"),
         ("minkowski", {"p": True}, "p=True"),
+        ("cosine", {"p": 1}, "p=1: metric='cosine' has no use for it, it is the power of metric='minkowski'"),
+        ("euclidean", {"p": 1}, "p=1: metric='euclidean' has no use for it"),
+        ("manhattan", {"p": 3}, "p=3: metric='manhattan' has no use for it"),
+        ("gower", {"p": 1}, "p=1: metric='gower' has no use for it"),
+        (math.dist, {"p": 1}, "p=1: a function as metric has no use for it"),
         ("euclidean", {"scale": "standart"}, "did you mean 'standard'"),
         ("euclidean", {"scale": [1, 2]}, "one number for each of the 5 columns"),
         ("euclidean", {"scale": 3}, "one number for each of the 5 columns"),
@@ -274,12 +279,29 @@ def test_differences_whose_squares_would_vanish_are_refused(name):
     assert made(name, matrix[:1]).kind == SQUARES
 
 
+@pytest.mark.parametrize(("p", "name"), [(1, "manhattan"), (2, "euclidean"), (3.5, "minkowski"), (INF, "chebyshev")])
+def test_auto_uses_the_power_for_numbers_and_a_metric_may_repeat_its_own(p, name):
+    matrix = numbers()[0]
+
+    found = made("auto", matrix, p=p)
+
+    same = made(name, matrix, p=p)
+    np.testing.assert_array_equal(pairs(found, matrix, matrix), pairs(same, matrix, matrix))
+
+
+def test_auto_refuses_a_power_for_columns_that_it_compares_otherwise():
+    schema, matrix = encode_fit({"sky": ["sun", "rain"], "wind": [1.0, 2.0]})
+
+    with pytest.raises(ParameterError, match=r"p=1: metric='auto' is heom for columns of names and missing cells"):
+        metric_of("auto", matrix, schema, p=1)
+
+
 @pytest.mark.parametrize("name", [*NUMERIC, "gower", "heom", "hvdm"])
 @settings(max_examples=60, deadline=None)
 @given(distance=st.one_of(st.floats(0, 4), st.floats(min_value=0), st.sampled_from([0.0, 5e-324, 1.0, math.pi, INF])))
 def test_the_rank_of_a_radius_is_the_largest_that_is_inside(name, distance):
     matrix = numbers()[0]
-    metric = made(name, matrix, target=np.arange(60), p=3)
+    metric = made(name, matrix, target=np.arange(60), p=3 if name == "minkowski" else 2)
     rank = metric.ranks(distance)
     assert metric.distances(np.array([rank]))[0] <= distance
     if rank < INF:

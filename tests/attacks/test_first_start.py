@@ -37,13 +37,15 @@ START = """
 FIRST = "\nfirst = fill()\n"
 
 
-def started(script: str, cache: Path, before: str = "", **changes: str) -> subprocess.Popen[str]:
+def started(
+    script: str, cache: Path, before: str = "", folder: Path | None = None, **changes: str
+) -> subprocess.Popen[str]:
     """A script after START in a process of its own, with its own cache, as a user has it."""
     told = {name: value for name, value in os.environ.items() if name not in {"TREEWRIGHT_COMPILE", "CI"}}
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(START) + before + FIRST + textwrap.dedent(script)],
         env={**told, "TREEWRIGHT_CACHE_DIR": str(cache), **changes},
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
     )  # fmt: skip
 
 
@@ -62,9 +64,14 @@ def test_a_kernel_answers_before_it_is_compiled_and_is_loaded_when_a_helper_has_
 
 
 def test_the_cache_may_be_named_by_a_relative_path(tmp_path):
-    before = f"os.chdir({str(tmp_path)!r})"
+    """It means the folder that it meant when the process began, wherever that goes."""
+    begins, goes_on = tmp_path / "begins", tmp_path / "goes on"
+    begins.mkdir()
+    goes_on.mkdir()
 
-    assert printed(started("print(is_loaded())", Path("cache"), before)) == ["True"]
+    assert printed(started("print(is_loaded())", Path("cache"), f"os.chdir({str(goes_on)!r})", begins)) == ["True"]
+    assert list(begins.rglob("*.nbc"))
+    assert not list(goes_on.iterdir())
 
 
 def test_two_processes_begin_with_nothing_and_one_helper_serves_both(tmp_path):

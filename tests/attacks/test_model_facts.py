@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -17,7 +18,26 @@ RNG = np.random.default_rng(0)
 X = {"a": RNG.normal(size=24).round(1), "b": RNG.choice(list("xyz"), 24)}
 LABELS = np.where(X["a"] + (X["b"] == "x") > 0, "p", "q")
 NUMBERS = X["a"] * 3 + (X["b"] == "x")
-BAD = [None, True, -1, 0, 2.5, 10**400, 1e308, "x", "", [], [1], ["x"], [[1, 2]], [["x", 1]], {}, {"x": 1}, [None]]
+BAD = [
+    None,
+    True,
+    -1,
+    0,
+    2.5,
+    10**400,
+    int(1.7e308),
+    1e308,
+    "x",
+    "",
+    [],
+    [1],
+    ["x"],
+    [[1, 2]],
+    [["x", 1]],
+    {},
+    {"x": 1},
+    [None],
+]
 LOOSE = {"alpha": 1.0, "min_samples_leaf": 1, "min_samples_split": 2}
 MAKERS = {
     "CART": lambda: tw.DecisionTreeClassifier(max_depth=2).fit(X, LABELS),
@@ -114,6 +134,28 @@ def test_the_error_names_the_fact_and_what_is_expected():
 
     with pytest.raises(ModelFileError, match=r"facts: parameters\.criterion is \[1\], expected text"):
         check_model(replace(model, facts=changed(model.facts, ("parameters", "criterion"), [1])))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        (tw.DecisionTreeRegressor, "max_depth", True),
+        (tw.CHAIDRegressor, "max_depth", True),
+        (tw.DecisionTreeRegressor, "min_samples_leaf", 10**400),
+        (tw.RandomForestRegressor, "min_samples_leaf", 10**400),
+        (tw.DecisionTreeRegressor, "min_samples_split", Fraction(1, 4)),
+        (tw.DecisionTreeRegressor, "ccp_alpha", 10**400),
+        (tw.RandomForestRegressor, "min_impurity_decrease", np.float32(0.25)),
+        (tw.DecisionTreeRegressor, "monotonic_cst", {"a": np.int8(1)}),
+        (tw.DecisionTreeRegressor, "monotonic_cst", np.array([1.0, 0.0])),
+    ],
+)
+def test_what_a_fit_takes_its_file_says_and_a_load_takes(kind, name, value, tmp_path):
+    fitted = kind(**{name: value}).fit({"a": X["a"], "c": NUMBERS}, NUMBERS)
+
+    fitted.save(tmp_path / "model.tw")
+
+    assert tw.load(tmp_path / "model.tw").facts == fitted.model_.facts
 
 
 def test_facts_that_nobody_knows_may_be_anything():

@@ -180,7 +180,7 @@ def _private_folder(name: str) -> Path | None:
     named = os.environ.get("TREEWRIGHT_CACHE_DIR") or os.environ.get("NUMBA_CACHE_DIR")
     try:
         home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        root = Path(named) if named else home / "treewright"
+        root = _absolute(Path(named) if named else home / "treewright")
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         root = root.resolve()  # a link on the way could be turned elsewhere later
         place = root / name
@@ -193,6 +193,12 @@ def _private_folder(name: str) -> Path | None:
         pass
     _log.info("no private folder for compiled kernels: they are compiled anew in every process")
     return None
+
+
+@cache
+def _absolute(folder: Path) -> Path:
+    """What a relative path meant when it was first asked for: a process may go elsewhere, its folders stay together."""
+    return folder.absolute()
 
 
 class _Locator(caching._CacheLocator):

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
 
 Task = Literal["classification", "regression"]
+_LARGEST = float(np.finfo(np.float64).max)
 CLASSES: Task = "classification"
 NUMBERS: Task = "regression"
 
@@ -340,7 +341,7 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):
-        return int(value)
+        return min(int(value), int(_LARGEST))  # a file holds no number beyond float64
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, Real):
@@ -356,11 +357,10 @@ def plain(value: Any) -> Any:
 
 def finite(value: Any) -> float:
     """A number as float64; one beyond it as the largest."""
-    largest = float(np.finfo(np.float64).max)
     try:
-        return min(float(value), largest)
+        return min(float(value), _LARGEST)
     except OverflowError:
-        return largest
+        return _LARGEST
 
 
 def refuse_other_function(function: Callable[..., Any], name: str, what: str, n_arguments: int) -> None:

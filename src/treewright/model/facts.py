@@ -28,10 +28,6 @@ def is_number(value: object) -> bool:
         return False
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
 def _or_none(form: Form) -> Form:
     return Form(f"{form.words} or null", lambda value: value is None or form.accepts(value))
 
@@ -48,7 +44,7 @@ def _either(one: Form, other: Form) -> Form:
 
 TEXT = Form("text", lambda value: isinstance(value, str))
 SWITCH = Form("true or false", lambda value: isinstance(value, bool))
-WHOLE = Form("a whole number, at least 0", _is_whole)
+WHOLE = Form("a whole number, at least 0", lambda value: isinstance(value, int) and value >= 0)
 NUMBER = Form("a number", is_number)
 SIZE = Form(
     "a whole number above 0, or a share from 0 to 1",

@@ -47,7 +47,6 @@ KINDS = {
 }
 # Exponents of minkowski that have a formula of their own.
 EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
-_POWERS = {"manhattan": 1.0, "euclidean": 2.0, "chebyshev": np.inf}
 _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
 METRICS = ("auto", *KINDS)
 # Names of other libraries, and what to write here.
@@ -179,7 +178,7 @@ def _known(name: str, schema: Schema, matrix: np.ndarray, p: Any) -> str:
             f"; the metrics are {', '.join(map(repr, METRICS))}, or a callable",
             parameter="metric",
         )
-    if name != "minkowski" and _POWERS.get(name) != p:
+    if name != "minkowski" and EXPONENTS.get(p) != KINDS[name]:
         refuse_power(p, f"metric={name!r}")
     return name
 

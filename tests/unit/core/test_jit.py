@@ -14,6 +14,8 @@ import pytest
 
 from treewright.core import kernel_cache
 
+needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners")
+
 # A kernel of its own, so that nothing of the package needs compiling. Prints the answer and how often the cache served.
 SCRIPT = """
 import sys, warnings
@@ -92,6 +94,7 @@ def test_a_folder_that_others_can_write_is_not_used(run, tmp_path):
     assert run(TREEWRIGHT_CACHE_DIR=str(folder)) == NO_CACHE
 
 
+@needs_owners
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o770])
 def test_neither_a_folder_that_others_can_write_nor_one_inside_is_a_place(place_below, tmp_path, mode):
     folder = tmp_path / "cache"
@@ -104,9 +107,6 @@ def test_neither_a_folder_that_others_can_write_nor_one_inside_is_a_place(place_
     folder.chmod(0o700)
     inner.chmod(mode)
     assert place_below(folder) is None
-
-
-needs_owners = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners")
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 """Rows kept aside. In: an estimator, a table. Out: a fitted estimator and how it did on rows unseen.
 
 Splits are those of the judge, seeded, and for classes stratified where every class has rows enough; so the same command
-gives the same score on every machine. What the fits warn of is said fit by fit, as it happens.
+gives the same score on every machine. What the fits of folds warn of is said once of each sort.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 
 from treewright.cli.models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
+from treewright.core.notices import listening
 from treewright.exceptions import DataError
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score
 from treewright.model.data import quantile_levels
@@ -85,13 +86,15 @@ def score_by_folds(estimator: Any, data: Learnable, seed: int, n_folds: int) -> 
     sort = {"is_classification": task.is_classification}
     cv = folds_within(n_folds, task.truth, random_state=seed, **sort)
     per_fold: list[Score] = []
-    for split in splits_of(cv, task.truth, random_state=seed, **sort):
-        fitted, predicted = _fit_and_predict(estimator, task, split)
-        if not per_fold:
-            score, baseline = score_for(fitted.model_), score_for(fitted.model_)
-        per_fold.append(score_for(fitted.model_))
-        _add(task, split, predicted, score, baseline)
-        per_fold[-1].add(task.y[split[1]], predicted)
+    with listening() as notices:
+        for split in splits_of(cv, task.truth, random_state=seed, **sort):
+            fitted, predicted = _fit_and_predict(estimator, task, split)
+            if not per_fold:
+                score, baseline = score_for(fitted.model_), score_for(fitted.model_)
+            per_fold.append(score_for(fitted.model_))
+            _add(task, split, predicted, score, baseline)
+            per_fold[-1].add(task.y[split[1]], predicted)
+    notices.tell(n_folds, "folds")
     return score, baseline, per_fold
 
 

@@ -92,8 +92,11 @@ def one_tree(model: Model, path: Path, tree: int | None, what: str) -> Model:
 
 def columns_in_words(model: AnyModel) -> str:
     """How many columns a model knows, and of what kinds."""
-    kinds = [column.kind for column in columns_of(model).columns]
+    schema = columns_of(model)
+    kinds = [column.kind for column in schema.used]
     counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("numeric", "ordinal", "nominal") if kind in kinds)
+    if len(kinds) < len(schema):
+        counted += f"; {len(schema) - len(kinds)} left out"
     return f"{len(kinds)} column{'s' * (len(kinds) != 1)} ({counted})"
 
 

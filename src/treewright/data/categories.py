@@ -208,14 +208,16 @@ def schema_to_json(schema: Schema) -> dict[str, Any]:
 
 
 def column_to_json(column: Column) -> dict[str, Any]:
-    """One column; see ``schema_to_json``. ``declared`` is written only where it is true."""
-    entry = {
+    """One column; see ``schema_to_json``. ``declared`` and ``left_out`` are written only where they are true."""
+    entry: dict[str, Any] = {
         "name": value_to_json(column.name),
         "kind": column.kind,
         "levels": values_to_json(column.levels),
         "missing_seen": column.missing_seen,
         "family": column.family,
     }
+    if column.left_out:
+        entry["left_out"] = column.left_out
     return entry | {"declared": True} if column.declared else entry
 
 
@@ -233,13 +235,22 @@ def schema_from_json(obj: Any) -> Schema:
 
 def column_from_json(obj: Any, position: int) -> Column:
     """One column; see ``schema_from_json``."""
-    if not isinstance(obj, dict) or set(obj) - {"declared"} != {"name", "kind", "levels", "missing_seen", "family"}:
+    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out"} != {
+        "name",
+        "kind",
+        "levels",
+        "missing_seen",
+        "family",
+    }:
         raise ValueError(f"column {position} must have name, kind, levels, missing_seen and family")
     if obj["kind"] not in KINDS or obj["family"] not in FAMILIES or not isinstance(obj["missing_seen"], bool):
         raise ValueError(f"column {position} has an unknown kind, family or missing_seen")
     levels = values_from_json(obj["levels"])
     if "declared" in obj and (obj["declared"] is not True or not levels):
         raise ValueError(f"column {position} has an unknown 'declared', or no levels")
+    left_out = obj.get("left_out", "")
+    if "left_out" in obj and not (isinstance(left_out, str) and left_out and obj["kind"] == "numeric"):
+        raise ValueError(f"column {position} has an unknown 'left_out'")
     if obj["kind"] == "numeric" and levels:
         raise ValueError(f"column {position} is numeric and has levels")
     if obj["kind"] == "ordinal" and not levels:
@@ -249,4 +260,4 @@ def column_from_json(obj: Any, position: int) -> Column:
     ):
         raise ValueError(f"column {position} has a level twice, or a missing one")
     name = value_from_json(obj["name"])
-    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj)
+    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out)

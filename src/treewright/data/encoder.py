@@ -16,6 +16,7 @@ import numpy.typing as npt
 from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.frame import read_table
+from treewright.data.identifiers import without_identifiers
 from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
@@ -48,7 +49,7 @@ def encode_fit(
     """Settle what the columns are, and encode the table.
 
     Numbers are numeric; strings, categories and booleans nominal; ordered pandas categories ordinal; a declaration
-    overrides that.
+    overrides that. Identifiers and numbers of rows that nobody declared are left out (``data.identifiers``).
 
     Parameters
     ----------
@@ -67,9 +68,9 @@ def encode_fit(
     -------
     schema : Schema
     matrix : float64[n, p] (float32 for a float32 array without declared levels)
-        nan = missing; nominal and ordinal cells hold their level's code. A float array that needs no coding is
-        returned as it is, without a copy. Where the levels are declared, a text that differs from exactly one of them
-        in nothing but case, outer white space and Unicode form counts as that level.
+        nan = missing; nominal and ordinal cells hold their level's code; 0 in a column that is left out. A float array
+        that needs no coding is returned as it is, without a copy. Where the levels are declared, a text that differs
+        from exactly one of them in nothing but case, outer white space and Unicode form counts as that level.
 
     Raises
     ------
@@ -101,10 +102,13 @@ def encode_fit(
         names = table.names
     check_not_empty(table)
     declared = resolve(names, nominal, ordinal, numeric)
+    named = table.names is not None
     if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
         missing = missing_columns(table.matrix)
         columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names))
-        return Schema(columns, table.names is not None), table.matrix
+        columns = without_identifiers(columns, table.matrix, declared, named=named)
+        schema = Schema(columns, named)
+        return schema, table.matrix if len(schema.used) == len(schema) else zeroed(schema, table.matrix.copy(order="K"))
     matrix = empty_matrix(table.n_rows, table.width)
     settled: list[Column] = []
     for at, name in enumerate(names):
@@ -112,7 +116,8 @@ def encode_fit(
         column = column_of(name, cells, declared.get(at, Declared(None)), table.label(at))
         matrix[:, at] = encode_cells(column, cells, table.label(at), "error")
         settled.append(column)
-    return Schema(tuple(settled), table.names is not None), matrix
+    schema = Schema(without_identifiers(settled, matrix, declared, named=named), named)
+    return schema, zeroed(schema, matrix)
 
 
 def encode(
@@ -190,12 +195,16 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
     """Encode a table that has been read; parameters and errors as in ``encode``."""
     source = match_columns(schema, table, owner)
     numeric = all(column.kind == "numeric" and column.family in ("number", "missing") for column in schema.columns)
-    if table.matrix is not None and numeric and source == list(range(table.width)):
+    is_whole = source == list(range(table.width)) and len(schema.used) == len(schema)
+    if table.matrix is not None and numeric and is_whole:
         _settle_missing(schema, table.matrix, missing, table.names)
         return table.matrix
     matrix = empty_matrix(table.n_rows, len(schema))
     new = set()
     for at, column in enumerate(schema.columns):
+        if column.left_out:
+            matrix[:, at] = 0.0
+            continue
         cells = table.cells(source[at])
         label = (
             table.label(source[at]) if table.names is not None or not schema.named else column_label([column.name], 0)
@@ -296,6 +305,8 @@ def encode_plain_row(schema: Schema, row: Any) -> list[float] | None:
 def _plain_code(column: Column, cell: Any) -> float | None:
     """Code of an ordinary cell; None for any other."""
     kind = type(cell)
+    if column.left_out:
+        return 0.0
     if column.kind == "numeric":
         if column.family != "number" or (not column.missing_seen and cell != cell):
             return None
@@ -310,6 +321,14 @@ def _plain_code(column: Column, cell: Any) -> float | None:
     if cell is None and column.missing_seen:
         return math.nan
     return None
+
+
+def zeroed(schema: Schema, matrix: np.ndarray) -> np.ndarray:
+    """The matrix with 0 in the columns that are left out: constant ones, which no learner has a use for."""
+    for at, column in enumerate(schema.columns):
+        if column.left_out:
+            matrix[:, at] = 0.0
+    return matrix
 
 
 def check_not_empty(table: Table) -> None:

@@ -26,6 +26,11 @@ def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     -----
     DataWarning
         Columns that the schema does not know; names on one side only.
+
+    Returns
+    -------
+    list of int
+        -1 for a column that was left out at fit and that the table does not have.
     """
     if table.names is not None:
         check_unique(table.names)
@@ -48,7 +53,7 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
     if names == schema.names:
         return list(range(len(names)))
     where = {name: at for at, name in enumerate(names)}
-    lost = [name for name in schema.names if name not in where]
+    lost = [column.name for column in schema.used if column.name not in where]
     extra = [name for name in names if name not in schema.positions]
     if lost:
         listed = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
@@ -59,7 +64,7 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
             f"{len(extra)} column(s) were not there at fit and are ignored: {listed}{and_more(extra)}",
             stacklevel=5,
         )
-    return [where[name] for name in schema.names]
+    return [where.get(name, -1) for name in schema.names]
 
 
 def _differing(extra: Sequence[Hashable], lost: Sequence[Hashable]) -> str:

@@ -38,6 +38,9 @@ class Column:
     declared : bool
         Whether the levels were declared. Then a text that is no level, but differs from exactly one in nothing but
         case, outer white space and Unicode form, counts as that level; levels read from the data match exactly.
+    left_out : str
+        Why nothing is learned from the column; empty where it is used. Its cells are 0 in the encoded matrix, and no
+        table needs to have it after the fit.
     """
 
     name: Hashable
@@ -46,6 +49,7 @@ class Column:
     missing_seen: bool = False
     family: str = "number"
     declared: bool = False
+    left_out: str = ""
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
         # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
@@ -93,7 +97,17 @@ class Schema:
     @cached_property
     def is_plain(self) -> bool:
         """Whether a float matrix of the right width is already encoded: no names, nothing but numeric columns."""
-        return not self.named and all(column.kind == "numeric" for column in self.columns)
+        return not self.named and all(column.kind == "numeric" and not column.left_out for column in self.columns)
+
+    @cached_property
+    def used_positions(self) -> tuple[int, ...]:
+        """Positions of the columns that something is learned from, ascending."""
+        return tuple(at for at, column in enumerate(self.columns) if not column.left_out)
+
+    @cached_property
+    def used(self) -> tuple[Column, ...]:
+        """The columns that something is learned from."""
+        return tuple(self.columns[at] for at in self.used_positions)
 
     @cached_property
     def never_missing(self) -> tuple[int, ...]:

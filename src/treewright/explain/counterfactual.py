@@ -303,8 +303,10 @@ def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
     encoded = encode_table(schema, table, model.unseen, owner, model.missing)[0]
     by_name = schema.named and table.names is not None
     where = {name: at for at, name in enumerate(table.names or ())}
-    places = [where[column.name] if by_name else at for at, column in enumerate(schema.columns)]
-    return GivenRow(encoded.astype(np.float64), tuple(_raw(table.cells(at)) for at in places))
+    # A column that is left out of the model may be missing in the table.
+    places = [where.get(column.name) if by_name else at for at, column in enumerate(schema.columns)]
+    raw = tuple(None if at is None else _raw(table.cells(at)) for at in places)
+    return GivenRow(encoded.astype(np.float64), raw)
 
 
 class Goal(NamedTuple):

@@ -465,12 +465,20 @@ def drawn(rows: np.ndarray, most: int | None, seed: int, stream: int = 0) -> np.
 def position_of(schema: Schema, column: Any) -> int:
     """Return where a column stands, from its name or position."""
     try:
-        return schema.positions[column]
+        at = schema.positions[column]
     except (KeyError, TypeError):  # a position, an unknown name, or what can be no name
-        pass
-    if is_whole(column) and 0 <= int(column) < len(schema):
-        return int(column)
-    raise ParameterError(f"the model has no column {shown(column)}{did_you_mean(column, schema.names)}")
+        if not is_whole(column) or not 0 <= int(column) < len(schema):
+            raise ParameterError(
+                f"the model has no column {shown(column)}{did_you_mean(column, schema.names)}"
+            ) from None
+        at = int(column)
+    found = schema.columns[at]
+    if found.left_out:
+        raise ParameterError(
+            f"column {shown(found.name)} was left out at fit ({found.left_out}): the model says the same whatever it "
+            "holds"
+        )
+    return at
 
 
 def _numbers(grid: Any, name: str) -> np.ndarray:

@@ -229,6 +229,8 @@ def column_structure(column: Column) -> dict[str, Any]:
     """A column as JSON: its name, kind, levels, and whether fit saw it missing."""
     name = column.name if isinstance(column.name, str) else json_level(column.name)
     structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
+    if column.left_out:
+        structure["left_out"] = column.left_out
     if column.kind != "numeric":
         structure["levels"] = [json_level(level) for level in column.levels]
     return structure

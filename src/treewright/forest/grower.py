@@ -54,7 +54,8 @@ class ForestSettings:
     Attributes
     ----------
     tree : BinnedSettings
-        Of every tree; ``seed``, ``candidates``, ``counts_rows`` and ``n_threads`` are set by the forest.
+        Of every tree; ``seed``, ``counts_rows`` and ``n_threads`` are set by the forest, which draws from
+        ``candidates``.
     n_trees : int >= 0
     n_classes : tuple of int
         Classes per output; empty for regression.
@@ -258,9 +259,11 @@ class _Growth:
     def _tree_settings(self, number: int, seed: int) -> BinnedSettings:
         """The settings of one tree."""
         settings, p = self.settings, self.bins.n_columns
-        candidates = None
-        if settings.max_features_per_tree is not None and settings.max_features_per_tree < p:
-            candidates = candidate_columns(settings.seed, number, p, settings.max_features_per_tree)
+        candidates = settings.tree.candidates  # without those that are left out
+        n_used = p if candidates is None else len(candidates)
+        if settings.max_features_per_tree is not None and settings.max_features_per_tree < n_used:
+            chosen = candidate_columns(settings.seed, number, n_used, settings.max_features_per_tree)
+            candidates = chosen if candidates is None else candidates[chosen]
         # Work that is handed out in a thread of the pool runs there: only a single tree can use several.
         n_inner = settings.n_threads if self.n_outer == 1 else 1
         return replace(settings.tree, seed=seed, candidates=candidates, counts_rows=self.counts_rows, n_threads=n_inner)

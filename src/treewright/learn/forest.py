@@ -246,7 +246,7 @@ def forest_settings(
     dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int
 ) -> ForestSettings:
     """Parameters as numbers."""
-    n, p = dataset.matrix.shape
+    n, p = len(dataset), len(dataset.schema.used)
     n_draws = number_of_draws(params.max_samples if params.bootstrap else None, n, dataset.weights)
     per_tree = params.max_features_per_tree
     settings = grow_settings(params, dataset, n_rows=n_draws, seed=seed, n_threads=n_threads)

@@ -37,7 +37,7 @@ def grow_settings(params: Any, dataset: Dataset, *, n_rows: int, seed: int, n_th
         min_samples_leaf=count_of(params.min_samples_leaf, n_rows),
         min_weight_fraction_leaf=float(params.min_weight_fraction_leaf),
         max_leaf_nodes=None if params.max_leaf_nodes is None else int(params.max_leaf_nodes),
-        max_features=columns_per_node(params.max_features, len(dataset.schema)),
+        max_features=_drawn_per_node(params.max_features, dataset.schema),
         min_impurity_decrease=finite(params.min_impurity_decrease),
         monotone=monotone,
         seed=seed,
@@ -48,7 +48,8 @@ def grow_settings(params: Any, dataset: Dataset, *, n_rows: int, seed: int, n_th
 def binned_settings(params: Any, settings: GrowSettings, schema: Schema, *, random_cuts: bool) -> BinnedSettings:
     """The same, for growing on bins."""
     groups = interaction_groups(params.interaction_cst, schema)
-    return BinnedSettings(**vars(settings), random_cuts=random_cuts, interactions=groups)
+    used = None if len(schema.used) == len(schema) else np.array(schema.used_positions, np.int32)
+    return BinnedSettings(**vars(settings), random_cuts=random_cuts, interactions=groups, candidates=used)
 
 
 def objective_of(dataset: Dataset, criterion: str) -> Objective:
@@ -64,6 +65,13 @@ def seed_of(random_state: Any) -> int:
     if random_state is None:
         return 0
     return int(random_state) if isinstance(random_state, Integral) else int(random_state.randint(2**31 - 1))
+
+
+def _drawn_per_node(value: Any, schema: Schema) -> int:
+    """How many of the columns that something is learned from a node may use; where that is all of them, every one."""
+    n_used = len(schema.used)
+    n_drawn = columns_per_node(value, n_used)
+    return n_drawn if n_drawn < n_used else len(schema)
 
 
 def columns_per_node(value: Any, p: int) -> int:

@@ -326,7 +326,7 @@ def _refuse_beside_bins(params: TreeParams, by_node: str) -> None:
 
 
 def _grow_id3(dataset: Dataset, params: ID3Params, n_threads: int) -> Grown:  # noqa: ARG001 - this grower has one thread
-    numbers = [column.name for column in dataset.schema.columns if column.kind == "numeric"]
+    numbers = [column.name for column in dataset.schema.used if column.kind == "numeric"]
     if numbers:
         others = f" (and {len(numbers) - 1} more)" if len(numbers) > 1 else ""
         raise ColumnError(

@@ -1,7 +1,8 @@
 """What looks wrong about a table that can be fitted all the same: warnings.
 
-Before growth, text columns: text is taken as nominal, and where its levels are dates, numbers or an identifier that is
-hardly ever what was meant. Only levels are looked at, never cells. After growth, the one column that the model asks
+Before growth, what encoding has left out (``data.identifiers``), and text columns: text is taken as nominal, and where
+its levels are dates, numbers or an identifier that is hardly ever what was meant. Only levels are looked at, never
+cells. After growth, the one column that the model asks
 first or most: does it equal the target? Only that column is looked at, so that a fit does not become slower.
 """
 
@@ -72,9 +73,28 @@ def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any,
         )
     if own:
         notices.warn(
-            f"{_named(own)}: text that is another one in every row, such as an identifier, says nothing about other "
-            "rows: leave it out, or declare it nominal"
+            f"{_named(own)}: text that differs in every row, such as an identifier, says nothing about other rows: "
+            "leave it out, or declare it nominal"
         )
+
+
+def warn_of_left_out(schema: Schema) -> None:
+    """Warn, in one line, of the columns that encoding has left out, and say how to keep them.
+
+    Warns
+    -----
+    DataWarning
+    """
+    gone = [column for column in schema.columns if column.left_out]
+    if not gone:
+        return
+    named = ", ".join(f"{shown(column.name)} ({column.left_out})" for column in gone[:_MOST_NAMED])
+    more = f" and {len(gone) - _MOST_NAMED} more" if len(gone) > _MOST_NAMED else ""
+    columns, are, it = ("columns", "are", "them") if len(gone) > 1 else ("column", "is", "it")
+    notices.warn(
+        f"{columns} {named}{more} {are} left out: such values tell rows apart and say nothing about new rows; to keep "
+        f"{it}, declare {it} nominal or numeric"
+    )
 
 
 def _is_number(level: Hashable) -> bool:

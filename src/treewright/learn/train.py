@@ -25,7 +25,7 @@ from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeErr
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES, NUMBERS
-from treewright.learn.suspicions import warn_of_text
+from treewright.learn.suspicions import warn_of_left_out, warn_of_text
 from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
 
@@ -144,9 +144,10 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
 
 
 def encoded_table(X: Any, params: Any) -> tuple[Any, np.ndarray]:
-    """The columns of a table and its cells as numbers, with warnings of text that is no names."""
+    """The columns of a table and its cells as numbers, with warnings of what is left out and of text as names."""
     refuse_too_large(X)
     schema, matrix = encode_fit(X, nominal=params.nominal, ordinal=params.ordinal, numeric=params.numeric)
+    warn_of_left_out(schema)
     warn_of_text(schema, matrix, params.nominal, params.ordinal, params.numeric)
     return schema, matrix
 

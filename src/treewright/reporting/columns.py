@@ -184,6 +184,8 @@ def _described(judged: Judged, at: int, cells: np.ndarray, groups: Groups | None
 
 def _in_words(column: Column, held: np.ndarray, low: float | None, high: float | None) -> str:
     """What the values of a column are, in a few words."""
+    if column.left_out:
+        return f"left out: {column.left_out}"
     if not len(held):
         return "no value"
     if column.kind != "numeric":

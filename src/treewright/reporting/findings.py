@@ -143,6 +143,8 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
     nearly, constant, own, numbered = list(empty), list(empty), list(empty), list(empty)
     n_fit = int(judged.model.facts.get("n_samples", 0))
     for column, cells in columns:
+        if column.left_out:
+            continue
         missing = np.isnan(cells)
         share = judged.weights[missing].sum() / judged.weights.sum()
         held = cells[~missing]
@@ -156,6 +158,7 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
         elif _is_own(column, held, n_distinct, n_fit):
             (numbered if column.kind == "numeric" else own).append(column)
     return [
+        *_left_out(judged.model.schema.columns),
         *_about(
             "nothing there", empty, "holds no value in any row", "hold no value in any row",
             "Leave it out, or find out why it was not filled.", serious=False,
@@ -180,6 +183,21 @@ def _of_values(judged: Judged, columns: Cells) -> list[Finding]:
             "If it is one, leave it out: a cut through identifiers means nothing for other rows.", serious=False,
         ),
     ]  # fmt: skip
+
+
+def _left_out(columns: Sequence[Column]) -> list[Finding]:
+    """Columns that nothing was learned from."""
+    gone = [column for column in columns if column.left_out]
+    if not gone:
+        return []
+    names = tuple(map(name_of, gone))
+    described = listed([f"{name} ({column.left_out})" for name, column in zip(names, gone, strict=True)])
+    text = f"{counted(len(gone), 'column')} left out of the model: {described}."
+    advice = (
+        "Such values tell rows apart and say nothing about new rows. To keep a column, declare it nominal or numeric "
+        "and fit again."
+    )
+    return [Finding("left out", False, names, len(names), text, advice)]
 
 
 def _unseen_code(column: Column) -> float:

@@ -12,7 +12,7 @@ from treewright.reporting.estimator import estimator_of
 
 X, Y = load_iris(return_X_y=True)
 LABELS = np.array(["a", "b", "c"])[Y]
-TABLE = {"size": ["S", "M", "L"] * 10, "kind": [1, 2, 2, 3, 1] * 6, "far": list(range(30))}
+TABLE = {"size": ["S", "M", "L"] * 10, "kind": [1, 2, 2, 3, 1] * 6, "far": list(range(40, 70))}
 OUTCOME = ["no", "yes", "yes"] * 10
 FEW = {"n_estimators": 2}
 

@@ -76,12 +76,22 @@ def test_numbers_that_are_made_from_a_target_of_numbers_tell_it():
     assert "equals the target" in found({**table, "y": y}, y, est=tw.DecisionTreeRegressor(max_depth=3))
 
 
+def test_columns_that_are_left_out_are_named_with_the_reason():
+    names = np.array([f"row {at}" for at in range(N)])
+    kinds = found({"row": np.arange(N), "who": names, **NOISE}, LABEL)
+
+    assert kinds["left out"].columns == ("row", "who")
+    assert f"row (counts the rows), who ({N} different texts in {N} rows)" in kinds["left out"].text
+    assert not {"identifier", "numbered rows", "constant", "same column twice"} & set(kinds)
+
+
 def test_a_name_for_every_row_tells_nothing_but_is_an_identifier():
     names = np.array([f"row {at}" for at in range(N)])
     (table, target), other = halves({**NOISE, "who": names}, LABEL)
-    kinds = found(table, target, other)
+    kinds = found(table, target, other, tw.DecisionTreeClassifier(nominal=["who"]))
 
     assert kinds["identifier"].columns == ("who",)
+    assert "left out" not in kinds
     assert "tells the target" not in kinds
     # They are other names than at the fit, not missing cells.
     assert kinds["unseen levels"].n == N // 2

@@ -12,7 +12,7 @@ from treewright.exceptions import ParameterError
 from treewright.reporting.judged import judged_rows
 
 X, Y = load_iris(return_X_y=True)
-TABLE = {"sky": ["sun", "rain", None, "sun", "fog"] * 6, "wind": np.arange(30.0)}
+TABLE = {"sky": ["sun", "rain", None, "sun", "fog"] * 6, "wind": np.arange(30.0) / 2}
 OUTCOME = ["out", "in", "in"] * 10
 
 

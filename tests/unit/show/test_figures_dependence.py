@@ -14,7 +14,7 @@ from treewright.show.style import class_color
 X, Y = load_iris(return_X_y=True)
 TREE = tw.DecisionTreeClassifier().fit(X, Y)
 SKY = {"sky": ["sun", "rain", "sun", "fog"] * 8, "wind": [float(at) for at in range(32)]}
-WALK = tw.DecisionTreeClassifier().fit(SKY, ["go", "stay", "go", "stay"] * 8)
+WALK = tw.DecisionTreeClassifier(numeric=["wind"]).fit(SKY, ["go", "stay", "go", "stay"] * 8)
 
 
 def lines_of(figure, label):

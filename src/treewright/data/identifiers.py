@@ -1,0 +1,122 @@
+"""Columns that tell rows apart and say nothing about others: identifiers, nearly unique text, numbers of rows.
+
+What they have in common is that a model that asks about them learns its rows by heart. They are left out unless the
+user declares them: a declaration is the word that keeps a column. Two sorts are recognised.
+
+Text, where a level has fewer than two rows on average: most levels of other rows were never seen. The mark was chosen
+by measurement (docs/decisions/0011-what-strangers-found.md). Fewer than 25 levels do no harm, and may well be names.
+
+Whole numbers that differ in every row: those that count the rows from 0 or 1, in ascending order, where up to half of
+the rows may have gone to a fold; those of a column that is named as an identifier; and those of a column that a
+library of tables has written beside the rows and that has no name of its own. Only a table with column names has such
+columns: the only number of an array may well be 0, 1, 2 ...
+
+A column is never left out where no other one that varies would remain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from treewright.data.kinds import Declared, parse_number
+from treewright.data.schema import Column
+
+ROWS_PER_LEVEL = 2
+FEWEST = 25  # levels, or rows
+# What pandas, R and Arrow call the column in which they write the names or numbers of rows.
+_ROW_NAMES = re.compile(r"|unnamed: ?\d+|__index_level_\d+__|row[._ ]?names?", re.IGNORECASE)
+_IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")
+
+
+def without_identifiers(
+    columns: Sequence[Column], matrix: np.ndarray, declared: Mapping[int, Declared], *, named: bool
+) -> tuple[Column, ...]:
+    """The columns of a fit, those that only tell rows apart marked as left out.
+
+    Parameters
+    ----------
+    columns : sequence of p Column
+    matrix : float[n, p], encoded; read only
+    declared : dict from position to Declared
+        These are kept.
+    named : bool
+        Whether the table has column names.
+
+    Examples
+    --------
+    >>> columns = (Column("", "numeric"), Column("age", "numeric"))
+    >>> cells = np.array([[7.0, 30.0], [8.0, 41.0], [9.0, 30.0]])
+    >>> [column.left_out for column in without_identifiers(columns, cells, {}, named=True)]
+    ['another number in every row', '']
+    """
+    asked = [at for at in range(len(columns)) if at not in declared]
+    reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
+    if reasons and not _any_varies(matrix, reasons):
+        reasons = {at: reason for at, reason in reasons.items() if named and _is_row_name(columns[at].name)}
+        if not _any_varies(matrix, reasons):
+            reasons = {}
+    return tuple(
+        replace(column, kind="numeric", levels=(), missing_seen=False, left_out=reasons[at])
+        if at in reasons
+        else column
+        for at, column in enumerate(columns)
+    )
+
+
+def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
+    """Why a column is left out, in words that follow its name; empty where it is used."""
+    if column.kind == "nominal" and column.family != "boolean":
+        n_levels, n = len(column.levels), int(np.count_nonzero(cells == cells))
+        is_row_name = named and _is_row_name(column.name) and 1 < n_levels == n
+        if is_row_name or (n_levels >= FEWEST and n_levels * ROWS_PER_LEVEL > n):
+            what = "numbers as text" if all(map(_is_number, column.levels)) else "texts"
+            return f"{n_levels} different {what} in {n} rows"
+        return ""
+    if column.kind != "numeric" or not named:
+        return ""
+    if counts_rows(cells):
+        return "counts the rows"
+    n = len(cells)
+    is_known = _is_row_name(column.name) or (n >= FEWEST and _IDENTIFIER.fullmatch(str(column.name)) is not None)
+    is_own = is_known and n > 1 and bool((cells == np.rint(cells)).all()) and len(np.unique(cells)) == n
+    return "another number in every row" if is_own else ""
+
+
+def counts_rows(cells: np.ndarray) -> bool:
+    """Whether numbers count 0, 1, 2 ... or 1, 2, 3 ... from row to row; of a table with gaps at least half of them.
+
+    Examples
+    --------
+    >>> counts_rows(np.arange(1.0, 41.0)), counts_rows(np.arange(40.0)[::-1]), counts_rows(np.arange(1960.0, 2000.0))
+    (True, False, False)
+    >>> counts_rows(np.delete(np.arange(40.0), [0, 3, 4, 17]))
+    True
+    """
+    n = len(cells)
+    # The ends decide nearly always: no other cell of most columns is looked at.
+    if n < FEWEST or not (cells[0] >= 0 and n - 1 <= cells[-1] - cells[0] and cells[-1] < 2 * n):
+        return False
+    return bool((cells == np.rint(cells)).all() and (np.diff(cells) >= 1).all())
+
+
+def _any_varies(matrix: np.ndarray, left_out: Mapping[int, str]) -> bool:
+    """Whether a column that is used holds two values."""
+    for at in range(matrix.shape[1]):
+        if at not in left_out:
+            held = matrix[:, at][~np.isnan(matrix[:, at])]
+            if len(held) and (held != held[0]).any():
+                return True
+    return False
+
+
+def _is_row_name(name: Hashable) -> bool:
+    return _ROW_NAMES.fullmatch(str(name).strip()) is not None
+
+
+def _is_number(level: Hashable) -> bool:
+    """Whether text spells a number, other than one with leading zeros, such as a postal code."""
+    return isinstance(level, str) and parse_number(level) is not None and not re.match(r"\s*[+-]?0\d", level)

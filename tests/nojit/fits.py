@@ -130,6 +130,8 @@ def trees() -> Iterator[tuple[str, Callable[[], Any]]]:
         "by node misclassification",
         lambda: classifier(criterion="misclassification", nominal_splits="multiway", missing="branch").fit(T, LEVELS),
     )
+    many = {"kind": [chr(ord("a") + at % 13) for at in range(N)], "size": X[:, 0]}
+    yield "by node many levels", lambda: classifier(criterion="gain_ratio", nominal=["kind"]).fit(many, LEVELS)
     yield "by node own", lambda: classifier(criterion=own_impurity, max_depth=3).fit(TW, LEVELS)
     yield "id3", lambda: tw.ID3Classifier(nominal="all").fit({k: TW[k] for k in ("kind", "rank")}, LEVELS)
     yield "c45", lambda: tw.C45Classifier(**RANKED).fit(T, LEVELS)

@@ -5,11 +5,9 @@ Callers: tests of neighbors.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES
+from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, POWERS, SQUARES, raised
 
 
 def twin_rank(one, other, kind: int, p: float = 2.0) -> float:
@@ -30,11 +28,9 @@ def twin_rank(one, other, kind: int, p: float = 2.0) -> float:
 
 
 def power(base: float, exponent: float) -> float:
-    """``base ** exponent``, infinite where it is too large for a float."""
-    try:
-        return math.pow(base, exponent)
-    except OverflowError:
-        return math.inf
+    """``base ** exponent`` as the package rounds it (``raised`` and what it calls have tests of their own)."""
+    with np.errstate(over="ignore"):
+        return float(raised(np.float64(base), exponent))
 
 
 def twin_order(stored, point, kind: int, p: float = 2.0) -> list[tuple[float, int]]:

@@ -12,13 +12,13 @@ the rows, and a row of weight k is k equal rows to the last bit.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 import numpy as np
 
+from treewright.core.elementary import exp_of, expm1_of, log_of
 from treewright.exceptions import ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.grow.objective import are_whole
@@ -192,9 +192,9 @@ def judge_labels(wrong: np.ndarray, weights: RowWeights, n_classes: int, learnin
         return Verdict(0.0, 1.0, True)
     if error >= 1.0 - 1.0 / n_classes - _ROUNDING:
         return Verdict(error, 0.0, True)
-    weight = _finite(learning_rate * (math.log((1.0 - error) / error) + math.log(n_classes - 1.0)), learning_rate)
+    weight = _finite(learning_rate * float(log_of((1.0 - error) / error) + log_of(n_classes - 1.0)), learning_rate)
     # Only the ratio counts, and the exponential of a negative number cannot overflow.
-    return Verdict(error, weight, False, np.where(wrong, 1.0, math.exp(-weight)))
+    return Verdict(error, weight, False, np.where(wrong, 1.0, exp_of(-weight)))
 
 
 def judge_numbers(
@@ -224,8 +224,8 @@ def judge_numbers(
     if error >= 0.5 - _ROUNDING:
         return Verdict(error, 0.0, True)
     beta = error / (1.0 - error)
-    weight = _finite(-learning_rate * math.log(beta), learning_rate)
-    return Verdict(error, weight, False, np.exp(-weight * (losses.max() - losses)))
+    weight = _finite(-learning_rate * float(log_of(beta)), learning_rate)
+    return Verdict(error, weight, False, exp_of(-weight * (losses.max() - losses)))
 
 
 def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -> np.ndarray:
@@ -244,7 +244,7 @@ def losses_of(predicted: np.ndarray, target: np.ndarray, loss: RegressionLoss) -
     shares: np.ndarray = off / largest
     if loss == "square":
         return shares * shares
-    return -np.expm1(-shares) if loss == "exponential" else shares
+    return -expm1_of(-shares) if loss == "exponential" else shares
 
 
 def _finite(weight: float, learning_rate: float) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 
 FARTHEST = 700.0  # exp of it and of its negative are normal numbers of float64
@@ -251,4 +252,4 @@ def softmax_values(
         share_classes(scores, length, first, m, shares, top, total)
         for i in range(m):
             own = scores[np.int64(target[first + i]) * length + first + i]
-            values[first + i] = (top[i] - own) + np.log(total[i])
+            values[first + i] = (top[i] - own) + log(total[i])

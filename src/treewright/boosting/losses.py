@@ -25,12 +25,13 @@ from treewright.boosting.best_constants import (
     weighted_mean,
     weighted_quantile,
 )
+from treewright.core.elementary import exp_of, log_of
 from treewright.exceptions import TARGET, DataError, ParameterError, first_row
 from treewright.model.aggregation import Link
 
 # Targets whose residuals, and squares of them, are numbers of float32 and float64.
 LARGEST_TARGET, LEAST_SPREAD = 1e30, 1e-30
-_LEAST_LOG_BASE = math.log(LEAST_SPREAD)
+_LEAST_LOG_BASE = -69.07755278982137  # log of LEAST_SPREAD
 _LEAST_SHARE = Fraction(1, 10**15)  # of a class without rows: its logarithm is finite
 
 
@@ -395,7 +396,7 @@ class MeanDeviance(NumberLoss):
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The logarithm of the weighted mean; of 1e-30 where that is 0 or nearly so."""
         mean = weighted_mean(target, weights)
-        return np.array([math.log(mean) if mean > LEAST_SPREAD else _LEAST_LOG_BASE])
+        return np.array([log_of(mean) if mean > LEAST_SPREAD else _LEAST_LOG_BASE])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """See the class."""
@@ -415,7 +416,7 @@ class MeanDeviance(NumberLoss):
 
 def _exp(score: np.ndarray) -> np.ndarray:
     """The exponential, finite for any score."""
-    return np.exp(np.clip(score, -kernels.FARTHEST, kernels.FARTHEST))
+    return exp_of(np.clip(score, -kernels.FARTHEST, kernels.FARTHEST))
 
 
 @dataclass(frozen=True)
@@ -540,7 +541,7 @@ class TwoClasses(ClassLoss):
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The log odds of the second class."""
         first, second = class_shares(target, weights, 2)
-        return np.array([math.log(second / first)])
+        return np.array([log_of(second / first)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Share minus 0 or 1, and p (1 - p)."""
@@ -571,7 +572,7 @@ class ManyClasses(ClassLoss):
 
     def base(self, target: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
         """The logarithms of the classes' shares."""
-        return np.array([math.log(share) for share in class_shares(target, weights, self.n_scores)])
+        return np.array([log_of(share) for share in class_shares(target, weights, self.n_scores)])
 
     def gradients(self, target: np.ndarray, scores: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         """Share minus 0 or 1, and p (1 - p) K / (K - 1)."""

@@ -5,7 +5,6 @@ Nothing that a user's own loss returns is trusted: every answer is checked befor
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
@@ -30,6 +29,7 @@ from treewright.boosting.losses import (
     Tweedie,
     TwoClasses,
 )
+from treewright.core.elementary import log_of
 from treewright.core.whole import is_whole
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import ParameterError
@@ -255,7 +255,7 @@ class OwnLoss(Loss):
                 return self._kin.base(target, weights)
             mean = weighted_mean(target, weights)
             if self.link == "log":
-                mean = math.log(mean) if mean > 0.0 else 0.0
+                mean = float(log_of(mean)) if mean > 0.0 else 0.0
             return np.full(self.n_scores, mean)
         with _named("base", target, weights):
             answer = self._base(_locked(target), None if weights is None else _locked(weights))

@@ -145,5 +145,8 @@ def r2_interval(
         spread = math.sqrt(float((shares[:, 0] ** 2 * moves**2).sum())) / (1 - r2) if r2 < 1 else math.nan
     if not (math.isfinite(spread) and spread > 0):
         return math.nan, math.nan
+    from treewright.core.elementary import exp_of
+
     z = -NormalDist().inv_cdf((1 - level) / 2)
-    return 1 - (1 - r2) * math.exp(z * spread), 1 - (1 - r2) * math.exp(-z * spread)
+    below, above = exp_of([z * spread, -z * spread]).tolist()
+    return 1 - (1 - r2) * below, 1 - (1 - r2) * above

@@ -26,6 +26,7 @@ from treewright.boosting.adaboost import (
     judge_numbers,
 )
 from treewright.core import notices
+from treewright.core.elementary import log_of
 from treewright.core.progress import compiling_announced
 from treewright.data.dataset import factors_for
 from treewright.data.memory import check_fits
@@ -598,7 +599,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Natural logarithm of ``predict_proba``; -inf for a class that no member votes for."""
         with np.errstate(divide="ignore"):
-            logarithms: np.ndarray = np.log(self.predict_proba(X))
+            logarithms: np.ndarray = log_of(self.predict_proba(X))
         return logarithms
 
     def decision_function(self, X: Any) -> np.ndarray:

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
+from treewright.core.elementary import log_of
 from treewright.core.progress import compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
@@ -431,7 +432,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         """Natural logarithm of ``predict_proba``; -inf for a class that no member gives a share."""
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
+            return [log_of(share) for share in shares] if isinstance(shares, list) else log_of(shares)
 
     @available_if(_members_decide)
     def decision_function(self, X: Any) -> np.ndarray:

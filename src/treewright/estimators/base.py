@@ -24,6 +24,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, InvalidParamet
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.core.elementary import log_of
 from treewright.core.notices import levels_to_the_caller
 from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
@@ -406,7 +407,7 @@ class Classifier(ClassifierMixin, Estimator):
         """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""
         shares = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return [np.log(share) for share in shares] if isinstance(shares, list) else np.log(shares)
+            return [log_of(share) for share in shares] if isinstance(shares, list) else log_of(shares)
 
     def _keep(self, dataset: Dataset, params: Any, trained: Trained) -> None:
         super()._keep(dataset, params, trained)

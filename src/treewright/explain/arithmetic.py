@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from treewright.core.elementary import log2_of, log_of
+
 MOST_DECIMALS, MOST_DIGITS = 15, 1e15  # beyond, numbers have an exponent
 MOST_TERMS = 8  # a sum of more terms is not written out
 
@@ -59,7 +61,7 @@ class Paper:
 
     def logarithm(self, value: float) -> float:
         """Return the logarithm in the base of the text."""
-        return math.log2(value) if self.log == "log2" else math.log(value)
+        return float(log2_of(value)) if self.log == "log2" else float(log_of(value))
 
     def entropy(self, parts: Sequence[float]) -> Written | None:
         """Return ``-(9/14) log2(9/14) - (5/14) log2(5/14)``; None where it is 0 at sight or too long."""

@@ -8,13 +8,13 @@ number is computed from the rows of the branches (``explain.audit_rows``), and t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, overload
 
 import numpy as np
 
+from treewright.core.elementary import LOG_OF_2
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit_rows import AuditBranch, AuditedNode, AuditRow, BranchSums, branches_of
 from treewright.explain.audit_search import PURE, Barred, compared, every_of, is_pure
@@ -44,7 +44,7 @@ NEEDED: dict[str, dict[str, type | tuple[type, ...]]] = {
         "alpha": (int, float), "alpha_merge": (int, float), "bonferroni": bool, "exhaustive": bool, "n_bins": int,
     },
 }  # fmt: skip
-UNITS: dict[object, float] = {2: 1.0, "e": math.log(2.0)}
+UNITS: dict[object, float] = {2: 1.0, "e": LOG_OF_2}
 LARGEST = 1e150  # the squares of a million such numbers add up to a float64
 MOST_TARGETS = 8  # a variance of more numbers is not written out
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from treewright.core.elementary import log2_of
 from treewright.exceptions import ParameterError
 from treewright.explain.audit_rows import AuditedNode, AuditRow, BranchSums, measured
 from treewright.grow.by_node.c45 import CLOSE, SLACK, C45Policy, C45Search
@@ -138,7 +139,7 @@ def price_of(policy: Policy, candidate: Candidate, here: AuditedNode) -> float:
     """Return what C4.5 takes off the gain of a cut for the choice among many: log2 of their number, per row."""
     if candidate.kind != THRESHOLD or not isinstance(getattr(policy, "search", None), C45Search):
         return 0.0
-    return math.log2(max(candidate.notes["tried"], 1.0)) / here.weight * here.unit
+    return float(log2_of(max(candidate.notes["tried"], 1.0))) / here.weight * here.unit
 
 
 def equal_cuts(here: AuditedNode, policy: Policy, candidate: Candidate) -> int:
@@ -166,7 +167,7 @@ def every_of(here: AuditedNode, policy: Policy, feature: int) -> list[AuditRow]:
         tried = 0 if best is None else best.notes["tried"]
         if isinstance(search, C45Search):
             tried = allowed_cuts(here, search, feature).n_tried
-        price = math.log2(max(tried, 1)) / here.weight * here.unit if isinstance(search, C45Search) else 0.0
+        price = float(log2_of(max(tried, 1))) / here.weight * here.unit if isinstance(search, C45Search) else 0.0
         rows = every_cut(here, search, feature, price)
     elif search.rules.nominal_splits == "multiway":
         rows = [] if best is None else [measured(here, best)]

@@ -6,7 +6,6 @@ It needs no estimator and does not import scikit-learn.
 from __future__ import annotations
 
 import html
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -530,7 +529,7 @@ def _size(nbytes: int) -> str:
     """Bytes as a person reads them."""
     if nbytes < 1024:
         return f"{nbytes} bytes"
-    power = min(3, int(math.log(nbytes, 1024)))
+    power = min(3, (nbytes.bit_length() - 1) // 10)
     return f"{nbytes / 1024**power:.1f} {('KiB', 'MiB', 'GiB')[power - 1]}"
 
 

@@ -12,11 +12,11 @@ number is ``mix`` of the forest's seed, the tree and a running number, and depen
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
+from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.core.whole import is_whole
@@ -422,7 +422,7 @@ def exponential_keys(state, weights, keys):
     """
     for place in range(len(weights)):
         share = (np.float64(mix(state, np.uint64(place)) >> np.uint64(11)) + 0.5) * 2.0**-53
-        keys[place] = -math.log(share) / weights[place]
+        keys[place] = -log(share) / weights[place]
 
 
 @kernel

@@ -15,7 +15,6 @@ root, so they depend neither on the order of the rows nor on other nodes.
 from __future__ import annotations
 
 import itertools
-import math
 import threading
 from typing import NamedTuple
 
@@ -106,7 +105,7 @@ class _Growth:
         self.n_levels = np.array([len(c.levels) if c.kind == "nominal" else 0 for c in schema.columns], np.int64)
         self.corrections = average_path_length(np.arange(draws.n_draws + 1))
         # The average depth of a tree that parts all its rows: deeper lie only rows that are not odd.
-        self.max_depth = math.ceil(math.log2(max(draws.n_draws, 2)))
+        self.max_depth = (max(draws.n_draws, 2) - 1).bit_length()  # log2, rounded up
         self.n_words = 32 * (int(self.n_levels.max()) // 64 + 1) if self.n_levels.any() else 0
         self.lock = threading.Lock()
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from treewright.core import notices
+from treewright.core.elementary import log_of, power_of
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.exceptions import ParameterError
@@ -51,7 +52,7 @@ def average_path_length(n: np.ndarray) -> np.ndarray:
     """
     n = np.asarray(n, np.float64)
     many = np.maximum(n, 3.0)
-    length = 2.0 * (np.log(many - 1.0) + np.euler_gamma) - 2.0 * (many - 1.0) / many
+    length = 2.0 * (log_of(many - 1.0) + np.euler_gamma) - 2.0 * (many - 1.0) / many
     return np.where(n > 2, length, np.where(n == 2, 1.0, 0.0))
 
 
@@ -159,7 +160,7 @@ def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
     whole = average_path_length(np.array([model.facts["max_samples"]]))[0]
     if whole == 0.0:
         return np.full(len(matrix), 2.0**-NO_LENGTH)
-    scores: np.ndarray = 2.0 ** -(path_lengths(model, matrix, n_jobs) / whole)
+    scores: np.ndarray = power_of(2.0, -(path_lengths(model, matrix, n_jobs) / whole))
     return scores
 
 

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treewright.core import notices, threads
+from treewright.core.elementary import exp_of, log1p_of, log_of
 from treewright.core.jit import kernel
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError, TooLargeError
@@ -242,7 +243,7 @@ def _remedy(draws: np.ndarray, of_those_without: float) -> str:
     if of_those_without > _MANY_DRAWS:
         remedy = (
             f"Their weights are large: a tree draws such a row {of_those_without:.3g} times on average, so one tree in "
-            f"{math.exp(min(of_those_without, 700.0)):.3g} leaves it out. Lower max_samples"
+            f"{exp_of(min(of_those_without, 700.0)):.3g} leaves it out. Lower max_samples"
         )
         if round(draws.sum()) > len(draws):  # whole numbers: each row counts as several
             remedy += "; or, if they are no numbers of rows, scale them, as in sample_weight / sample_weight.mean()"
@@ -288,8 +289,8 @@ def enough_trees(n_rows: int, draws: float = 1.0) -> int:
     >>> enough_trees(100), enough_trees(100, draws=0.1)
     (21, 4)
     """
-    chance = math.exp(-min(draws, 30.0))  # beyond, no forest has so many trees
-    return math.ceil(math.log(100 * n_rows) / -math.log1p(-chance))
+    chance = exp_of(-min(draws, 30.0))  # beyond, no forest has so many trees
+    return math.ceil(log_of(100 * n_rows) / -log1p_of(-chance))
 
 
 # The curve -----------------------------------------------------------------------------------------------------------

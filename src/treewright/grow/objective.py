@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from treewright.core.elementary import log2_of
 from treewright.core.structs import struct
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA, ENTROPY, GINI
 
@@ -184,10 +185,10 @@ def xlogx_table(n: int) -> tuple[np.ndarray, float]:
     scale : float
         A power of two; no sum of the table over parts of n passes 2**61.
     """
-    scale = math.ldexp(1.0, 60 - math.frexp(n * math.log2(max(n, 2)))[1])
+    scale = math.ldexp(1.0, 60 - math.frexp(n * float(log2_of(max(n, 2))))[1])
     counts = np.arange(n + 1, dtype=np.float64)
     counts[0] = 1.0
-    table = counts * np.log2(counts)
+    table = counts * log2_of(counts)
     return np.rint(table * scale).astype(np.int64), scale
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.core.elementary import log2_of, log_of
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError
 from treewright.grow.objective import centre_of
@@ -126,7 +127,7 @@ class Problem:
         if not self.is_classes:
             return np.empty(0)
         counts = np.arange(min(self.n_rows + 1, LARGEST_TABLE), dtype=np.float64)
-        return counts * np.log2(np.maximum(counts, 1.0))
+        return counts * log2_of(np.maximum(counts, 1.0))
 
     @cached_property
     def cells(self) -> Cells:
@@ -217,7 +218,7 @@ def number_problem(
     unit = 1.0 if is_poisson else unit_of(centred)
     centred /= unit
     if is_poisson:
-        third = np.where(centred > 0, centred * np.log(np.where(centred > 0, centred, 1.0)), 0.0)
+        third = np.where(centred > 0, centred * log_of(np.where(centred > 0, centred, 1.0)), 0.0)
     else:
         third = centred * centred
     amounts = np.stack([np.ones((n_outputs, n)), centred, third], axis=2).transpose(1, 0, 2).reshape(n, -1)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.metrics import r2_score
 
+from treewright.core.elementary import log_of
 from treewright.data.target import check_lengths, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.uncertainty import standard_error_of_mean
@@ -157,7 +158,7 @@ def log_losses(estimator: Any, X: Any, y: np.ndarray) -> np.ndarray:
     for output, (share, labels) in enumerate(zip(shares, classes, strict=True)):
         codes = _places(by_output[:, output], labels)
         given = np.where(codes >= 0, share[np.arange(len(share)), codes], 0.0)
-        costs[:, output] = -np.log(np.clip(given, LEAST_SHARE, 1.0))
+        costs[:, output] = -log_of(np.clip(given, LEAST_SHARE, 1.0))
     return _over_outputs(costs)
 
 

@@ -81,7 +81,7 @@ def columns_per_node(value: Any, p: int) -> int:
     if value == "sqrt":
         return max(1, int(math.sqrt(p)))
     if value == "log2":
-        return max(1, int(math.log2(p)))
+        return max(1, p.bit_length() - 1)
     if isinstance(value, Integral):
         return min(int(value), p)
     return max(1, int(value * p))

@@ -265,8 +265,9 @@ def answers_of(model: ModelData, scores: np.ndarray) -> np.ndarray:
     """
     link = "identity" if model.boosting is None else model.boosting.link
     if link == "log":
-        with np.errstate(over="ignore"):
-            return np.minimum(np.exp(scores), np.finfo(np.float64).max)
+        from treewright.core.elementary import exp_of
+
+        return np.minimum(exp_of(scores), np.finfo(np.float64).max)
     if link == "sorted":
         return np.sort(scores, axis=1)
     return _shares(model, scores) if link == "classes" else scores
@@ -280,7 +281,7 @@ def _shares(model: ModelData, scores: np.ndarray) -> np.ndarray:
     at = 0
     for columns, count in zip(output_columns(model.n_classes), model.n_classes, strict=True):
         n_scores = count if count > 2 else 1
-        # A copy: exp of every second cell may be rounded otherwise than exp of neighbours.
+        # A copy: rows are added up in the same order whatever stands beside them.
         shares[:, columns] = _shares_of_output(np.ascontiguousarray(scores[:, at : at + n_scores]), count)
         at += n_scores
     return shares
@@ -290,8 +291,10 @@ def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     """Class shares of one output: float64[n, n_classes]."""
     if n_classes == 1:
         return np.ones((len(scores), 1))
+    from treewright.core.elementary import exp_of
+
     if n_classes > 2:
-        shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+        shares = exp_of(scores - scores.max(axis=1, keepdims=True))
         shares /= shares.sum(axis=1, keepdims=True)
         return shares
     shares = np.empty((len(scores), 2))
@@ -299,6 +302,6 @@ def _shares_of_output(scores: np.ndarray, n_classes: int) -> np.ndarray:
     np.negative(scores, out=shares[:, 1:])
     # Each class by itself: 1 minus a share near 1 would have no digits.
     np.minimum(shares, _LARGEST_EXPONENT, out=shares)
-    np.exp(shares, out=shares)
+    shares = exp_of(shares)
     shares += 1.0
     return np.divide(1.0, shares, out=shares)

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
+from treewright.core.elementary import log_of
 from treewright.data.take import count_rows
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.exceptions import DataError, ParameterError
@@ -178,7 +179,7 @@ class LogLikelihood:
     @property
     def bic(self) -> float:
         """``k ln n - 2 ln L`` (Schwarz 1978); less is better."""
-        return self.n_parameters * math.log(self.n_samples) - 2.0 * self.value
+        return self.n_parameters * float(log_of(self.n_samples)) - 2.0 * self.value
 
 
 def _task(est: Any) -> bool:
@@ -221,7 +222,7 @@ def _of_classes(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
         of_class = np.asarray(shares)[np.arange(len(codes)), codes[:, output]][counted]
         if (of_class <= 0).any():
             return -math.inf
-        total += float(weights[counted] @ np.log(of_class))
+        total += float((weights[counted] * log_of(of_class)).sum())
     return total
 
 
@@ -238,7 +239,8 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
         largest = float(np.abs(target[counted, output]).max())
         unit = largest or 1.0  # in units of the largest value no square overflows
         away = np.abs(target[counted, output] / unit - predicted[counted, output] / unit)
-        spread = float(weights[counted] @ away) / n if medians else math.sqrt(float(weights[counted] @ away**2) / n)
+        mean = float((weights[counted] * (away if medians else away * away)).sum()) / n
+        spread = mean if medians else math.sqrt(mean)
         if not math.isfinite(spread):
             raise DataError(f"the model predicts numbers that are not finite (output {output}): there is no likelihood")
         if spread <= ROUNDING:
@@ -247,9 +249,9 @@ def _of_numbers(est: Any, X: Any, y: Any, weights: np.ndarray) -> float:
                 "Prune the tree, or let it grow with larger leaves, before you compare"
             )
         if medians:
-            total -= n * (math.log(2 * spread) + math.log(unit) + 1)
+            total -= n * float(log_of(2 * spread) + log_of(unit) + 1)
         else:
-            total -= n / 2 * (math.log(2 * math.pi) + 2 * math.log(spread) + 2 * math.log(unit) + 1)
+            total -= n / 2 * float(log_of(2 * math.pi) + 2 * log_of(spread) + 2 * log_of(unit) + 1)
     return total
 
 

@@ -28,6 +28,7 @@ from treewright.neighbors.ranks import (
     blocks_of,
     in_order,
     joined,
+    raised,
     select,
 )
 
@@ -191,7 +192,7 @@ def _add_column(kind, p, a, cells, n, sums):
             sums[i] = max(sums[i], abs(a - cells[i]))
     elif kind == POWERS:
         for i in range(n):
-            sums[i] += abs(a - cells[i]) ** p
+            sums[i] += raised(abs(a - cells[i]), p)
     elif kind == HAMMING:
         for i in range(n):
             sums[i] += 1.0 if a != cells[i] else 0.0

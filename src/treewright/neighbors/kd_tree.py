@@ -24,7 +24,7 @@ from treewright.core.bits import trailing_zeros
 from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.neighbors.lanes import LANES, add, at_most, larger, load, minus, spread, store, times
 from treewright.neighbors.nearest import clear, clear_many, collect, keep, part, settle, sort
-from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES
+from treewright.neighbors.ranks import CHEBYSHEV, MANHATTAN, SQUARES, raised
 
 LEAF = 32  # points: four times the lanes
 NO_ROW = 2**63 - 1  # fills leaves and groups up; stands behind whatever a list of no rows holds
@@ -394,9 +394,9 @@ def fill_groups(first, end, parent, boxes, low_rows):
 def _power_below(gap, p):
     """What ``gap ** p`` of a larger gap is never below.
 
-    The library's power is off by less than a unit in the last place, but nobody promises that it keeps order.
+    A power is off by a few units in the last place at most, but nothing promises that it keeps order.
     """
-    return max(0.0, gap**p * _SHRINK - _SMALLEST)
+    return max(0.0, raised(gap, p) * _SHRINK - _SMALLEST)
 
 
 @inner_kernel
@@ -410,7 +410,7 @@ def _box_powers(boxes, group, query, p, eight):
         for j in range(boxes.shape[1]):
             low, high = boxes[group, j, 0, lane], boxes[group, j, 1, lane]
             gap = max(low - query[j], query[j] - high, 0.0)
-            total += gap**p if low == high else _power_below(gap, p)
+            total += raised(gap, p) if low == high else _power_below(gap, p)
         eight[lane] = total
 
 
@@ -459,7 +459,7 @@ def _point_powers(leaves, at, query, p, eight):
     for lane in range(LANES):
         total = 0.0
         for j in range(leaves.shape[2]):
-            total += abs(cells[at + j * LANES + lane] - query[j]) ** p
+            total += raised(abs(cells[at + j * LANES + lane] - query[j]), p)
         eight[lane] = total
 
 

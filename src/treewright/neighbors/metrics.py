@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treewright.core.elementary import angle_of, power_of
 from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.data.schema import Schema
 from treewright.data.table import column_label
@@ -125,10 +126,10 @@ class Metric:
                 return np.minimum(ranks * 0.5, 2.0)
             if self.name == "angle":
                 # Squares are (2 sin(angle / 2))^2. This form is exact at 0, a right angle and pi.
-                return 2.0 * np.arctan2(np.sqrt(ranks), np.sqrt(np.maximum(4.0 - ranks, 0.0)))
+                return 2.0 * angle_of(np.sqrt(np.minimum(ranks, 4.0)), np.sqrt(np.maximum(4.0 - ranks, 0.0)))
             return np.sqrt(ranks)
         if self.kind == POWERS:
-            return ranks ** (1.0 / self.p)
+            return np.asarray(power_of(ranks, 1.0 / self.p))
         if self.mixed is not None and self.mixed.rule != GOWER:
             return np.sqrt(ranks)
         if self.kind in {MANHATTAN, CHEBYSHEV, HAMMING, JACCARD, CANBERRA, MIXED, CALLED}:

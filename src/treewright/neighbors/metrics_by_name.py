@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.elementary import power_of
 from treewright.data.cells import shown
 from treewright.data.encoder import missing_columns
 from treewright.data.matching import did_you_mean
@@ -256,7 +257,7 @@ def _scaled(
     if given:
         if kind == CHEBYSHEV:
             raise ParameterError("metric_params w: the largest difference (p=inf) has no weights; give scale")
-        weights = given_scales(given["w"], matrix, "metric_params w") ** (1.0 / power)
+        weights = power_of(given_scales(given["w"], matrix, "metric_params w"), 1.0 / power)
     center, scales = _center_and_scales(scale, matrix, schema, moves=moves, weights=weights)
     return Metric(name, kind, power, center, scales, names=schema.names)
 
@@ -314,8 +315,8 @@ def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
     if widest == 0:
         return
     with np.errstate(over="ignore", under="ignore"):
-        reached = np.float64(widest) ** metric.p * len(metric.names)
-        small = np.float64(widest * 2.0**-20) ** metric.p
+        reached = power_of(widest, metric.p) * len(metric.names)
+        small = power_of(widest * 2.0**-20, metric.p)
     if metric.kind == SQUARES:
         if reached < 1e-280:
             raise DataError(

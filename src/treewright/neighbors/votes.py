@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.core.elementary import exp_of
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 from treewright.neighbors.metrics import DIRECTIONS, Metric
@@ -20,14 +21,19 @@ from treewright.neighbors.stored import Stored
 Weights = str | Callable[[np.ndarray], Any]
 
 
+def _cube(x: np.ndarray) -> np.ndarray:
+    """Products: NumPy's power of 3 differs with the processor."""
+    return x * x * x
+
+
 # Kernels of Hechenbichler and Schliep (2004), section 2.2, of u = distance / distance of the next neighbour, 0 to 1.
 # Their constant factors are left out: only what weights are to each other counts.
 KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "triangular": lambda u: 1.0 - u,
     "epanechnikov": lambda u: 1.0 - u * u,
     "biweight": lambda u: (1.0 - u * u) ** 2,
-    "tricube": lambda u: (1.0 - u * u * u) ** 3,
-    "gaussian": lambda u: np.exp(-0.5 * u * u),
+    "tricube": lambda u: _cube(1.0 - u * u * u),
+    "gaussian": lambda u: exp_of(-0.5 * u * u),
 }
 NAMES = ("uniform", "distance", *KERNELS)
 _TINY = 2.0**-64  # numbers are made so much smaller where their sum is beyond float64

@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
+from treewright.core.elementary import LOG_OF_2, log1p_of, log2_of, log_add_of, log_gamma_of, log_of
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.significance import ROUNDED
 from treewright.model.data import ModelData
@@ -130,10 +130,10 @@ def _bits_of_classes(model: ModelData) -> np.ndarray:
         # log1p of the others, not the log of a quotient: exactly 0.0 at a pure node, never below it.
         others = np.maximum(weight[:, None] - counts, 0.0)
         ratio = np.divide(others, counts, out=np.zeros(counts.shape), where=held)
-        bits += (counts * np.log1p(ratio)).sum(axis=1) / math.log(2)
-        constant = (k / 2 * math.log(math.pi) - math.lgamma(k / 2)) / math.log(2)
-        shares = (k - 1) / 2 * np.log2(weight / 2) + constant
-        bits += np.maximum(shares, np.minimum(weight, 1.0) * math.log2(k))
+        bits += (counts * log1p_of(ratio)).sum(axis=1) / LOG_OF_2
+        constant = (k / 2 * log_of(math.pi) - log_gamma_of(k / 2)) / LOG_OF_2
+        shares = (k - 1) / 2 * log2_of(weight / 2) + constant
+        bits += np.maximum(shares, np.minimum(weight, 1.0) * log2_of(k))
     return np.where(tree.n_samples > 0, bits, 0.0)
 
 
@@ -151,11 +151,11 @@ class _Numbers(NamedTuple):
 def _bits_of_numbers(table: _Numbers, noise: float) -> np.ndarray:
     """Bits of each node's rows and of their mean, float64[n_nodes]; 0.0 where there are none."""
     with np.errstate(over="ignore"):
-        misfit = table.weight * (table.spread / noise) ** 2 / (2 * math.log(2))
+        misfit = table.weight * (table.spread / noise) ** 2 / (2 * LOG_OF_2)
     if not np.isfinite(misfit).all():
         raise ParameterError(f"noise={noise!r}: too small for values that lie so far apart; give a larger one")
-    density = table.rows * (0.5 * math.log2(2 * math.pi) + math.log2(noise))
-    bits = misfit + density + 0.5 * np.log2(np.maximum(table.rows, 1.0))
+    density = table.rows * (0.5 * log2_of(2 * math.pi) + log2_of(noise))
+    bits = misfit + density + 0.5 * log2_of(np.maximum(table.rows, 1.0))
     return np.where(table.rows > 0, bits, 0.0)
 
 
@@ -237,14 +237,14 @@ def question_bits(model: ModelData, rows: np.ndarray) -> np.ndarray:
             n_cuts[at] = np.isfinite(node_cuts(tree, node)).sum()  # the cut before a branch for missing values is inf
     cuts = (tree.kind[inner] == THRESHOLD) | (tree.kind[inner] == INTERVALS)
     bits[inner[cuts]] = _choice_bits(np.maximum(n_values[cuts] - 1, 0.0), n_cuts[cuts])
-    bits[inner] += math.log2(len(columns))
+    bits[inner] += log2_of(len(columns))
     return bits
 
 
 def _choice_bits(n: np.ndarray, k: np.ndarray) -> np.ndarray:
     """log2 of the ways to choose k of n; 0.0 where there is no choice."""
-    bits = (gammaln(n + 1) - gammaln(k + 1) - gammaln(np.maximum(n - k, 0) + 1)) / math.log(2)
-    return np.where(k == 1, np.log2(np.maximum(n, 1.0)), np.where(n > k, bits, 0.0))
+    bits = (log_gamma_of(n + 1) - log_gamma_of(k + 1) - log_gamma_of(np.maximum(n - k, 0) + 1)) / LOG_OF_2
+    return np.where(k == 1, log2_of(np.maximum(n, 1.0)), np.where(n > k, bits, 0.0))
 
 
 @lru_cache(maxsize=4096)
@@ -256,8 +256,8 @@ def _grouping_bits(v: int, b: int) -> float:
     ways = np.full(b + 1, -np.inf)
     ways[0] = 0.0
     with np.errstate(divide="ignore"):
-        factors = np.log(np.arange(b + 1))
+        factors = log_of(np.arange(b + 1))
     for _ in range(v):
-        ways[1:] = np.logaddexp(factors[1:] + ways[1:], ways[:-1])
+        ways[1:] = log_add_of(factors[1:] + ways[1:], ways[:-1])
         ways[0] = -np.inf
-    return float(ways[b]) / math.log(2)
+    return float(ways[b]) / LOG_OF_2

@@ -12,6 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import numpy.typing as npt
 
+from treewright.core.elementary import log2_of
 from treewright.data.cells import shown
 from treewright.data.schema import Schema
 from treewright.exceptions import DataError, ParameterError, Phrase, pruner
@@ -274,7 +275,7 @@ def _refuse_other_rows(tree: Tree, counts: npt.NDArray[np.float64], n_samples: n
 def _entropy(counts: npt.NDArray[np.float64], total: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Entropy in bits of each row of counts; 0.0 where there are none."""
     shares = counts / np.where(total > 0, total, 1.0)[:, None]
-    bits = shares * np.log2(np.where(shares > 0, shares, 1.0))
+    bits = shares * log2_of(np.where(shares > 0, shares, 1.0))
     return np.abs(bits.sum(axis=1))
 
 

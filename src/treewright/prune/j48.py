@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from treewright.core.elementary import power
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.by_node.candidates import heaviest_of
@@ -375,7 +376,7 @@ def added_by(limit: Limit, total: float, errors: float) -> float:
     """
     if errors >= 1.0:
         return _above(total, errors, limit.z)
-    base = total * (1.0 - limit.confidence ** (1.0 / total))
+    base = total * (1.0 - power(limit.confidence, 1.0 / total))
     if errors == 0.0:
         return base
     return base + errors * (_above(total, 1.0, limit.z) - base)

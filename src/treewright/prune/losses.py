@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, cast
 
 import numpy as np
 
+from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.problem import unit_of
@@ -61,7 +62,7 @@ def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, los
             total += abs(truth - predicted)
         else:
             # Rounding must not make a perfect prediction better than perfect.
-            part = truth * np.log(truth / predicted) if truth > 0.0 else 0.0
+            part = truth * log(truth / predicted) if truth > 0.0 else 0.0
             total += 2.0 * max(part - truth + predicted, 0.0)
     return total
 

@@ -29,7 +29,9 @@ def _gini(shares: np.ndarray) -> np.ndarray:
 
 def _entropy(shares: np.ndarray) -> np.ndarray:
     """Bits."""
-    logs = np.log2(np.where(shares > 0.0, shares, 1.0))
+    from treewright.core.elementary import log2_of
+
+    logs = log2_of(np.where(shares > 0.0, shares, 1.0))
     impurity: np.ndarray = -(shares * logs).sum(axis=-1)
     return impurity
 

@@ -397,7 +397,9 @@ def count_impurity(criterion: str, n_classes: tuple[int, ...], value: np.ndarray
         elif criterion == "misclassification":
             total += 1.0 - share.max(axis=1)
         else:
-            total -= (share * np.log2(np.where(share > 0, share, 1.0))).sum(axis=1)
+            from treewright.core.elementary import log2_of
+
+            total -= (share * log2_of(np.where(share > 0, share, 1.0))).sum(axis=1)
         pure &= (held > 0).sum(axis=1) == 1
         begin += count
     return np.where(pure, 0.0, np.maximum(total / len(n_classes), _SMALLEST))
@@ -449,6 +451,8 @@ def join_means(
 
 def _around(part: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """``part log(part / mean)``, 0 where there is nothing."""
+    from treewright.core.elementary import log_of
+
     some = (part > 0) & (mean > 0)  # the mean of the smallest numbers may have become 0
     ratio = np.where(some, part, 1.0) / np.where(some, mean, 1.0)
-    return part * np.log(np.minimum(ratio, _LARGEST))
+    return part * log_of(np.minimum(ratio, _LARGEST))

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from treewright.core.elementary import log2, log2_of
 from treewright.core.jit import allocating_kernel, kernel
 from treewright.grow.by_node.candidates import Candidate
 from treewright.grow.by_node.cuts import LEAVE_OUT, Cuts, Least, Rules, scan_columns, tabulate, weigh_levels
@@ -116,13 +117,13 @@ class C45Search(Search):
 
 def _times_log(weights: np.ndarray) -> np.ndarray:
     """``w log2 w`` of each weight; 0 for none."""
-    return weights * np.log2(np.where(weights > 0.0, weights, 1.0))
+    return weights * log2_of(np.where(weights > 0.0, weights, 1.0))
 
 
 def _entropy_costs(tables: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Weight times entropy in bits of each row, float64[k]."""
-    logs = np.log2(np.where(tables > 0.0, tables, 1.0))
-    costs: np.ndarray = weights * np.log2(np.where(weights > 0.0, weights, 1.0)) - (tables * logs).sum(axis=1)
+    logs = log2_of(np.where(tables > 0.0, tables, 1.0))
+    costs: np.ndarray = weights * log2_of(np.where(weights > 0.0, weights, 1.0)) - (tables * logs).sum(axis=1)
     return costs
 
 
@@ -146,7 +147,7 @@ def grouped(
     def judged(cost: np.ndarray, logs: np.ndarray, n_heavy: np.ndarray) -> tuple[np.ndarray, ...]:
         """Ratio, gain, entropy of the division, and whether two groups are heavy enough."""
         gains = np.maximum(base - cost, 0.0)
-        infos = np.log2(node_weight) - (logs + left_out) / node_weight
+        infos = log2_of(node_weight) - (logs + left_out) / node_weight
         ratios = np.divide(gains / node_weight, infos, out=np.zeros_like(gains), where=infos > 0.0)
         return ratios, gains, infos, n_heavy > 1
 
@@ -289,7 +290,7 @@ def search_c45(
     for c in range(q):
         gain = cuts.gains[c]
         if gain >= 0.0:
-            gain -= np.log2(np.float64(max(places[2, c], 1)))
+            gain -= log2(np.float64(max(places[2, c], 1)))
             if gain <= CLOSE * node_weight:
                 gain = -1.0
         gains[ordered_columns[c]] = gain

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from treewright.core.elementary import log2_of
 from treewright.grow.by_node.cuts import middle_between
 from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.problem import Problem
@@ -101,7 +102,7 @@ def split_information(weights: np.ndarray) -> float:
     """Entropy in bits of the division of a weight into these parts (float64[k], zeros allowed)."""
     parts = weights[weights > 0.0]
     shares = parts / parts.sum()
-    return float(-(shares * np.log2(shares)).sum())
+    return float(-(shares * log2_of(shares)).sum())
 
 
 def heaviest_of(weights: np.ndarray) -> int:

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from treewright.core.elementary import exp_of, log_of
 from treewright.exceptions import DataError, ParameterError
 from treewright.grow.by_node import chaid_merging as merging
 from treewright.grow.by_node.candidates import Candidate, level_branches, split_information
@@ -129,13 +130,13 @@ class ChaidPolicy:
         numbers = np.empty((len(problem.schema), merging.N_NUMBERS))
         merging.merge_columns(
             tables, counts, problem.level_starts, problem.is_ordered, instances.stats, problem.outputs,
-            self.criterion.number, rules.min_rows, math.log(rules.alpha_merge) if rules.alpha_merge > 0 else -math.inf,
+            self.criterion.number, rules.min_rows, log_of(rules.alpha_merge) if rules.alpha_merge > 0 else -math.inf,
             (bool(rules.exhaustive), bool(rules.bonferroni), self.test), groups, numbers,
         )  # fmt: skip
         offered = numbers[:, merging.N_GROUPS] > 0
         weight = float(problem.weight_of(instances.stats))
         gains = np.where(offered, numbers[:, merging.GAIN] / weight, -1.0)
-        scores = np.where(offered, -numbers[:, merging.LOG_ADJUSTED] / math.log(10.0) + 0.0, np.nan)
+        scores = np.where(offered, -numbers[:, merging.LOG_ADJUSTED] / log_of(10.0) + 0.0, np.nan)
         return Merged(tables, groups, numbers, gains, scores)
 
     def most_significant(self, merged: Merged, scores: np.ndarray) -> int | None:
@@ -143,7 +144,7 @@ class ChaidPolicy:
         if np.isnan(scores).all():
             return None
         largest = float(np.nanmax(scores))
-        if largest < -math.log10(self.rules.alpha):
+        if largest < -log_of(self.rules.alpha) / log_of(10.0):
             return None
         slack = SAME * max(largest, 1.0) if largest < math.inf else 0.0
         equal = np.flatnonzero(scores >= largest - slack)
@@ -167,7 +168,7 @@ class ChaidPolicy:
             gain=float(merged.gains[feature]),
             score=float(merged.scores[feature]),
             split_info=split_information(branch_weights),
-            p_value=math.exp(numbers[merging.LOG_ADJUSTED]),
+            p_value=float(exp_of(numbers[merging.LOG_ADJUSTED])),
             notes=_notes(numbers),
         )
         if problem.is_ordered[feature]:
@@ -194,12 +195,12 @@ class ChaidPolicy:
 def _notes(numbers: np.ndarray) -> dict[str, float]:
     """What stands behind the adjusted p-value."""
     log_multiplier = float(numbers[merging.LOG_MULTIPLIER])
-    multiplier = math.exp(log_multiplier) if log_multiplier < 709.0 else math.inf
+    multiplier = float(exp_of(log_multiplier)) if log_multiplier < 709.0 else math.inf
     notes = {
         "groups": float(numbers[merging.N_GROUPS]),
         "statistic": float(numbers[merging.STATISTIC]),
         "dof": float(numbers[merging.DOF]),
-        "unadjusted_p_value": math.exp(numbers[merging.LOG_P]),
+        "unadjusted_p_value": float(exp_of(numbers[merging.LOG_P])),
         "multiplier": float(round(multiplier)) if multiplier < 1e12 else multiplier,
     }
     if numbers[merging.DOF_WITHIN] > 0.0:

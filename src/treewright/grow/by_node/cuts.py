@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from treewright.core.elementary import log2, log2_of
 from treewright.core.jit import allocating_kernel, inner_kernel, kernel
 from treewright.grow.by_node.instances import Instances
 from treewright.grow.criteria import median_costs
@@ -70,7 +71,7 @@ def gain_of_cut(base, left, right, outputs, number, table):
 @inner_kernel
 def bits(part, whole):
     """``p log2 p`` of a share."""
-    return part / whole * np.log2(part / whole) if part > 0.0 else 0.0
+    return part / whole * log2(part / whole) if part > 0.0 else 0.0
 
 
 class Least(NamedTuple):
@@ -438,7 +439,7 @@ def list_cuts(
         after = after + np.where(where == RIGHT, apart, 0.0)
         apart = np.where(where == OWN, apart, 0.0)
     shares = np.stack([before, after, apart]) / below[-1]
-    infos = -(shares * np.log2(np.where(shares > 0.0, shares, 1.0))).sum(axis=0)
+    infos = -(shares * log2_of(np.where(shares > 0.0, shares, 1.0))).sum(axis=0)
     return CutList(np.concatenate(gains)[preferred], at, where, infos, n_tried)
 
 

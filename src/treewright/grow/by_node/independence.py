@@ -6,10 +6,9 @@ are the incomplete gamma and beta functions (DLMF 8.7.1, 8.9.2 and 8.17.22).
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from treewright.core.elementary import exp, log, log1p, log_add, log_gamma
 from treewright.core.jit import allocating_inner_kernel, inner_kernel
 
 PEARSON, LIKELIHOOD_RATIO, F_TEST = range(3)
@@ -29,7 +28,7 @@ def log_chi_squared_tail(statistic, dof):
         return -np.inf
     a = 0.5 * dof
     x = 0.5 * statistic
-    front = a * math.log(x) - x - math.lgamma(a)
+    front = a * log(x) - x - log_gamma(a)
     if x < a + 1.0:
         term = 1.0 / a
         total = term
@@ -40,7 +39,7 @@ def log_chi_squared_tail(statistic, dof):
             total += term
             if term < total * EPSILON:
                 break
-        return math.log1p(-min(math.exp(front) * total, 1.0 - EPSILON))
+        return log1p(-min(exp(front) * total, 1.0 - EPSILON))
     # Lentz's way through the continued fraction of the upper function.
     b = x + 1.0 - a
     c = 1.0 / SMALLEST
@@ -59,7 +58,7 @@ def log_chi_squared_tail(statistic, dof):
         h *= d * c
         if abs(d * c - 1.0) < 4.0 * EPSILON:
             break
-    return min(front + math.log(h), 0.0)
+    return min(front + log(h), 0.0)
 
 
 @inner_kernel
@@ -98,14 +97,14 @@ def log_f_tail(statistic, dof_between, dof_within):
     a = 0.5 * dof_within
     b = 0.5 * dof_between
     ratio = dof_between * statistic / dof_within
-    log_x = -math.log1p(ratio)
-    log_rest = math.log(ratio) + log_x
-    x = math.exp(log_x)
-    front = a * log_x + b * log_rest + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    log_x = -log1p(ratio)
+    log_rest = log(ratio) + log_x
+    x = exp(log_x)
+    front = a * log_x + b * log_rest + log_gamma(a + b) - log_gamma(a) - log_gamma(b)
     if x < (a + 1.0) / (a + b + 2.0):
-        return min(front + math.log(_beta_fraction(a, b, x) / a), 0.0)
-    below = math.exp(front) * _beta_fraction(b, a, math.exp(log_rest)) / b
-    return math.log1p(-min(below, 1.0 - EPSILON))
+        return min(front + log(_beta_fraction(a, b, x) / a), 0.0)
+    below = exp(front) * _beta_fraction(b, a, exp(log_rest)) / b
+    return log1p(-min(below, 1.0 - EPSILON))
 
 
 @inner_kernel
@@ -153,9 +152,9 @@ def compare(first, second, test):
         else:
             share = both / (weight_first + weight_second)
             if first[t] > 0.0:
-                statistic += 2.0 * first[t] * math.log(first[t] / (share * weight_first))
+                statistic += 2.0 * first[t] * log(first[t] / (share * weight_first))
             if second[t] > 0.0:
-                statistic += 2.0 * second[t] * math.log(second[t] / (share * weight_second))
+                statistic += 2.0 * second[t] * log(second[t] / (share * weight_second))
     return rounded(_not_rounding(statistic, weight_first + weight_second)), max(dof, 0.0)
 
 
@@ -226,7 +225,7 @@ def test_groups(groups, n_groups, test):
             if test == PEARSON:
                 statistic += (count - expected) * ((count - expected) / expected)
             elif count > 0.0:
-                statistic += 2.0 * count * math.log(count / expected)
+                statistic += 2.0 * count * log(count / expected)
     dof = float((n_groups - 1) * (n_held - 1))
     statistic = _not_rounding(statistic, total)
     return statistic, dof, 0.0, log_chi_squared_tail(statistic, dof)
@@ -259,22 +258,13 @@ def _test_means(groups, n_groups):
 
 
 @inner_kernel
-def _log_sum(first, second):
-    """Logarithm of a sum of two numbers given by their logarithms."""
-    high = max(first, second)
-    if high == -np.inf:
-        return high
-    return high + math.log1p(math.exp(min(first, second) - high))
-
-
-@inner_kernel
 def _log_choose(n, k):
     """Logarithm of the number of ways to choose k of n; -inf where there is none."""
     if k < 0 or k > n:
         return -np.inf
     total = 0.0
     for i in range(1, min(k, n - k) + 1):
-        total += math.log((n - min(k, n - k) + i) / i)
+        total += log((n - min(k, n - k) + i) / i)
     return total
 
 
@@ -287,13 +277,13 @@ def _log_partitions(c, r):
     if r in (1, c):
         return 0.0
     if r == 2:
-        return (c - 1) * math.log(2.0) + math.log1p(-(2.0 ** (1 - c)))
+        return (c - 1) * log(2.0) + log1p(-(2.0 ** (1 - c)))
     # Entry k of ways is that of n things into k groups; only those that lead to (c, r) are kept up.
     ways = np.full(r + 1, -np.inf)
     ways[0] = 0.0
     for n in range(1, c + 1):
         for k in range(min(n, r), max(1, r - (c - n)) - 1, -1):
-            ways[k] = _log_sum(math.log(k) + ways[k], ways[k - 1])
+            ways[k] = log_add(log(k) + ways[k], ways[k - 1])
         ways[0] = -np.inf
     return ways[r]
 
@@ -308,12 +298,12 @@ def log_multiplier(c, r, is_ordered, is_floating, is_exhaustive):
     if is_exhaustive:
         if is_ordered and is_floating:
             # Neighbours among the c - 1 in order, and the floating one with any of them: (c-1)(c-2)/2 + c(c-1)/2.
-            return 2.0 * math.log(c - 1.0)
+            return 2.0 * log(c - 1.0)
         if is_ordered:
-            return math.log(0.5 * c * (c - 1.0))
-        return math.log(c * (float(c) * c - 1.0) / 6.0)
+            return log(0.5 * c * (c - 1.0))
+        return log(c * (float(c) * c - 1.0) / 6.0)
     if not is_ordered:
         return _log_partitions(c, r)
     if not is_floating:
         return _log_choose(c - 1, r - 1)
-    return _log_sum(_log_choose(c - 2, r - 2), math.log(r) + _log_choose(c - 2, r - 1))
+    return log_add(_log_choose(c - 2, r - 2), log(r) + _log_choose(c - 2, r - 1))

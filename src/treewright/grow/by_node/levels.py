@@ -11,6 +11,7 @@ from functools import cache
 
 import numpy as np
 
+from treewright.core.jit import allocating_kernel, inner_kernel
 from treewright.data.memory import check_fits
 from treewright.grow.by_node.cuts import LEAVE_OUT, LEFT, OWN, OWN_BRANCH, RIGHT
 from treewright.grow.criteria import median_costs
@@ -160,7 +161,9 @@ def gains_by_table(
     """Cost that each division takes away; -1 where it is not allowed. Arguments as `two_sides`."""
     present = levels.counts > 0
     tables, counts = levels.tables[present], levels.counts[present]
-    left = masks.astype(np.float64) @ tables
+    left = np.zeros((len(masks), tables.shape[1]))
+    for level, table in enumerate(tables):  # one after the other: the order of a matrix product is the processor's
+        left[masks[:, level]] += table
     total = tables.sum(axis=0)
     right = total - left
     n_left = masks @ counts
@@ -223,9 +226,74 @@ def has_one_number(problem: Problem) -> bool:
 def first_component(shares: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Projection of each row on the first principal component (Coppersmith, Hong and Hosking 1999)."""
     centred = shares - np.average(shares, axis=0, weights=weights)
-    _, axes = np.linalg.eigh((centred * weights[:, None]).T @ centred)
-    projected: np.ndarray = centred @ axes[:, -1]
+    projected: np.ndarray = (centred * longest_axis(centred, weights)).sum(axis=1)
     return projected
+
+
+@allocating_kernel
+def longest_axis(points: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Direction in which points around 0 are spread most; its largest entry is above 0.
+
+    Jacobi's rotations instead of LAPACK, whose last bits, and with them the order of nearly equal levels, differ with
+    the processor.
+
+    Parameters
+    ----------
+    points : float64[g, s], IN
+    weights : float64[g], IN
+
+    Returns
+    -------
+    float64[s]
+    """
+    s = points.shape[1]
+    moments, axes = np.zeros((s, s)), np.zeros((s, s))
+    for i in range(s):
+        axes[i, i] = 1.0
+        for j in range(i + 1):
+            for g in range(points.shape[0]):
+                moments[i, j] += weights[g] * (points[g, i] * points[g, j])
+            moments[j, i] = moments[i, j]
+    for _ in range(60):  # sweeps; some six are needed
+        apart, along = 0.0, 0.0
+        for i in range(s):
+            along += moments[i, i] * moments[i, i]
+            for j in range(i):
+                apart += moments[i, j] * moments[i, j]
+        if apart <= 1e-30 * along:
+            break
+        for i in range(s):
+            for j in range(i):
+                if moments[i, j] != 0.0:
+                    _rotate(moments, axes, i, j)
+    longest = 0
+    for i in range(1, s):
+        if moments[i, i] > moments[longest, longest]:
+            longest = i
+    largest = 0.0
+    for i in range(s):
+        if abs(axes[i, longest]) > abs(largest):
+            largest = axes[i, longest]
+    return axes[:, longest].copy() if largest >= 0.0 else -axes[:, longest]
+
+
+@inner_kernel
+def _rotate(moments, axes, i, j):
+    """Turn two axes so that their mixed moment becomes 0. ``moments`` float64[s, s], ``axes`` float64[s, s]."""
+    quotient = 0.5 * (moments[j, j] - moments[i, i]) / moments[i, j]
+    tangent = 1.0 / (abs(quotient) + np.sqrt(1.0 + quotient * quotient))
+    if quotient < 0.0:
+        tangent = -tangent
+    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+    sine = tangent * cosine
+    for k in range(moments.shape[0]):
+        one, other = moments[k, i], moments[k, j]
+        moments[k, i], moments[k, j] = cosine * one - sine * other, sine * one + cosine * other
+    for k in range(moments.shape[0]):
+        one, other = moments[i, k], moments[j, k]
+        moments[i, k], moments[j, k] = cosine * one - sine * other, sine * one + cosine * other
+        one, other = axes[k, i], axes[k, j]
+        axes[k, i], axes[k, j] = cosine * one - sine * other, sine * one + cosine * other
 
 
 def prefixes(rank: np.ndarray) -> np.ndarray:

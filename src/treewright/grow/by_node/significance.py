@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
+from treewright.core.elementary import LOG_OF_2, exp_of, log_add_of, log_of
 from treewright.core.jit import allocating_kernel, kernel
 from treewright.grow.by_node.c45 import C45Policy, C45Search
 from treewright.grow.by_node.candidates import Candidate
@@ -21,7 +23,6 @@ from treewright.grow.by_node.instances import EVERY_BRANCH, Instances
 from treewright.grow.by_node.search import GainPolicy, Policy, Search
 from treewright.grow.problem import Problem
 
-LOG_OF_2 = math.log(2.0)
 ROUNDED = 4 * 2.0**-53  # of a mean: numbers that differ by no more are equal but for roundings
 SPARE = 1e-12  # of the rows: what adding parts of rows leaves of no row to spare
 
@@ -54,17 +55,17 @@ class Chance:
     @property
     def p_value(self) -> float:
         """The p-value of the test alone, 0 to 1."""
-        return math.exp(self.log_p)
+        return float(exp_of(self.log_p))
 
     @property
     def adjusted_p_value(self) -> float:
         """The p-value times the number of tests, 0 to 1; nan where they were not counted."""
-        return math.exp(min(self.log_p + self.log_n_tests, 0.0)) if self.log_n_tests >= 0.0 else math.nan
+        return float(exp_of(min(self.log_p + self.log_n_tests, 0.0))) if self.log_n_tests >= 0.0 else math.nan
 
     @property
     def is_significant(self) -> bool:
         """Whether the adjusted p-value is within the limit."""
-        return min(self.log_p + self.log_n_tests, 0.0) <= math.log(self.limit) if self.log_n_tests >= 0.0 else False
+        return min(self.log_p + self.log_n_tests, 0.0) <= log_of(self.limit) if self.log_n_tests >= 0.0 else False
 
 
 def chance_of(
@@ -92,7 +93,7 @@ def chance_of(
     search = policy.search
     log_p = log_p_of(search.problem, instances, candidate)
     # Most nodes of noise end here: their possible tests are not counted.
-    if log_p > math.log(limit):
+    if log_p > log_of(limit):
         return Chance(limit, log_p)
     return Chance(limit, log_p, log_count_of_tests(search, instances, candidate.n_branches, columns))
 
@@ -112,7 +113,7 @@ def log_p_of(problem: Problem, instances: Instances, candidate: Candidate) -> fl
         least = float(least_log_p(groups, problem.outputs, PEARSON))
     else:
         least = float(least_log_p(_groups_of_numbers(problem, instances, candidate), problem.outputs, F_TEST))
-    log_p = least + math.log(problem.n_outputs)
+    log_p = least + float(log_of(problem.n_outputs))
     return min(log_p, 0.0) if log_p == log_p else 0.0  # nan: sums beyond float64 say nothing
 
 
@@ -206,7 +207,7 @@ def log_count_of_tests(
     for place, gone in enumerate((n_missing > 0).tolist()):
         if asked[problem.ordered_columns[place]]:
             c = different_values(problem, instances, place)
-            logs.append(_with_missing(log_of(c - 1), c, int(modes[place]), gone))
+            logs.append(_with_missing(_log_of_count(c - 1), c, int(modes[place]), gone))
     if asked[problem.level_columns].any():
         tables, counts = search.level_tables(instances)
         ends = problem.level_starts[1:] - 1
@@ -216,7 +217,7 @@ def log_count_of_tests(
                 levels = problem.levels_of(place)
                 c = int(np.count_nonzero(counts[levels]))
                 logs.append(_of_levels(search, c, n_branches, int(modes[place]), bool(counts[levels.stop])))
-    return max(float(np.logaddexp.reduce(logs)), 0.0) if logs else 0.0
+    return max(float(reduce(log_add_of, logs)), 0.0) if logs else 0.0
 
 
 def different_values(problem: Problem, instances: Instances, place: int) -> int:
@@ -233,11 +234,11 @@ def _of_levels(search: Search, c: int, n_branches: int, mode: int, has_missing: 
         return float(log_divisions(c, min(max(n_branches, 2), c))) if c > 1 else -math.inf
     if splits == "multiway":
         if has_missing and mode == OWN_BRANCH:
-            return log_of(min(c, 1))
+            return _log_of_count(min(c, 1))
         # Missing rows that join a branch were tried in each.
-        return log_of((c if has_missing and mode == BOTH_SIDES else 1) if c > 1 else 0)
+        return _log_of_count((c if has_missing and mode == BOTH_SIDES else 1) if c > 1 else 0)
     if splits == "one_vs_rest":
-        return _with_missing(log_of(c if c > 2 else c - 1), c, mode, has_missing)
+        return _with_missing(_log_of_count(c if c > 2 else c - 1), c, mode, has_missing)
     return _with_missing(float(log_divisions(c, 2)) if c > 1 else -math.inf, c, mode, has_missing)
 
 
@@ -245,9 +246,9 @@ def _with_missing(log_ways: float, c: int, mode: int, has_missing: bool) -> floa
     """Logarithm of the number of tests with two sides, from that of the ways to divide the ``c`` values present."""
     if not has_missing or mode == LEAVE_OUT or c == 0:
         return log_ways
-    return float(np.logaddexp(log_ways + (LOG_OF_2 if mode == BOTH_SIDES else 0.0), 0.0))
+    return float(log_add_of(log_ways + (LOG_OF_2 if mode == BOTH_SIDES else 0.0), 0.0))
 
 
-def log_of(n: int) -> float:
+def _log_of_count(n: int) -> float:
     """Logarithm of a count; -inf for none."""
-    return math.log(n) if n > 0 else -math.inf
+    return float(log_of(n)) if n > 0 else -math.inf

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from treewright.core.elementary import log, log_of
 from treewright.core.jit import inner_kernel
 from treewright.exceptions import ParameterError
 from treewright.grow.criteria.counts import cost_of_counts
@@ -115,7 +116,7 @@ class Criterion:
             return impurity_of_shares(self.number, stats / weight[..., None])
         mean = stats[..., 1] / weight
         if self.number == POISSON:
-            logs = np.log(np.where(mean > 0.0, mean, 1.0))
+            logs = log_of(np.where(mean > 0.0, mean, 1.0))
             return np.asarray(stats[..., 2] / weight - mean * logs)
         return np.asarray((stats[..., 2] / weight - mean * mean) * problem.square_unit)
 
@@ -193,6 +194,6 @@ def cost_of(stats, outputs, number, table):
                 if number == SQUARED_ERROR:
                     total += max(stats[start + 2] - first * (first / weight), 0.0)
                 elif first > 0.0:
-                    total += max(stats[start + 2] - first * np.log(first / weight), 0.0)
+                    total += max(stats[start + 2] - first * log(first / weight), 0.0)
     # Roundings of a nearly pure set must not make a cost negative: tolerances are shares of it.
     return max(total, 0.0) / (outputs.shape[0] - 1)

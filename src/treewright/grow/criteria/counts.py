@@ -20,6 +20,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from treewright.core.elementary import log2
 from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import cut_range, never_few
 from treewright.grow.layout import ROW, SMALLEST
@@ -47,7 +48,7 @@ def term_of(criterion, count):
     if criterion == GINI:
         return count * count
     if criterion == ENTROPY:
-        return count * math.log2(count)
+        return count * log2(count)
     return 0.0  # misclassification is no sum over classes
 
 
@@ -58,7 +59,7 @@ def score_from(criterion, terms, weight):
     Entropy has its own ways, in which whole numbers are subtracted before anything is rounded.
     """
     if criterion == ENTROPY:
-        return terms - weight * math.log2(weight)
+        return terms - weight * log2(weight)
     return terms / weight
 
 
@@ -84,7 +85,7 @@ def times_log(x, table):
     whole = np.int64(x)
     if whole < table.shape[0] and whole == x:
         return table[whole]
-    return x * np.log2(x)
+    return x * log2(x)
 
 
 @inner_kernel
@@ -140,7 +141,7 @@ def term_scale(criterion, has_weights, table, table_scale, n_outputs, node_weigh
         return 1.0
     if criterion == GINI and (not has_weights or largest * n_outputs < _EXACT):
         return 1.0
-    return 2.0 ** (60.0 - math.ceil(math.log2(largest * n_outputs)))
+    return 2.0 ** (60.0 - math.ceil(log2(largest * n_outputs)))
 
 
 @inner_kernel

@@ -7,10 +7,9 @@ event has no such model and is not allowed, as in rpart and scikit-learn.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel
 from treewright.grow.criteria.means import (
     add_mean_rows,
@@ -29,7 +28,7 @@ def information(total, weight):
     """``s log(s / w)``; -1 stands for "no event"."""
     if total <= 0:
         return -np.inf
-    return float(total) * math.log(float(total) / float(weight))
+    return float(total) * log(float(total) / float(weight))
 
 
 @inner_kernel

@@ -38,7 +38,9 @@ def test_mahalanobis_takes_the_covariance_of_the_fit_or_another_or_its_inverse()
     own = np.cov(matrix.T)
     other = own + np.diag([1.0, 2.0, 3.0, 4.0, 5.0])
     found = pairs(made("mahalanobis", matrix), queries, matrix)
-    np.testing.assert_allclose(found, cdist(queries, matrix, "mahalanobis", VI=np.linalg.inv(own)), rtol=1e-8)
+    # Both take the covariance, whose condition is 8e8, from rounded sums: that many roundings may lie between them.
+    expected = cdist(queries, matrix, "mahalanobis", VI=np.linalg.inv(own))
+    np.testing.assert_allclose(found, expected, rtol=np.linalg.cond(own) * 2.0**-52)
     expected = cdist(queries, matrix, "mahalanobis", VI=np.linalg.inv(other))
     for given_params in ({"V": other}, {"VI": np.linalg.inv(other)}):
         found = pairs(made("mahalanobis", matrix, metric_params=given_params), queries, matrix)

@@ -229,6 +229,7 @@ def evaluate(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="95 % intervals beside precision and recall, also in a pipe.")
     ] = False,
+    skip_missing_target: SkipMissingTarget = False,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -245,6 +246,7 @@ def evaluate(
             data,
             options,
             target,
+            skip_missing_target=skip_missing_target,
             importances=importances,
             intervals=intervals,
             color=color.value,

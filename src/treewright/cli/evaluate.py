@@ -13,8 +13,9 @@ from treewright.cli.holdout import score_for
 from treewright.cli.models import of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, screen_of
-from treewright.exceptions import DataError
-from treewright.files.matching import rows_for, target_type
+from treewright.exceptions import DataError, setting
+from treewright.files.matching import as_whole, rows_for, target_type
+from treewright.files.table import has_target
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
 
@@ -29,6 +30,7 @@ def run_evaluate(
     options: ReadOptions,
     target: str | None,
     *,
+    skip_missing_target: bool = False,
     importances: bool = False,
     intervals: bool = False,
     color: str = "auto",
@@ -42,6 +44,8 @@ def run_evaluate(
     options : ReadOptions
     target : str or None
         The column with the truth; None takes the name the model was fitted with.
+    skip_missing_target : bool
+        Whether rows without a target are left out, instead of being refused.
     importances : bool
         Whether to tell as well how much worse its trees get when a column is shuffled; then the rows have to fit into
         memory.
@@ -63,17 +67,28 @@ def run_evaluate(
         raise UsageRefusal(f"--intervals is for classes, and {model_path} predicts numbers: leave it out")
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
-    n_missing = 0
+    n_missing = n_rows = 0
     with progress():
         for rows in rows_for(model, data, options, (name, target_type(model))):
             if rows.target is None:
                 continue
-            n_missing += rows.target.null_count()
-            if n_missing or not rows.n_rows:
+            kept = has_target(rows.target)
+            n_rows += rows.n_rows
+            n_missing += rows.n_rows - int(kept.sum())
+            held = rows if kept.all() else rows.filter(kept)
+            if not held.n_rows or held.target is None or (n_missing and not skip_missing_target):
                 continue
-            score.add(rows.target, np.asarray(model.predict(rows.features)))
+            truth = as_whole(held.target) if model.task == "classification" else held.target
+            score.add(truth, np.asarray(model.predict(held.features)))
+    if n_missing and (not skip_missing_target or n_missing == n_rows):
+        raise DataError(
+            f"{data}: target {name!r} is missing in {n_missing} of {n_rows} rows: remove those rows, or leave them out "
+            "with ",
+            setting("skip_missing_target", True),
+            column=name,
+        )
     if n_missing:
-        raise DataError(f"{data}: target {name!r} is missing in {n_missing} rows: remove them")
+        note(f"{n_missing} of {n_rows} rows have no target and are left out")
     if score.n == 0:
         raise DataError(f"{data}: there are no rows to evaluate on")
     matter = ""
@@ -82,7 +97,9 @@ def run_evaluate(
 
         with progress():
             judged = of_trees(model, model_path, "--importances")
-            matter = permutation_importances(judged, *labelled_rows(judged, data, options, name, skip=False))
+            matter = permutation_importances(
+                judged, *labelled_rows(judged, data, options, name, skip=skip_missing_target)
+            )
     _say(score, screen, intervals=intervals)
     if matter:
         say()

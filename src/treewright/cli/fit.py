@@ -76,8 +76,12 @@ def run_fit(request: FitRequest) -> None:
     # Files first: whoever reads the results may go away before they end.
     written = _write(request, held_out.estimator)
     with results_after(written):
+        refused: TreewrightError | None = None
         if request.report is not None:
-            written.append(_written_report(request, request.report, data, held_out, written))
+            try:
+                written.append(_written_report(request, request.report, data, held_out))
+            except TreewrightError as error:  # the model that was fitted is told all the same
+                refused = error
         _say_what_is_in_it(request, data, held_out.estimator)
         if data.remark:
             say_prose(data.remark)
@@ -94,6 +98,8 @@ def run_fit(request: FitRequest) -> None:
             _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
         elif held_out.score is not None and held_out.baseline is not None:
             _say_score("held-out", held_out.score, held_out.baseline)
+    if refused is not None:
+        raise refused
     if request.out is None:
         note("the model was not kept; --out model.tw saves it")
 
@@ -213,23 +219,15 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
     return written
 
 
-def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: HeldOut, written: list[str]) -> str:
-    """Write the page about the rows held out, about all where none is; a line about it.
-
-    Where that is refused, the files that are there already are named first.
-    """
+def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: HeldOut) -> str:
+    """Write the page about the rows held out, about all where none is; a line about it."""
     rows = slice(None) if held_out.rows is None else held_out.rows
     weights = None if data.weights is None else data.weights[rows]
-    try:
-        with progress(), worded(fit_words):
-            return write_report(
-                path, request.force, held_out.estimator, data.features[rows], data.target[rows], weights,
-                random_state=request.seed, n_jobs=request.jobs,
-            )  # fmt: skip
-    except TreewrightError:
-        for line in written:
-            note(line)
-        raise
+    with progress(), worded(fit_words):
+        return write_report(
+            path, request.force, held_out.estimator, data.features[rows], data.target[rows], weights,
+            random_state=request.seed, n_jobs=request.jobs,
+        )  # fmt: skip
 
 
 # --- isolation forests

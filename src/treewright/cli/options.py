@@ -97,7 +97,7 @@ TaskChoice = Annotated[
     TaskName,
     typer.Option(
         "--task",
-        help="auto: text, booleans and up to 20 different whole numbers are classes, other numbers are numbers.",
+        help="auto: text, booleans and up to 20 different whole numbers, 1 or 1.0, are classes; others are numbers.",
     ),
 ]
 Settings = Annotated[

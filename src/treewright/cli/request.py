@@ -24,8 +24,10 @@ from treewright.cli.algorithms import (
 from treewright.cli.options import Declared, parse_value
 from treewright.cli.prune import Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, note, printable
+from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase
 from treewright.files import ReadOptions, Table, read_table
+from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.learn.registry import algorithm_of
 
@@ -41,8 +43,6 @@ __all__ = [
     "learner_of",
     "weights_of",
 ]
-
-_MOST_CLASSES = 20
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,8 @@ def read_request(request: FitRequest) -> Learnable:
         table = table.filter(kept)
     target = table.frame[name]
     is_classification, remark = _is_classification(request.task, target)
+    if is_classification:
+        target = as_whole(target)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
         raise DataError(f"{request.data}: no column is left to learn from beside the target")
@@ -172,8 +174,7 @@ def read_request(request: FitRequest) -> Learnable:
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
     """The sort of task, and a remark where the rule may surprise.
 
-    Text and booleans are classes, numbers with a fraction are numbers; whole numbers are classes when there are at most
-    20 different ones.
+    Text and booleans are classes; numbers are classes by the rule of ``data.target.are_classes``.
     """
     numeric = target.dtype.is_numeric()
     if task != "auto":
@@ -182,13 +183,12 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
         return task == "classification", ""
     if not numeric:
         return True, ""
-    if not target.dtype.is_integer():
+    values = target.drop_nulls().to_numpy()
+    if not are_classes(values.astype(np.float64) if values.dtype.kind == "O" else values):
         return False, ""
-    n_different = target.drop_nulls().n_unique()
-    if n_different <= _MOST_CLASSES:
-        remark = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
-        return True, f"target {printable(target.name)}: {remark}"
-    return False, ""
+    n_different = len(np.unique(values))
+    remark = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
+    return True, f"target {printable(target.name)}: {remark}"
 
 
 def weights_of(table: Table, name: str | None) -> np.ndarray | None:

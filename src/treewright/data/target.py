@@ -19,6 +19,7 @@ from treewright.exceptions import TARGET, DataError, first_row
 # A table of flags beats sorting while it is not much longer than the data.
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
 DOUBLE_BYTES = 8
+MOST_CLASSES = 20  # different numbers
 NUMBER_LIKE = ("number", "boolean", "missing")
 
 
@@ -56,6 +57,27 @@ class Numbers(NamedTuple):
     values: np.ndarray
     names: tuple[str, ...]
     flat: bool
+
+
+def are_classes(values: np.ndarray) -> bool:
+    """Whether a target of numbers is taken as classes where nobody has said: all whole, and at most 20 different ones.
+
+    How they are stored says nothing: 1.0 is 1, as one missing cell makes floats of a column of whole numbers.
+
+    Parameters
+    ----------
+    values : int[n] or float[n]
+        nan is missing, and is passed over.
+
+    Examples
+    --------
+    >>> are_classes(np.array([0.0, 1.0, np.nan])), are_classes(np.array([0.0, 0.5])), are_classes(np.arange(21))
+    (True, False, False)
+    """
+    held = values[~np.isnan(values)] if values.dtype.kind == "f" else values
+    if held.dtype.kind == "f" and not (np.isfinite(held).all() and (held == np.rint(held)).all()):
+        return False
+    return 0 < len(np.unique(held)) <= MOST_CLASSES
 
 
 def encode_labels(y: Any) -> Labels:

@@ -28,7 +28,16 @@ if TYPE_CHECKING:
 
     AnyModel = Model | NeighborsModel
 
-__all__ = ["LabelledRows", "ModelRows", "cell_type", "columns_of", "labelled_rows", "rows_for", "target_type"]
+__all__ = [
+    "LabelledRows",
+    "ModelRows",
+    "as_whole",
+    "cell_type",
+    "columns_of",
+    "labelled_rows",
+    "rows_for",
+    "target_type",
+]
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,12 @@ class ModelRows:
     target: pl.Series | None
     n_rows: int
     lines: np.ndarray | None = None
+
+    def filter(self, kept: pl.Series) -> ModelRows:
+        """The rows to keep."""
+        truth = None if self.target is None else self.target.filter(kept)
+        lines = None if self.lines is None else self.lines[kept.to_numpy()]
+        return ModelRows(_filtered(self.features, kept), truth, int(kept.sum()), lines)
 
 
 @dataclass(frozen=True)
@@ -94,6 +109,14 @@ def target_type(model: AnyModel) -> CellType:
     """What the cells of the target were at fit."""
     kind = model.classes[0].dtype.kind if model.task == "classification" else "f"
     return {"b": "boolean", "i": "number", "u": "number", "f": "number"}.get(kind, "text")  # type: ignore[return-value]
+
+
+def as_whole(labels: pl.Series) -> pl.Series:
+    """Labels that are whole numbers as integers, however they are stored; others as they are, a column with 1.5 too."""
+    if not labels.dtype.is_float():
+        return labels
+    whole = labels.cast(pl.Int64, strict=False)
+    return whole if (whole.cast(pl.Float64) == labels).all() else labels
 
 
 def rows_for(
@@ -179,10 +202,8 @@ def labelled_rows(
     n_skipped = 0
     if kept is not None:
         features, truth, n_skipped = _filtered(features, kept), truth.filter(kept), int((~kept).sum())
-    if model.task == "classification" and model.classes[0].dtype.kind in "iu":
-        # Numbers of a file are floats; a label 1.5 stays one, and is refused as no class of the model.
-        whole = truth.cast(pl.Int64, strict=False)
-        truth = whole if (whole.cast(pl.Float64) == truth).all() else truth
+    if model.task == "classification":
+        truth = as_whole(truth)
     weights = None if weight is None else _weights(model, path, options, weight, kept, line_of)
     return LabelledRows(features, truth.to_numpy(), weights, n_skipped)
 

@@ -30,6 +30,7 @@ __all__ = [
     "Table",
     "checked_weights",
     "did_you_mean",
+    "has_target",
     "is_parquet",
     "pick",
     "place",
@@ -158,6 +159,12 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
     return f": did you mean {lowered[near[0]]!r}?" if near else ""
 
 
+def has_target(target: pl.Series) -> pl.Series:
+    """Which cells of a target are there: booleans; null and nan are missing."""
+    found = target.is_not_null()
+    return found & target.is_not_nan().fill_null(value=False) if target.dtype.is_float() else found
+
+
 def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str], *, skip: bool) -> pl.Series | None:
     """Which rows have a target.
 
@@ -182,9 +189,7 @@ def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str],
     DataError
         Rows lack a target and ``skip`` is False, or no row has one.
     """
-    missing = target.is_null()
-    if target.dtype.is_float():
-        missing = missing | target.is_nan().fill_null(value=False)
+    missing = ~has_target(target)
     if not missing.any():
         return None
     count, first = int(missing.sum()), int(missing.arg_max() or 0)

@@ -44,6 +44,7 @@ def findings_of(judged: Judged) -> tuple[Finding, ...]:
     found = [
         *_of_target(judged, columns),
         *_of_values(judged, columns),
+        *_unknown_classes(judged),
         *_of_classes(judged),
         *findings_of_rows(judged, unseen),
     ]
@@ -231,6 +232,21 @@ def _of_classes(judged: Judged) -> list[Finding]:
     )
     advice = "Numbers about such a class are hardly more than chance: judge on more rows, or put classes together."
     return [Finding("few rows of a class", False, (), len(few), text, advice)]
+
+
+def _unknown_classes(judged: Judged) -> list[Finding]:
+    """Classes that the model never saw: it is wrong about every row of them."""
+    if not judged.unknown:
+        return []
+    n = sum(count for _, count in judged.unknown)
+    described = [f"{shorten(label, NAME_WIDTH)} ({count})" for label, count in judged.unknown]
+    classes = counted(len(judged.unknown), "class", "classes")
+    text = f"{counted(n, 'row')} of {classes} that the fit never saw: {listed(described)}. They are not judged here."
+    advice = (
+        "The model is wrong about every one of them. Fit on rows that hold the class, put it together with another "
+        "one, or leave its rows out."
+    )
+    return [Finding("unknown classes", True, (), n, text, advice)]
 
 
 def findings_of_rows(judged: Judged, unseen: dict[int, UnseenLevels]) -> list[Finding]:

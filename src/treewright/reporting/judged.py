@@ -15,7 +15,8 @@ from treewright.core.notices import listening
 from treewright.data.frame import read_table
 from treewright.data.kinds import encode_cells
 from treewright.data.matching import match_columns
-from treewright.data.target import check_weights
+from treewright.data.take import take_rows
+from treewright.data.target import check_weights, encode_labels
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.data import encoded_target
 from treewright.predict.fractional import rows_with_missing
@@ -56,6 +57,8 @@ class Judged:
     weights: np.ndarray  # float64[n], as given, or ones; class weights are no part of them
     # float64[m]: one for each row of the table, for functions that take the table itself; None without weights
     weights_given: np.ndarray | None
+    # Classes that the model does not know, ready to be read, with their rows: those are in none of the arrays above.
+    unknown: tuple[tuple[str, int], ...] = ()
 
     @property
     def n(self) -> int:
@@ -168,19 +171,48 @@ class Judged:
 
 
 def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> Judged:
-    """Encode rows with their target as the model sees them; rows of weight 0 are left out."""
+    """Encode rows with their target as the model sees them; rows of weight 0 or of an unknown class are left out."""
     if y is None:
         raise DataError("report requires y to be passed, but the target y is None: rows without a target judge nothing")
     if tuple(getattr(y, "shape", ()))[1:] == (1,):  # else every fold warns of a column
         y = np.asarray(y)[:, 0]
     matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)
-    target = encoded_target(model, y, len(matrix))
     given = check_weights(sample_weight, len(matrix))
+    known, unknown = _known_classes(model, y, len(matrix))
+    if unknown:
+        X, y, matrix = take_rows(X, known), take_rows(y, known), matrix[known]
+        given = None if given is None else check_weights(given[known], len(known))
+    target = encoded_target(model, y, len(matrix))
     weights = np.ones(len(matrix)) if given is None else given.astype(np.float64)
     kept = weights > 0
     if not kept.all():
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
-    return Judged(model, estimator, X, y, matrix, target, weights, given)
+    return Judged(model, estimator, X, y, matrix, target, weights, given, unknown)
+
+
+def _known_classes(model: Any, y: Any, n: int) -> tuple[np.ndarray, tuple[tuple[str, int], ...]]:
+    """Positions of the rows whose classes the model knows; and the classes that it does not, with their rows.
+
+    A fold, or rows held out, may hold all rows of a rare class. Where the model knows no row's class nothing is left
+    out: that is refused where the target is encoded.
+    """
+    everything = np.arange(n)
+    if model.task != "classification":
+        return everything, ()
+    labels = encode_labels(y)
+    if len(labels.codes) != n or len(labels.classes) != len(model.classes):
+        return everything, ()
+    strange = np.zeros(n, bool)
+    unknown: list[tuple[str, int]] = []
+    for codes, own, known in zip(labels.codes.T, labels.classes, model.classes, strict=True):
+        places = set(known.tolist())
+        for code, label in enumerate(own.tolist()):
+            if label not in places:
+                unknown.append((written_level(label), int((codes == code).sum())))
+                strange |= codes == code
+    if strange.all():
+        return everything, ()
+    return np.flatnonzero(~strange), tuple(unknown)
 
 
 def _encoded(model: Any, X: Any, owner: str) -> np.ndarray:

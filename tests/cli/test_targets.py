@@ -1,0 +1,125 @@
+"""Which targets are classes, rows without one, and classes that a fit never saw."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+import treewright as tw
+
+N = 60
+NUMBERS = [at * 7 % 10 for at in range(N)]
+
+
+def write(path, target, numbers=NUMBERS):
+    path.write_text("x,y\n" + "".join(f"{number},{label}\n" for number, label in zip(numbers, target, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("target", "is_classification", "labels"),
+    [
+        ([f"{number > 4:d}.0" for number in NUMBERS], True, [0, 1]),
+        ([f"{number > 4:d}" for number in NUMBERS], True, [0, 1]),
+        ([f"{1 + number // 2:.1f}" for number in NUMBERS], True, [1, 2, 3, 4, 5]),
+        ([f"{number > 4:d}.5" for number in NUMBERS], False, None),
+        ([f"{at % 21}.0" for at in range(N)], False, None),
+        ([f"{at % 21}" for at in range(N)], False, None),
+    ],
+)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_few_whole_numbers_are_classes_however_they_are_written(
+    command, tmp_path, target, is_classification, labels, form
+):
+    file = tmp_path / f"rows.{form}"
+    if form == "csv":
+        write(file, target)
+    else:
+        numbers = [float(cell) if "." in cell else int(cell) for cell in target]
+        pl.DataFrame({"x": NUMBERS, "y": numbers}).write_parquet(file)
+    done = command("fit", file, "--target", "y", "--out", "m.tw", folder=tmp_path)
+
+    model = tw.load(tmp_path / "m.tw")
+    assert (model.task == "classification") == is_classification
+    assert ("whole numbers are taken as classes; --task regression" in done.stdout) == is_classification
+    if labels:
+        assert model.classes[0].tolist() == labels
+        judged = command("evaluate", "m.tw", file, folder=tmp_path)
+        assert "accuracy 1.000" in judged.stdout
+        assert "0.0" not in judged.stdout.replace("0.000", "")
+    compared = command("compare", file, "--target", "y", "--candidate", "cart", "--cv", "2", folder=tmp_path)
+    assert ("taken as classes" in compared.stdout) == is_classification
+
+
+def test_one_missing_cell_makes_no_numbers_of_classes(command, tmp_path):
+    write(tmp_path / "rows.csv", [*(f"{number > 4:d}.0" for number in NUMBERS[:-1]), ""])
+    words = ("--skip-missing-target", "--out", "m.tw", "--report", "r.json")
+    done = command("fit", "rows.csv", "--target", "y", *words, folder=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert tw.load(tmp_path / "m.tw").classes[0].tolist() == [0, 1]
+    assert json.loads((tmp_path / "r.json").read_text())["quality"]
+
+
+def test_help_says_the_rule(command):
+    assert "1 or 1.0, are classes" in " ".join(command("fit", "--help").stdout.replace("│", " ").split())
+
+
+def test_evaluate_skips_rows_without_a_target_where_it_is_told_to(command, tmp_path):
+    write(tmp_path / "rows.csv", [f"{number > 4:d}" for number in NUMBERS])
+    command("fit", "rows.csv", "--target", "y", "--out", "m.tw", folder=tmp_path)
+    write(tmp_path / "gaps.csv", [f"{number > 4:d}" if at % 6 else "" for at, number in enumerate(NUMBERS)])
+    refused = command("evaluate", "m.tw", "gaps.csv", folder=tmp_path)
+    done = command("evaluate", "m.tw", "gaps.csv", "--skip-missing-target", folder=tmp_path)
+
+    assert refused.returncode == 1
+    assert "missing in 10 of 60 rows" in refused.stderr
+    assert "--skip-missing-target" in refused.stderr
+    assert "(50 of 50 right" in done.stdout
+    assert "10 of 60 rows have no target and are left out" in done.stderr
+    write(tmp_path / "none.csv", [""] * N)
+    assert command("evaluate", "m.tw", "none.csv", "--skip-missing-target", folder=tmp_path).returncode == 1
+
+
+@pytest.mark.parametrize("algorithm", ["cart", "forest", "knn"])
+def test_a_class_that_only_judged_rows_hold_does_not_end_a_report(command, tmp_path, algorithm):
+    label = ["high" if number > 4 else "low" for number in NUMBERS]
+    write(tmp_path / "rows.csv", label)
+    write(tmp_path / "new.csv", ["rare", "rare", *label[2:]])
+    command("fit", "rows.csv", "--target", "y", "--algorithm", algorithm, "--out", "m.tw", folder=tmp_path)
+    done = command("report", "m.tw", "new.csv", "--out", "r.json", folder=tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    page = json.loads((tmp_path / "r.json").read_text())
+    found = {finding["kind"]: finding for finding in page["findings"]}["unknown classes"]
+    assert found["serious"]
+    assert found["text"] == "2 rows of 1 class that the fit never saw: rare (2). They are not judged here."
+    assert page["quality"][0]["n_rows"] == N - 2
+
+
+def test_a_fit_with_a_single_row_of_a_class_shows_its_tree_and_makes_its_report(command, tmp_path):
+    label = ["high" if number > 4 else "low" for number in NUMBERS]
+    for seed in range(6):
+        write(tmp_path / "rows.csv", ["rare", *label[1:]])
+        words = ("--seed", seed, "--report", "r.html", "--force")
+        done = command("fit", "rows.csv", "--target", "y", *words, folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "all rows" in done.stdout
+
+
+def test_a_report_that_is_refused_leaves_the_tree_on_the_screen(command, tmp_path, monkeypatch):
+    from treewright.exceptions import DataError
+
+    def refuse(*_, **__):
+        raise DataError("no page today")
+
+    monkeypatch.setattr("treewright.cli.fit.write_report", refuse)
+    write(tmp_path / "rows.csv", [f"{number > 4:d}" for number in NUMBERS])
+    done = command("fit", "rows.csv", "--target", "y", "--out", "m.tw", "--report", "r.html", folder=tmp_path)
+
+    assert done.returncode == 1
+    assert "no page today" in done.stderr
+    assert "all rows" in done.stdout
+    assert "held-out accuracy" in done.stdout
+    assert "wrote m.tw" in done.stdout

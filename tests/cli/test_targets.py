@@ -106,20 +106,3 @@ def test_a_fit_with_a_single_row_of_a_class_shows_its_tree_and_makes_its_report(
         done = command("fit", "rows.csv", "--target", "y", *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "all rows" in done.stdout
-
-
-def test_a_report_that_is_refused_leaves_the_tree_on_the_screen(command, tmp_path, monkeypatch):
-    from treewright.exceptions import DataError
-
-    def refuse(*_, **__):
-        raise DataError("no page today")
-
-    monkeypatch.setattr("treewright.cli.fit.write_report", refuse)
-    write(tmp_path / "rows.csv", [f"{number > 4:d}" for number in NUMBERS])
-    done = command("fit", "rows.csv", "--target", "y", "--out", "m.tw", "--report", "r.html", folder=tmp_path)
-
-    assert done.returncode == 1
-    assert "no page today" in done.stderr
-    assert "all rows" in done.stdout
-    assert "held-out accuracy" in done.stdout
-    assert "wrote m.tw" in done.stdout

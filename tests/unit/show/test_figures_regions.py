@@ -358,7 +358,7 @@ def test_many_classes_and_many_levels_are_named_in_part():
     n = 60
     X = {"level": [f"level {at:02}" for at in range(n)], "x": list(range(n))}
     y = [f"class {at % 30}" for at in range(n)]
-    est = tw.DecisionTreeClassifier(max_depth=3, nominal=["level"]).fit(X, y)
+    est = tw.DecisionTreeClassifier(max_depth=3, nominal=["level"], numeric=["x"]).fit(X, y)
 
     figure = tw.plot.decision_regions(est, X, y, features=("level", "x"), resolution=5)
     figure.draw_without_rendering()

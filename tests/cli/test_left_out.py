@@ -49,3 +49,20 @@ def test_a_declaration_keeps_them(command, folder):
 
     assert not done.stderr
     assert [column.left_out for column in tw.load(folder / "m.tw").schema.columns] == ["", "", ""]
+
+
+def test_a_score_below_that_of_one_answer_is_said_with_reason_and_remedy(command, folder):
+    rows = "".join(f"{row[2]},{row[0] * 7919 % 101}\n" for row in ROWS)
+    (folder / "noise.csv").write_text("years,salary\n" + rows)
+    fitted = command("fit", "noise.csv", "--target", "salary", "--out", "m.tw", folder=folder)
+    folds = command("fit", "noise.csv", "--target", "salary", "--cv", "4", folder=folder)
+    judged = command("evaluate", "m.tw", "players.csv", folder=folder)
+    compared = command("compare", "noise.csv", "--target", "salary", "--candidate", "cart", folder=folder)
+
+    for done in (fitted, folds, judged):
+        told = " ".join(done.stdout.split())
+        assert "WARNING: worse than one answer for all rows: R2 -" in told
+        assert "likely because the columns say nothing about the target" in told
+    assert "WARNING: no better than one answer for all rows" in compared.stdout
+    good = command("fit", "players.csv", "--target", "salary", folder=folder)
+    assert "WARNING" not in good.stdout

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from treewright.cli.holdout import score_for
+from treewright.cli.holdout import score_for, warning_of
 from treewright.cli.models import of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, screen_of
@@ -101,6 +101,9 @@ def run_evaluate(
                 judged, *labelled_rows(judged, data, options, name, skip=skip_missing_target)
             )
     _say(score, screen, intervals=intervals)
+    if warning := warning_of(score, model):
+        say()
+        screen.say_prose(warning)
     if matter:
         say()
         say(matter)

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_is_one_model, check_options, parse_settings
-from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds
+from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, summary
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
@@ -98,6 +98,9 @@ def run_fit(request: FitRequest) -> None:
             _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
         elif held_out.score is not None and held_out.baseline is not None:
             _say_score("held-out", held_out.score, held_out.baseline)
+        scored = (held_out.score, held_out.baseline) if folds is None else folds[:2]
+        if scored[0] is not None and (warning := warning_of(scored[0], held_out.estimator.model_, scored[1])):
+            say_prose(warning)
     if refused is not None:
         raise refused
     if request.out is None:

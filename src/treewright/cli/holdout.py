@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from treewright.judge.folds import Split
     from treewright.judge.tasks import Task
 
-__all__ = ["HeldOut", "fit_and_hold_out", "score_by_folds", "score_for"]
+__all__ = ["HeldOut", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,22 @@ def score_for(model: AnyModel) -> Score:
             "is known for them"
         )
     return QuantileScore(levels) if levels else NumberScore()
+
+
+def warning_of(score: Score, model: AnyModel, baseline: Score | None = None) -> str:
+    """A line where a score is no better than that of one answer for all rows, with the likely reason; else nothing.
+
+    ``baseline`` is the score of the constant answer; without it that of the most frequent of the judged classes.
+    """
+    from treewright.judge.verdict import reason_of, verdict
+
+    if isinstance(score, QuantileScore):
+        return ""
+    constant = 0.0
+    if isinstance(score, LabelScore):
+        constant = max(score.true_totals().values()) / score.n if baseline is None else baseline.main
+    found = verdict(score.main, constant, is_classification=isinstance(score, LabelScore))
+    return f"WARNING: {found}; {reason_of(model, constant)}" if found else ""
 
 
 def _task(data: Learnable, seed: int) -> Task:

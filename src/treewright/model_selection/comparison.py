@@ -20,11 +20,11 @@ from treewright.judge.folds import Split, overlap_of, splits_of
 from treewright.judge.scoring import Scorer, one_scorer, shown_score
 from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan
 from treewright.judge.uncertainty import corrected_t, holm, mean_of, standard_error
-from treewright.model_selection.tables import side_by_side, written
+from treewright.judge.verdict import constant_score, verdict
+from treewright.model_selection.tables import PAGE_WIDTH, side_by_side, written
 from treewright.tree.writing import shorten
 
 LONGEST_NAME = 24
-PAGE_WIDTH = 80
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +75,8 @@ class Comparison(Sequence[Compared]):
     score : str
     n_rows, n_folds, repeats : int
         Rows of the table, folds in all, and how often the rows were shuffled anew.
+    constant : float
+        Accuracy of always giving the most frequent class, or 0, the R2 of the mean; nan where the score is another.
     """
 
     rows: tuple[Compared, ...]
@@ -82,6 +84,7 @@ class Comparison(Sequence[Compared]):
     n_rows: int
     n_folds: int
     repeats: int
+    constant: float = math.nan
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -145,7 +148,20 @@ class Comparison(Sequence[Compared]):
             if row.refusal is not None:
                 text = f"{shorten(row.name, LONGEST_NAME)} refused: {row.refusal}"
                 lines += textwrap.wrap(text, PAGE_WIDTH, subsequent_indent="  ")
+        lines += textwrap.wrap(self._warning(), PAGE_WIDTH, subsequent_indent="  ")
         return "\n".join(lines)
+
+    def _warning(self) -> str:
+        """Which are no better than one answer for all rows; empty where all are."""
+        is_classification = self.score == "accuracy"
+        bad = [row.name for row in self.rows if verdict(row.mean, self.constant, is_classification=is_classification)]
+        if math.isnan(self.constant) or not bad:
+            return ""
+        what = "the most frequent class" if is_classification else "the mean"
+        return (
+            f"WARNING: no better than one answer for all rows ({what}, {shown_score(self.score)[0]} "
+            f"{self.constant:.3f}): {', '.join(bad)}"
+        )
 
 
 def compare(
@@ -240,7 +256,8 @@ def compare(
     found, refused = _evaluated(named, task, splits, score, scorer, n_jobs, errors)
     by_name = {row.name: row for row in _rows(found, score, splits, task.n)}
     rows = tuple(by_name.get(name) or _refused(name, refused[name], len(splits)) for name in named)
-    return Comparison(rows, score, task.n, len(splits), int(repeats))
+    constant = constant_score(task, np.arange(task.n)) if score in ("accuracy", "r2") else math.nan
+    return Comparison(rows, score, task.n, len(splits), int(repeats), constant)
 
 
 def _evaluated(

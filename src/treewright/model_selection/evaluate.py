@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,8 +20,9 @@ from treewright.judge.scores import r_squared, share_right
 from treewright.judge.scoring import check_of_one_row, scorers_of, shown_score
 from treewright.judge.tasks import Fold, Task, evaluate_folds, task_of, warn_of_nan
 from treewright.judge.uncertainty import mean_of, rows_worth, standard_error
+from treewright.judge.verdict import constant_score, likely_reason, verdict
 from treewright.model_selection.neighbors import folds_of_one_search
-from treewright.model_selection.tables import side_by_side, written
+from treewright.model_selection.tables import PAGE_WIDTH, side_by_side, written
 from treewright.tree.writing import shorten
 
 MOST_FOLDS_SHOWN = 20
@@ -265,6 +267,9 @@ class Scores:
         answers of one target, as several quantiles are.
     estimators : tuple of fitted estimators, or None
         One for each fold, with ``keep_estimators=True``.
+    constant : float
+        Accuracy of always giving the most frequent class of the predicted rows, or 0, the R2 of their mean; nan where
+        ``pooled`` is None.
     """
 
     estimator: str
@@ -280,6 +285,7 @@ class Scores:
     predictions: np.ndarray | None
     pooled: Mapping[str, float] | None
     estimators: tuple[Any, ...] | None
+    constant: float = math.nan
 
     @property
     def n_folds(self) -> int:
@@ -355,7 +361,17 @@ class Scores:
             lines += ["", *self._per_fold()]
         if self.pooled is not None and self.rows is not None:
             lines += ["", f"all {len(self.rows)} predictions: {_pooled_words(self.pooled)}"]
+            lines += textwrap.wrap(self._warning(), PAGE_WIDTH)
         return "\n".join(line.rstrip() for line in lines)
+
+    def _warning(self) -> str:
+        """Where the predictions are no better than one answer for all rows; else nothing."""
+        pooled = self.pooled or {}
+        is_classification = "accuracy" in pooled
+        score = pooled["accuracy" if is_classification else "r2"]
+        found = verdict(score, self.constant, is_classification=is_classification)
+        n_rows, n_leaves = (float(np.round(sizes.mean())) for sizes in (self.n_train, self.n_leaves))
+        return f"WARNING: {found}; {likely_reason(self.constant, n_rows, n_leaves)}" if found else ""
 
     def _summary(self) -> list[str]:
         """A line per score."""
@@ -401,6 +417,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
     remedy = "choose another score" if method == "leave_one_out" else "give larger folds, or another score"
     warn_of_nan(test, remedy)
     rows = predictions = pooled = None
+    constant = math.nan
     tested = np.concatenate([fold.test for fold in folds])
     if np.bincount(tested).max() == 1:
         order = np.argsort(tested, kind="stable")
@@ -408,6 +425,8 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
             order = order[task.weights[tested[order]] > 0]
         rows, predictions = tested[order], np.concatenate([fold.predictions for fold in folds])[order]
         pooled = pooled_scores(task, rows, predictions)
+        if pooled is not None:
+            constant = constant_score(task, rows)
     kept = tuple(fold.estimator for fold in folds)
     return Scores(
         estimator=type(estimator).__name__,
@@ -423,6 +442,7 @@ def scores_of(estimator: Any, method: str, task: Task, folds: Sequence[Fold]) ->
         predictions=predictions,
         pooled=pooled,
         estimators=None if None in kept else kept,
+        constant=constant,
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from treewright.explain.table import GAP, TextColumn, aligned
 
 MOST_LINES = 40
+PAGE_WIDTH = 80
 FIRST, LAST, NEAR = 3, 12, 3
 
 

@@ -12,6 +12,8 @@ import numpy as np
 from treewright.data.cells import LARGEST_WHOLE
 from treewright.data.schema import Column
 from treewright.data.target import Labels, Numbers
+from treewright.judge.scores import r_squared
+from treewright.judge.verdict import reason_of, verdict
 from treewright.learn.suspicions import equals_target
 from treewright.model.summary import counted
 from treewright.reporting.columns import mean_and_sd
@@ -44,6 +46,7 @@ def findings_of(judged: Judged) -> tuple[Finding, ...]:
     found = [
         *_of_target(judged, columns),
         *_of_values(judged, columns),
+        *_no_better(judged),
         *_unknown_classes(judged),
         *_of_classes(judged),
         *findings_of_rows(judged, unseen),
@@ -232,6 +235,26 @@ def _of_classes(judged: Judged) -> list[Finding]:
     )
     advice = "Numbers about such a class are hardly more than chance: judge on more rows, or put classes together."
     return [Finding("few rows of a class", False, (), len(few), text, advice)]
+
+
+def _no_better(judged: Judged) -> list[Finding]:
+    """Whether the model predicts no better than one answer for all rows."""
+    truth, weights = judged.target[:, 0], judged.weights
+    if judged.target.shape[1] > 1 or judged.n < FEWEST_ROWS:
+        return []
+    if judged.is_classification:
+        score = float(np.average(judged.codes[:, 0] == truth, weights=weights))
+        constant = float(np.bincount(truth.astype(np.int64), weights).max() / weights.sum())
+    elif judged.numbers.shape[1] > 1:
+        return []
+    else:
+        score, constant = r_squared(truth, judged.numbers[:, 0], weights), 0.0
+    found = verdict(score, constant, is_classification=judged.is_classification)
+    if not found:
+        return []
+    reason = reason_of(judged.model, constant)
+    text, advice = f"The model is {found}.", f"{reason[0].upper()}{reason[1:]}."
+    return [Finding("no better than one answer", True, (), judged.n, text, advice)]
 
 
 def _unknown_classes(judged: Judged) -> list[Finding]:

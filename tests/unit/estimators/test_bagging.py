@@ -127,7 +127,7 @@ def test_a_row_of_weight_k_is_k_rows(base, replace):
 
 def test_text_and_missing_cells_are_drawn_by_content_too():
     order = np.random.default_rng(3).permutation(len(ANSWERS))
-    frame = pl.DataFrame({**TABLE, "n": np.arange(64.0)})
+    frame = pl.DataFrame({**TABLE, "n": np.arange(64.0) / 2})
     answers = np.array(ANSWERS)
 
     one = BaggingClassifier(n_estimators=5).fit(frame, answers)

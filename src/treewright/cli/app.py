@@ -45,6 +45,7 @@ from treewright.cli.options import (
     declare,
     reading,
 )
+from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
 from treewright.cli.terminal import UsageRefusal, note, refusals
 from treewright.version import __version__
 
@@ -80,7 +81,8 @@ def treewright(
     del version  # its callback has done the work
 
 
-@app.command()
+@app.command(cls=Hinting)
+@with_settings(OF_A_FIT)
 def fit(
     data: Data,
     target: Annotated[
@@ -493,7 +495,8 @@ def report(
         )
 
 
-@app.command()
+@app.command(cls=Hinting)
+@with_settings(OF_A_PRUNING)
 def prune(
     model: ModelFile,
     data: Annotated[
@@ -572,7 +575,8 @@ def prune(
         )
 
 
-@app.command()
+@app.command(cls=Hinting)
+@with_settings(OF_A_FIT)
 def compare(
     data: Data,
     target: Target,

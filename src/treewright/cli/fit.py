@@ -28,7 +28,7 @@ from treewright.cli.request import (
     read_request,
     weights_of,
 )
-from treewright.cli.show import tree_lines
+from treewright.cli.show import say_tree
 from treewright.cli.terminal import (
     check_output,
     note,
@@ -38,7 +38,6 @@ from treewright.cli.terminal import (
     results_after,
     say,
     say_prose,
-    screen_of,
     worded,
 )
 from treewright.exceptions import DataError, TreewrightError
@@ -125,10 +124,9 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
 
 def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
     """The tree, or what many trees are like; and how they do out of bag, where that was asked for."""
-    algorithm, screen = ALGORITHMS[request.algorithm], screen_of()
-    if screen.painted and algorithm.words[0] == "tree":
-        shows = f"treewright show {request.out or 'MODEL'} --max-nodes 0 shows all"
-        screen.say(tree_lines(estimator.model_, screen, unfold=shows))
+    algorithm = ALGORITHMS[request.algorithm]
+    if algorithm.words[0] == "tree":
+        say_tree(estimator.model_, request.out)
         return
     if not algorithm.is_ensemble:
         say(estimator.model_.show().rstrip("\n"))

@@ -51,9 +51,9 @@ def run_parameters(word: str | None, form: str) -> None:
 
 
 def _tasks_of(algorithm: Algorithm) -> dict[Task, str]:
-    """The estimator for each task; the isolation forest has none, and one estimator."""
+    """The estimator for each task; one that needs no target stands with classes."""
     both: dict[Task, str | None] = {CLASSES: algorithm.classifier, NUMBERS: algorithm.regressor}
-    return {task: name for task, name in both.items() if name is not None} or {CLASSES: "IsolationForest"}
+    return {task: name for task, name in both.items() if name is not None} or {CLASSES: str(algorithm.detector)}
 
 
 def _lines(algorithm: Algorithm) -> list[_Line]:

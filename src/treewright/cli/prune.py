@@ -13,6 +13,7 @@ import numpy as np
 from treewright.cli.holdout import score_for
 from treewright.cli.models import is_ensemble, of_trees, target_name, weighted_rows
 from treewright.cli.options import Value, parse_value
+from treewright.cli.show import say_tree
 from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
@@ -117,6 +118,9 @@ def run_prune(request: PruneRequest) -> None:
         pruned = model.prune(name, *given, **options)
     with results_after(_write(request, pruned)):
         say_prose(printable_lines(str(pruned.prune_log)).replace("; to_dict() has them all", "; --log has them all"))
+        if method is not None:
+            say()
+            say_tree(pruned, request.out)
         if rows:
             say()
             for what, each in (("before", model), ("after", pruned)):
@@ -286,6 +290,12 @@ def refuse_for_numbers(named: str, word: str, what: str, remedy: str) -> None:
     """
     if _method_of(word) in _COUNT_ERRORS:
         raise UsageRefusal(f"{named} counts misclassified rows, and {printable(what)}: use {remedy}")
+
+
+def every_option() -> list[str]:
+    """Options of all ways to prune."""
+    of_trees = (name for method in METHODS.values() for name in method.options())
+    return list(dict.fromkeys([*of_trees, *_OPTIONS_OF_ROUNDS]))
 
 
 def method_named(word: str) -> str:

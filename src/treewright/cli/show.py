@@ -37,6 +37,7 @@ from treewright.cli.terminal import (
     printable,
     printable_lines,
     progress,
+    say,
     screen_of,
     write_text,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "run_audit",
     "run_follow",
     "run_show",
+    "say_tree",
     "tree_lines",
 ]
 
@@ -219,6 +221,16 @@ def tree_lines(model: Model, screen: Screen, *, unfold: str = UNFOLD, **options:
     return draw_tree(
         model, width=screen.width, ascii=screen.is_ascii, colors=screen.painted, unfold=unfold, more=MORE, **options
     )
+
+
+def say_tree(model: Model, kept_at: Path | None) -> None:
+    """One tree, painted where a person looks on; ``kept_at`` is the file that shows all of it."""
+    screen = screen_of()
+    if screen.painted:
+        shows = f"treewright show {kept_at or 'MODEL'} --max-nodes 0 shows all"
+        screen.say(tree_lines(model, screen, unfold=shows))
+    else:
+        say(model.show().rstrip("\n"))
 
 
 def _rendered(model: Model, form: str, options: dict[str, Any]) -> str:

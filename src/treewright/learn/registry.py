@@ -39,6 +39,8 @@ class Algorithm:
         target.
     aliases : tuple of str
         Other words for it that are understood.
+    detector : str or None
+        The estimator around it where there is no target.
     """
 
     word: str
@@ -51,6 +53,7 @@ class Algorithm:
     regressor: str | None
     kind: str = "tree"
     aliases: tuple[str, ...] = ()
+    detector: str | None = None
 
     @property
     def is_ensemble(self) -> bool:
@@ -118,7 +121,7 @@ ALGORITHMS = (
     ),
     Algorithm(
         "isolation", "isolation_forest", "isolation forest", "isolation", "IsolationParams", "train_isolation",
-        None, None, "outliers", ("isolation-forest",),
+        None, None, "outliers", ("isolation-forest",), "IsolationForest",
     ),
 )  # fmt: skip
 

@@ -50,7 +50,8 @@ def test_every_short_option_names_a_parameter_that_there_is():
         name for each in ALGORITHMS for task in (CLASSES, NUMBERS) for name in parameters_of(each.params_class(), task)
     }
     assert {name for name, _, _ in OF_A_FIT.values()} <= known
-    assert {name for name, _, _ in OF_A_PRUNING.values()} <= {name for each in METHODS.values() for name in each.options()}
+    of_methods = {name for each in METHODS.values() for name in each.options()}
+    assert {name for name, _, _ in OF_A_PRUNING.values()} <= of_methods
 
 
 def test_a_parameter_given_in_both_ways_is_refused(command, rows):

@@ -380,6 +380,8 @@ def barred_columns(here: AuditedNode, policy: Policy, offered: Sequence[int]) ->
 
 def reason_of(here: AuditedNode, policy: Policy, feature: int) -> str:
     """Return why a column offers no test."""
+    if left_out := here.problem.schema.columns[feature].left_out:
+        return f"is left out: {left_out}"
     cells = here.problem.values[feature, here.instances.rows]
     known = cells[~np.isnan(cells)]
     if not len(known):

@@ -19,6 +19,7 @@ from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.cells import shown
+from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
@@ -329,6 +330,12 @@ def subtitle_of(judged: Judged, target: str) -> str:
     return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema), 'column')}"
 
 
+def _columns_of(schema: Schema) -> str:
+    """How many columns are used, and how many are left out."""
+    n_used = len(schema.used)
+    return f"{n_used} ({len(schema) - n_used} left out)" if n_used < len(schema) else str(n_used)
+
+
 def facts_of(judged: Judged) -> tuple[Fact, ...]:
     """Lines of the head."""
     model = judged.model
@@ -338,7 +345,7 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     facts += [
         Fact("fitted on", counted(int(model.facts.get("n_samples", 0)), "row")),
         Fact("judged on", counted(judged.n, "row")),
-        Fact("columns", str(len(model.schema))),
+        Fact("columns", _columns_of(model.schema)),
     ]
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))

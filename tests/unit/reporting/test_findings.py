@@ -228,3 +228,14 @@ def test_what_is_serious_stands_first():
     kinds = list(found({"one": np.full(N, 1.0), **NOISE, "outcome": LABEL}, LABEL).values())
 
     assert [finding.serious for finding in kinds] == sorted((finding.serious for finding in kinds), reverse=True)
+
+
+def test_a_page_speaks_of_columns_that_are_left_out_as_such():
+    with pytest.warns(DataWarning, match="left out"):
+        est = tw.DecisionTreeClassifier(max_depth=2).fit({"row": np.arange(N), **NOISE}, LABEL)
+    page = tw.report(est, {"row": np.arange(N), **NOISE}, LABEL).to_dict()
+
+    assert {fact["name"]: fact["value"] for fact in page["facts"]}["columns"] == f"{len(NOISE)} (1 left out)"
+    assert [column["left_out"] for column in page["columns"]] == ["counts the rows", *[""] * len(NOISE)]
+    assert next(column for column in page["data"] if column["name"] == "row")["told"] == "left out: counts the rows"
+    assert {barred.column: barred.reason for barred in est.audit().barred}["row"] == "is left out: counts the rows"

@@ -574,6 +574,7 @@ class ColumnWords:
     low: float | None = None
     high: float | None = None
     middle: float | None = None
+    left_out: str = ""  # why nothing was learned from it; empty where it is used
 
 
 @dataclass(frozen=True)

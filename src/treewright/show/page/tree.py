@@ -180,7 +180,10 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
     """Every column with its levels."""
     return tuple(
         ColumnWords(
-            shorten(written_name(column.name), NAME_WIDTH), column.kind, tuple(map(written_level, column.levels))
+            shorten(written_name(column.name), NAME_WIDTH),
+            column.kind,
+            tuple(map(written_level, column.levels)),
+            left_out=column.left_out,
         )
         for column in schema.columns
     )

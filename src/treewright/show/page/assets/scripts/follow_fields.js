@@ -6,7 +6,7 @@ const followFields = (() => {
   function fields(columns, asked, policy, onchange) {
     const made = columns.map((column, at) => whenShown(column, at, policy, onchange));
     const some = asked.length > MOST_FIELDS + 2 ? asked.slice(0, MOST_FIELDS) : asked;
-    const rest = columns.map((_, at) => at).filter((at) => !asked.includes(at));
+    const rest = columns.map((_, at) => at).filter((at) => !asked.includes(at) && !columns[at].left_out);
     const element = dom.el("fieldset", { class: "follow-fields" },
       dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
       dom.el("div", {}, some.map((at) => made[at].element)),

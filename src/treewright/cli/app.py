@@ -22,6 +22,7 @@ from treewright.cli.options import (
     Force,
     FormatName,
     Jobs,
+    Json,
     MissingTokens,
     ModelFile,
     Nominal,
@@ -46,6 +47,7 @@ from treewright.cli.options import (
     reading,
 )
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
+from treewright.cli.streams import input_path
 from treewright.cli.terminal import UsageRefusal, note, refusals
 from treewright.version import __version__
 
@@ -60,7 +62,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Decision trees: grow one from a table, read it, score it, use it.",
-    epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C.",
+    epilog="Exit codes: 0 done, 1 the input or the model was refused, 2 wrong usage, 130 stopped by Ctrl-C. "
+    "Environment: TREEWRIGHT_CACHE_DIR is the folder of compiled kernels, TREEWRIGHT_NUM_THREADS how many threads run.",
 )
 
 
@@ -151,6 +154,7 @@ def fit(
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
     ] = False,
+    json: Json = False,
 ) -> None:
     """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
     with refusals(data):
@@ -182,6 +186,7 @@ def fit(
             force=force,
             jobs=jobs,
             trace=trace,
+            json=json,
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
         )
         run_fit(request)
@@ -203,6 +208,10 @@ def predict(
         list[str] | None,
         typer.Option("--quantiles", metavar="0.1,0.5,..", help="Add columns of quantiles; forests of numbers."),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option("--keep", metavar="COL", help="Copy this column of DATA before the predictions; repeatable."),
+    ] = None,
     guard: Annotated[
         bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
     ] = True,
@@ -217,7 +226,15 @@ def predict(
 
         options = reading(missing_tokens, separator, encoding)
         words = tuple(part.strip() for word in quantiles or () for part in word.split(","))
-        run_predict(model, data, options, out, answers=Answers(proba, words, interval), force=force, guard=guard)
+        run_predict(
+            model,
+            data,
+            options,
+            out,
+            answers=Answers(proba, words, interval, tuple(dict.fromkeys(keep or ()))),
+            force=force,
+            guard=guard,
+        )
 
 
 @app.command()
@@ -235,6 +252,7 @@ def evaluate(
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
+    json: Json = False,
     color: Color = ColorName.auto,
     width: Width = None,
 ) -> None:
@@ -251,6 +269,7 @@ def evaluate(
             skip_missing_target=skip_missing_target,
             importances=importances,
             intervals=intervals,
+            as_json=json,
             color=color.value,
             width=width,
         )
@@ -506,6 +525,7 @@ def prune(
             help="Rows with their target: those of the fit for error-based, others for reduced-error, "
             "any to see the score.",
             show_default=False,
+            parser=input_path,
         ),
     ] = None,
     method: Annotated[

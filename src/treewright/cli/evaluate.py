@@ -12,7 +12,7 @@ import numpy as np
 from treewright.cli.holdout import score_for, warning_of
 from treewright.cli.models import of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
-from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, screen_of
+from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
 from treewright.exceptions import DataError, setting
 from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target
@@ -33,6 +33,7 @@ def run_evaluate(
     skip_missing_target: bool = False,
     importances: bool = False,
     intervals: bool = False,
+    as_json: bool = False,
     color: str = "auto",
     width: int | None = None,
 ) -> None:
@@ -51,6 +52,8 @@ def run_evaluate(
         memory.
     intervals : bool
         Whether precision and recall of each class have their intervals beside them also where nobody looks on.
+    as_json : bool
+        Whether the results are one JSON document.
     color : {"auto", "always", "never"}
     width : int or None
         Cells of a line; None is the width of the window, or of a page.
@@ -65,6 +68,9 @@ def run_evaluate(
     score = score_for(model)
     if intervals and not isinstance(score, LabelScore):
         raise UsageRefusal(f"--intervals is for classes, and {model_path} predicts numbers: leave it out")
+    if as_json and (importances or intervals):
+        word = "--importances" if importances else "--intervals"
+        raise UsageRefusal(f"--json and {word} do not go together: leave one out")
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
     n_missing = n_rows = 0
@@ -100,6 +106,21 @@ def run_evaluate(
             matter = permutation_importances(
                 judged, *labelled_rows(judged, data, options, name, skip=skip_missing_target)
             )
+    if as_json:
+        say_json(
+            {
+                "document": "treewright evaluation",
+                "version": 1,
+                "model": str(model_path),
+                "data": str(data),
+                "target": name,
+                "task": model.task,
+                "n_without_target": n_missing,
+                "score": score.facts(),
+                "warning": warning_of(score, model) or None,
+            }
+        )
+        return
     _say(score, screen, intervals=intervals)
     if warning := warning_of(score, model):
         say()

@@ -7,6 +7,7 @@ isolation forest has no target, so no truth says how odd a row is: it is fitted 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,9 @@ from treewright.cli.request import (
     weights_of,
 )
 from treewright.cli.show import say_tree
+from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
 from treewright.cli.terminal import (
+    UsageRefusal,
     check_output,
     note,
     open_output,
@@ -37,13 +40,14 @@ from treewright.cli.terminal import (
     progress,
     results_after,
     say,
+    say_json,
     say_prose,
     worded,
 )
 from treewright.exceptions import DataError, TreewrightError
 from treewright.files import Table, read_table
 from treewright.files.table import pick
-from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts
+from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
 from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
 
@@ -52,12 +56,26 @@ __all__ = ["run_fit"]
 _NAME_WIDTH = 60
 _SHOWN = 5  # of the oddest rows
 
+_Folds = tuple[Score, Score, list[Score]]  # the pooled score, that of the constant answer, and each fold's
+
 
 def run_fit(request: FitRequest) -> None:
-    """Fit, show, score and save."""
-    if request.algorithm == ISOLATION:
-        _run_isolation(request)
-        return
+    """Fit, show, score and save; with ``--out -`` the model is all that goes to standard output."""
+    is_piped = is_standard(request.out)
+    if is_piped and request.json:
+        raise UsageRefusal("--json and --out - both take standard output: name a file for the model")
+    check_stdout(request.out)
+    run = _run_isolation if request.algorithm == ISOLATION else _run_with_target
+    with clear_stdout(is_piped):
+        estimator = run(replace(request, out=None) if is_piped else request)
+    if is_piped:
+        write_stdout(bytes_of(estimator.model_))
+    elif request.out is None:
+        note("the model was not kept; --out model.tw saves it")
+
+
+def _run_with_target(request: FitRequest) -> Any:
+    """Fit what has a target, show, score and save it."""
     check_request(request)
     check_output(request.out, request.force)
     check_output(request.svg, request.force)
@@ -81,29 +99,81 @@ def run_fit(request: FitRequest) -> None:
                 written.append(_written_report(request, request.report, data, held_out))
             except TreewrightError as error:  # the model that was fitted is told all the same
                 refused = error
-        _say_what_is_in_it(request, data, held_out.estimator)
-        if data.remark:
-            say_prose(data.remark)
-        _say_split(request, held_out)
-        if request.prune:
-            say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
-        say()
-        _say_model(request, data, held_out.estimator)
-        say()
-        if request.trace:
-            say(str(held_out.estimator.trace_).rstrip("\n"))
-            say()
-        if folds is not None:
-            _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
-        elif held_out.score is not None and held_out.baseline is not None:
-            _say_score("held-out", held_out.score, held_out.baseline)
         scored = (held_out.score, held_out.baseline) if folds is None else folds[:2]
-        if scored[0] is not None and (warning := warning_of(scored[0], held_out.estimator.model_, scored[1])):
-            say_prose(warning)
+        warning = "" if scored[0] is None else warning_of(scored[0], held_out.estimator.model_, scored[1])
+        if request.json:
+            say_json(_facts(request, data, held_out, folds, warning))
+            written.clear()
+        else:
+            _say_results(request, data, held_out, folds, warning)
     if refused is not None:
         raise refused
-    if request.out is None:
-        note("the model was not kept; --out model.tw saves it")
+    return held_out.estimator
+
+
+def _say_results(request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, warning: str) -> None:
+    """The table, the tree and its score, for a person."""
+    _say_what_is_in_it(request, data, held_out.estimator)
+    if data.remark:
+        say_prose(data.remark)
+    _say_split(request, held_out)
+    if request.prune:
+        say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
+    say()
+    _say_model(request, data, held_out.estimator)
+    say()
+    if request.trace:
+        say(str(held_out.estimator.trace_).rstrip("\n"))
+        say()
+    if folds is not None:
+        _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
+    elif held_out.score is not None and held_out.baseline is not None:
+        _say_score("held-out", held_out.score, held_out.baseline)
+    if warning:
+        say_prose(warning)
+
+
+def _facts(
+    request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, warning: str
+) -> dict[str, Any]:
+    """The same for a program; docs/reference/command-line.md lists the names."""
+    model, features = held_out.estimator.model_, data.features
+    facts: dict[str, Any] = {
+        "document": "treewright fit",
+        "version": 1,
+        "data": str(request.data),
+        "target": str(request.target),
+        "task": model.task,
+        "algorithm": request.algorithm,
+        "pruning": None if request.prune is None else request.prune.word,
+        "seed": request.seed,
+        "n_rows": len(data.target),
+        "n_columns": features.width,
+        "n_missing_cells": sum(features.null_count().row(0)),
+        "n_fitted_rows": held_out.n_fitted,
+        "classes": None,
+        "files": {
+            name: str(path)
+            for name, path in (("model", request.out), ("picture", request.svg), ("report", request.report))
+            if path is not None
+        },
+        "tree": None,
+        "held_out": None,
+        "cross_validation": None,
+        "warning": warning or None,
+    }
+    if data.is_classification:
+        counts = label_counts(data.target)
+        facts["classes"] = [{"class": plain_label(label), "n_rows": count} for label, count in counts]
+    if ALGORITHMS[request.algorithm].words[0] == "tree":
+        facts["tree"] = {"n_leaves": model.trees[0].n_leaves, "depth": model.trees[0].max_depth}
+    if folds is not None:
+        score, baseline, per_fold = folds
+        each = [fold.facts() for fold in per_fold]
+        facts["cross_validation"] = {"score": score.facts(), "baseline": baseline.facts(), "folds": each}
+    elif held_out.score is not None and held_out.baseline is not None:
+        facts["held_out"] = {"score": held_out.score.facts(), "baseline": held_out.baseline.facts()}
+    return facts
 
 
 def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> None:
@@ -234,9 +304,11 @@ def _written_report(request: FitRequest, path: Path, data: Learnable, held_out: 
 # --- isolation forests
 
 
-def _run_isolation(request: FitRequest) -> None:
+def _run_isolation(request: FitRequest) -> Any:
     """Fit an isolation forest on all rows, show and save it."""
     check_options(request)
+    if request.json:
+        raise UsageRefusal("--json: an isolation forest has no score to tell; treewright predict gives every row's")
     import treewright
     from treewright.learn.isolation import IsolationParams
     from treewright.learn.params import parameters_of
@@ -268,8 +340,7 @@ def _run_isolation(request: FitRequest) -> None:
         say(summary(forest.model_, request.out))
         say()
         _say_odd(table, scores, n_outliers, -forest.offset_)
-    if request.out is None:
-        note("the model was not kept; --out model.tw saves it")
+    return forest
 
 
 def _say_odd(table: Table, scores: Any, n_outliers: int, threshold: float) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treewright.cli.streams import input_path
 from treewright.cli.terminal import UsageRefusal
 
 if TYPE_CHECKING:
@@ -73,8 +74,27 @@ class ColorName(StrEnum):
     never = "never"
 
 
-Data = Annotated[Path, typer.Argument(metavar="DATA", help="CSV, TSV (plain or gzip) or Parquet.", show_default=False)]
-ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file that fit wrote.", show_default=False)]
+Data = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="CSV, TSV (plain or gzip) or Parquet; - is standard input.",
+        show_default=False,
+        parser=input_path,
+    ),
+]
+ModelFile = Annotated[
+    Path,
+    typer.Argument(
+        metavar="MODEL",
+        help="A model file that fit wrote; - is standard input.",
+        show_default=False,
+        parser=input_path,
+    ),
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Results as one JSON document, for programs.", rich_help_panel="Output")
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
 MissingTokens = Annotated[
     list[str] | None,

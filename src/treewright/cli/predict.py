@@ -39,11 +39,14 @@ class Answers:
         Each a number from 0 to 1, as it was typed.
     interval : str or None
         The share of the targets between two columns, as it was typed.
+    keep : tuple of str
+        Columns of the table that are copied before the predictions.
     """
 
     proba: bool = False
     quantiles: tuple[str, ...] = ()
     interval: str | None = None
+    keep: tuple[str, ...] = ()
 
 
 def run_predict(
@@ -77,8 +80,10 @@ def run_predict(
         _check_quantiles(of_trees(model, model_path, option), model_path, option)
     with progress(), open_output(out, force) as file:
         is_first = True
-        for rows in rows_for(model, data, options):
-            table = pl.DataFrame(_columns(model, rows.features, answers.proba, quantiles, guard))
+        for rows in rows_for(model, data, options, beside=answers.keep):
+            found = _columns(model, rows.features, answers.proba, quantiles, guard)
+            kept = [] if rows.beside is None else _kept(rows.beside, found, guard)
+            table = pl.DataFrame([*kept, *found])
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
 
@@ -154,6 +159,17 @@ def _columns(
     return written
 
 
+def _kept(beside: pl.DataFrame, found: list[pl.Series], guard: bool) -> list[pl.Series]:
+    """Columns of the table as they are; texts that are no numbers are made safe as the predictions are."""
+    clash = sorted({*beside.columns} & {series.name for series in found})
+    if clash:
+        raise UsageRefusal(f"--keep {clash[0]!r}: a column of the predictions has this name: rename it in the table")
+    nested = [series.name for series in beside if series.dtype.is_nested()]
+    if nested:
+        raise UsageRefusal(f"--keep {nested[0]!r}: the column holds lists or records, which CSV has no cells for")
+    return [_guarded(series, numbers_too=False) if guard and series.dtype == pl.String else series for series in beside]
+
+
 def _oddness(model: Model, features: Any) -> list[pl.Series]:
     """Of an isolation forest: -1 for outliers and 1 for the others, as its estimator says it, and the score."""
     from treewright.forest.isolation_scores import anomaly_scores
@@ -171,7 +187,11 @@ def _output_names(model: AnyModel, n_outputs: int) -> list[str]:
     return [f"prediction_{name}" for name in names]
 
 
-def _guarded(series: pl.Series) -> pl.Series:
+def _guarded(series: pl.Series, *, numbers_too: bool = True) -> pl.Series:
     """Texts made safe for spreadsheets; the few different labels are looked at once each."""
-    different = [str(label) for label in series.unique().drop_nulls()]
-    return series.replace_strict(different, guarded_labels(different), return_dtype=pl.String)
+    texts = series.unique().drop_nulls()
+    if not numbers_too:  # cells of a text file are texts also where they are numbers: -5 is no formula
+        texts = texts.filter(texts.cast(pl.Float64, strict=False).is_null())
+    different = texts.to_list()
+    changed = {old: new for old, new in zip(different, guarded_labels(different), strict=True) if old != new}
+    return series.replace(changed) if changed else series

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from treewright.cli.holdout import score_for
 from treewright.cli.models import is_ensemble, of_trees, target_name, weighted_rows
 from treewright.cli.options import Value, parse_value
 from treewright.cli.show import say_tree
+from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
 from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
@@ -89,6 +90,18 @@ def check_idle(data: Path | None, for_data: Mapping[str, object]) -> None:
 
 def run_prune(request: PruneRequest) -> None:
     """Prune a model, tell what was cut, save the rest."""
+    is_piped = is_standard(request.out)
+    check_stdout(request.out)
+    with clear_stdout(is_piped):
+        pruned = _pruned(replace(request, out=None) if is_piped else request)
+    if is_piped:
+        write_stdout(bytes_of(pruned))
+    elif request.out is None:
+        note("the pruned model was not kept; --out pruned.tw saves it")
+
+
+def _pruned(request: PruneRequest) -> Any:
+    """The model after it was told what was cut."""
     import treewright
 
     name = method_named(request.method)
@@ -128,8 +141,7 @@ def run_prune(request: PruneRequest) -> None:
             if method is None or method.needs == "holdout":
                 what = "tree" if method is not None else "model"
                 note(f"the rows above have chosen what was cut: judge the {what} on others")
-    if request.out is None:
-        note("the pruned model was not kept; --out pruned.tw saves it")
+    return pruned
 
 
 def _check_method(request: PruneRequest, method: Method, model: Model, options: dict[str, Any]) -> None:

@@ -69,6 +69,7 @@ class FitRequest:
     force: bool = False
     jobs: int | None = None
     trace: bool = False
+    json: bool = False
     prune: Pruning | None = None
 
     def __post_init__(self) -> None:

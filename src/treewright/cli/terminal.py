@@ -15,6 +15,8 @@ Nothing heavy is imported here, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import io
+import json
+import math
 import os
 import shutil
 import sys
@@ -49,6 +51,7 @@ __all__ = [
     "refusals",
     "results_after",
     "say",
+    "say_json",
     "say_prose",
     "screen_of",
     "worded",
@@ -90,6 +93,20 @@ class UsageRefusal(TreewrightError):  # noqa: N818 - it is the command's refusal
 def say(text: str = "") -> None:
     """Print a result."""
     typer.echo(text)
+
+
+def say_json(results: Mapping[str, object]) -> None:
+    """Print results as one JSON document: numbers as they are, null where a number is not finite or not known."""
+    say(json.dumps(_finite(results), indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def _finite(value: object) -> object:
+    """The same with None in place of numbers that JSON has no words for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(name): _finite(each) for name, each in value.items()}
+    return [_finite(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def note(text: str) -> None:
@@ -425,7 +442,7 @@ def _style(span: Span, *, few: bool) -> Style:
 
 def check_output(path: Path | None, force: bool) -> None:
     """Refuse an output that could not, or should not, be written; to be called before the work."""
-    if path is None:
+    if path is None or str(path) == "-":
         return
     try:
         if path.is_symlink():
@@ -450,7 +467,7 @@ def check_output(path: Path | None, force: bool) -> None:
 @contextmanager
 def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
     """A binary file to write; it takes its place when the block ends well, and leaves nothing behind otherwise."""
-    if path is None:
+    if path is None or str(path) == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return

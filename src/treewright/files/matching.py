@@ -53,18 +53,22 @@ class ModelRows:
     n_rows : int
     lines : int64[n_rows] or None
         Where each row stands in the file; None in a Parquet file, which has no lines.
+    beside : polars.DataFrame or None
+        Columns that were asked for besides, as the file has them: of a text file the cells as text, null where missing.
     """
 
     features: Any
     target: pl.Series | None
     n_rows: int
     lines: np.ndarray | None = None
+    beside: pl.DataFrame | None = None
 
     def filter(self, kept: pl.Series) -> ModelRows:
         """The rows to keep."""
         truth = None if self.target is None else self.target.filter(kept)
         lines = None if self.lines is None else self.lines[kept.to_numpy()]
-        return ModelRows(_filtered(self.features, kept), truth, int(kept.sum()), lines)
+        beside = None if self.beside is None else self.beside.filter(kept)
+        return ModelRows(_filtered(self.features, kept), truth, int(kept.sum()), lines, beside)
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,11 @@ def as_whole(labels: pl.Series) -> pl.Series:
 
 
 def rows_for(
-    model: AnyModel, path: Path, options: ReadOptions, target: tuple[str, CellType] | None = None
+    model: AnyModel,
+    path: Path,
+    options: ReadOptions,
+    target: tuple[str, CellType] | None = None,
+    beside: tuple[str, ...] = (),
 ) -> Iterator[ModelRows]:
     """Blocks of rows, matched to the model's columns; at least one block (it may be empty).
 
@@ -132,13 +140,15 @@ def rows_for(
     options : ReadOptions
     target : (name, type), optional
         A column to hand out beside the features.
+    beside : tuple of str, default ()
+        Columns to hand out as they are.
 
     Raises
     ------
     InputFileError
         The file is not a sound table, or a cell is not what it was at fit.
     ColumnError
-        A column of the model, or the target, is not in the file.
+        A column of the model, the target, or one to hand out is not in the file.
     ParameterError
         The model knows no columns.
     """
@@ -154,9 +164,10 @@ def rows_for(
         )
     if target is not None:
         wanted[target[0]] = target[1]
-    for frame, lines in _typed_blocks(path, options, wanted):
+    for frame, lines, others in _typed_blocks(path, options, wanted, beside):
         truth = frame[target[0]] if target is not None else None
-        yield ModelRows(_as_at_fit(schema, frame), truth, frame.height, lines)
+        n_rows = others.height if beside else frame.height
+        yield ModelRows(_as_at_fit(schema, frame), truth, n_rows, lines, others if beside else None)
 
 
 def labelled_rows(
@@ -241,25 +252,28 @@ def _filtered(features: Any, kept: pl.Series) -> Any:
 
 
 def _typed_blocks(
-    path: Path, options: ReadOptions, wanted: dict[str, CellType]
-) -> Iterator[tuple[pl.DataFrame, np.ndarray | None]]:
-    """Blocks of the wanted columns, with the lines that they stand in."""
+    path: Path, options: ReadOptions, wanted: dict[str, CellType], beside: tuple[str, ...]
+) -> Iterator[tuple[pl.DataFrame, np.ndarray | None, pl.DataFrame]]:
+    """Blocks of the wanted columns, with the lines that they stand in, and of the columns beside them."""
+    every = [*dict.fromkeys((*wanted, *beside))]
     if is_parquet(path):
-        require_columns(path, parquet_columns(path), list(wanted))
-        for frame in parquet_blocks(path, list(wanted)):
-            yield without_missing_tokens(frame, options.missing_tokens), None
+        require_columns(path, parquet_columns(path), every)
+        for frame in parquet_blocks(path, every):
+            typed = pick(frame, list(wanted)) if beside else frame
+            yield without_missing_tokens(typed, options.missing_tokens), None, pick(frame, beside)
         return
     header, blocks = open_delimited(path, options)
-    require_columns(path, header.names, list(wanted))
+    require_columns(path, header.names, every)
     decimal_comma = header.separator == ";"
     is_empty = True
     for block in blocks:
         is_empty = False
         text = TextColumns(path, pick(block.frame, list(wanted)), block.lines, decimal_comma)
-        yield _typed(text, wanted), block.lines
+        yield _typed(text, wanted), block.lines, pick(block.frame, beside)
     if is_empty:
         nothing = np.empty(0, np.int64)
-        yield _typed(TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma), wanted), nothing
+        text = TextColumns(path, empty_frame(tuple(wanted)), nothing, decimal_comma)
+        yield _typed(text, wanted), nothing, empty_frame(beside)
 
 
 def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:

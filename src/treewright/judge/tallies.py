@@ -7,8 +7,8 @@ by ``add_constant`` as if every row were predicted what is best without a model.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from math import sqrt
-from typing import ClassVar
+from math import isfinite, sqrt
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -60,6 +60,33 @@ class LabelScore:
         """Accuracy with its interval."""
         low, high = wilson_interval(self.right, self.n)
         return f"{what} {self.main:.3f} ({self.right} of {self.n} right; 95 % interval {low:.3f} to {high:.3f})"
+
+    def facts(self) -> dict[str, Any]:
+        """For programs: the accuracy with its interval, each class, and the pairs of true and predicted class."""
+        true, predicted = self.true_totals(), self.predicted_totals()
+        classes = sorted({*true, *predicted}, key=lambda label: (str(type(label)), label))
+        low, high = wilson_interval(self.right, self.n)
+        each = []
+        for label in classes:
+            right, n_true, n_predicted = self.counts.get((label, label), 0), true.get(label, 0), predicted.get(label, 0)
+            each.append(
+                {
+                    "class": plain_label(label),
+                    "n_rows": n_true,
+                    "n_predicted": n_predicted,
+                    "n_right": right,
+                    "precision": right / n_predicted if n_predicted else None,
+                    "recall": right / n_true if n_true else None,
+                }
+            )
+        return {
+            "n_rows": self.n,
+            "n_right": self.right,
+            "accuracy": self.main,
+            "accuracy_interval": [low, high],
+            "classes": each,
+            "confusion": [[self.counts.get((true, guess), 0) for guess in classes] for true in classes],
+        }
 
     def true_totals(self) -> dict[object, int]:
         """Rows per true label."""
@@ -118,6 +145,15 @@ class NumberScore:
         """Root of the mean squared error."""
         return sqrt(self._squared / self.n)
 
+    def facts(self) -> dict[str, Any]:
+        """For programs: R2 (None where the true values are all the same) and the errors."""
+        return {
+            "n_rows": self.n,
+            "r2": self.main if isfinite(self.main) else None,
+            "mean_absolute_error": self.absolute_error,
+            "root_mean_squared_error": self.root_squared_error,
+        }
+
     def line(self, what: str) -> str:
         """The three numbers."""
         return (
@@ -163,6 +199,15 @@ class QuantileScore:
         """Mean over rows and levels of the distance times the level, or times 1 - level where the truth is below."""
         return self._pinball / (self.n * len(self.levels))
 
+    def facts(self) -> dict[str, Any]:
+        """For programs: the loss, and the share of the rows not above each quantile."""
+        return {
+            "n_rows": self.n,
+            "mean_pinball_loss": self.main,
+            "quantiles": list(self.levels),
+            "share_not_above": [count / self.n for count in self._not_above.tolist()],
+        }
+
     def line(self, what: str) -> str:
         """The loss, and for each level the share of the rows that should be the level."""
         levels = ", ".join(f"{level:g}" for level in self.levels)
@@ -182,6 +227,13 @@ def label_series(name: str, labels: np.ndarray) -> pl.Series:
         return pl.Series(name, labels)
     texts = [label.decode("utf-8", "backslashreplace") if isinstance(label, bytes) else str(label) for label in labels]
     return pl.Series(name, texts, pl.String)
+
+
+def plain_label(label: object) -> object:
+    """A label as JSON has it: whole numbers, numbers, booleans and texts as they are, all else as text."""
+    if isinstance(label, float) and not isfinite(label):
+        return str(label)
+    return label if isinstance(label, bool | int | float | str) else str(label)
 
 
 def label_counts(labels: pl.Series) -> list[tuple[object, int]]:

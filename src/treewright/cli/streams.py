@@ -1,0 +1,93 @@
+"""Standard input and output in place of files: what ``-`` means.
+
+A table or a model that comes through a pipe is put into a file of its own first, when it is first opened: readers look
+at the beginning before they begin and some read twice. The file is gone when the process ends. In messages it is called
+standard input.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import IO, Any
+
+from treewright.cli.terminal import UsageRefusal
+
+__all__ = ["StandardInput", "bytes_of", "check_stdout", "clear_stdout", "input_path", "is_standard", "write_stdout"]
+
+_DASH = Path("-")
+_read: list[Any] = []  # the stream that has been read to its end
+
+
+class StandardInput(type(Path())):  # type: ignore[misc]  # the platform's own kind of path
+    """What stands on standard input, as a path: opened by the name of its file, called ``standard input``."""
+
+    _file: IO[bytes] | None = None
+
+    def __str__(self) -> str:
+        return "standard input"
+
+    def __fspath__(self) -> str:
+        if self._file is None:
+            self._file = _kept()
+        return self._file.name
+
+
+def input_path(word: str) -> Path:
+    """The path that a word names; ``-`` is standard input, ``./-`` a file of that name."""
+    return StandardInput("standard input") if word == "-" else Path(word)
+
+
+def is_standard(path: Path | None) -> bool:
+    """Whether an output is standard output."""
+    return path == _DASH
+
+
+@contextmanager
+def clear_stdout(is_needed: bool) -> Iterator[None]:
+    """Within the block, what is said goes to standard error where standard output is needed for something else."""
+    if not is_needed:
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
+
+
+def write_stdout(content: bytes) -> None:
+    """Write the bytes of a file to standard output."""
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def check_stdout(path: Path | None) -> None:
+    """Refuse to write a model to a terminal; to be called before the work."""
+    if is_standard(path) and (sys.stdout is None or sys.stdout.isatty()):
+        raise UsageRefusal("--out -: a model is not for the eye: send it on with | or >, or name a file")
+
+
+def bytes_of(model: Any) -> bytes:
+    """The model file of a model."""
+    with tempfile.TemporaryDirectory(prefix="treewright-") as folder:
+        path = Path(folder) / "model.tw"
+        model.save(path)
+        return path.read_bytes()
+
+
+def _kept() -> IO[bytes]:
+    """A file with all that stands on standard input."""
+    stream = sys.stdin
+    if stream is None:
+        raise UsageRefusal("-: there is no standard input: name a file")
+    if stream.isatty():
+        raise UsageRefusal("-: standard input is the keyboard: send a file in with | or <, or name it")
+    if stream in _read:
+        raise UsageRefusal("-: standard input is asked for twice: name a file for the model or the table")
+    _read[:] = [stream]
+    file = tempfile.NamedTemporaryFile(prefix="standard-input-")  # noqa: SIM115 - lives as long as the path
+    shutil.copyfileobj(stream.buffer, file)
+    file.flush()
+    return file

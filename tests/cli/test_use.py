@@ -173,11 +173,12 @@ def test_evaluate_counts_right_answers_per_class(command, tmp_path):
         ["b", "1", "0.333", "1.000"],
         ["c", "1", "-", "0.000"],
     ]
-    assert [line.split() for line in done.stdout.splitlines()[8:]] == [
+    assert [line.split() for line in done.stdout.splitlines()[8:11]] == [
         ["a", "2", "1", "0"],
         ["b", "0", "1", "0"],
         ["c", "0", "1", "0"],
     ]
+    assert "no better than one answer for all rows" in done.stdout  # three of five rows are of one class
 
 
 def test_evaluate_measures_errors_of_numbers(command, tmp_path):

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
-from treewright.cli.holdout import score_for, warning_of
+from treewright.cli.holdout import add_rows, score_for, warning_of
 from treewright.cli.models import of_trees, refuse_isolation
-from treewright.cli.tables import class_lines, confusion_lines, sorted_labels
+from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
 from treewright.exceptions import DataError, setting
 from treewright.files.matching import as_whole, rows_for, target_type
@@ -85,7 +83,7 @@ def run_evaluate(
             if not held.n_rows or held.target is None or (n_missing and not skip_missing_target):
                 continue
             truth = as_whole(held.target) if model.task == "classification" else held.target
-            score.add(truth, np.asarray(model.predict(held.features)))
+            add_rows(score, model, model, held.features, truth, always=as_json)
     if n_missing and (not skip_missing_target or n_missing == n_rows):
         raise DataError(
             f"{data}: target {name!r} is missing in {n_missing} of {n_rows} rows: remove those rows, or leave them out "
@@ -136,6 +134,8 @@ def _say(score: Score, screen: Screen, *, intervals: bool) -> None:
         screen.say_prose(score.line("predictions:"))
         return
     screen.say_prose(score.line("accuracy"))
+    for line in unequal_lines(score):
+        screen.say_prose(line)
     labels = sorted_labels(score)
     say()
     screen.say(class_lines(score, labels, screen.width, intervals=intervals or screen.painted))

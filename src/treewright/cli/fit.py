@@ -31,6 +31,7 @@ from treewright.cli.request import (
 )
 from treewright.cli.show import say_tree
 from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
+from treewright.cli.tables import unequal_lines
 from treewright.cli.terminal import (
     UsageRefusal,
     check_output,
@@ -88,8 +89,9 @@ def _run_with_target(request: FitRequest) -> Any:
     with progress(), worded(fit_words):
         if ALGORITHMS[request.algorithm].is_neighbors:
             check_rows(estimator, data.table.path, data.features, data.target, data.table.place)
-        folds = score_by_folds(estimator, data, request.seed, request.n_folds) if request.n_folds else None
-        held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size)
+        wanted = {"every_measure": request.json}
+        folds = score_by_folds(estimator, data, request.seed, request.n_folds, **wanted) if request.n_folds else None
+        held_out = fit_and_hold_out(estimator, data, request.seed, 0.0 if folds else request.test_size, **wanted)
     # Files first: whoever reads the results may go away before they end.
     written = _write(request, held_out.estimator)
     with results_after(written):
@@ -254,6 +256,8 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
         constant = next(iter(baseline.predicted_totals()))
         say_prose(score.line(f"{what} accuracy"))
         say_prose(f"always answering {fitted(printable(constant), _NAME_WIDTH)!r}: {baseline.main:.3f}")
+        for line in unequal_lines(score):
+            say_prose(line)
     elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
         say_prose(score.line(what))
         say_prose(f"always answering the mean: mean absolute error {baseline.absolute_error:.4g}")

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from treewright.cli.models import is_neighbors
 from treewright.cli.terminal import UsageRefusal
 from treewright.core.notices import listening
 from treewright.exceptions import DataError
-from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score
+from treewright.judge.shares import ShareScore, are_unequal
+from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_series
 from treewright.model.data import quantile_levels
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from treewright.judge.folds import Split
     from treewright.judge.tasks import Task
 
-__all__ = ["HeldOut", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
+__all__ = ["HeldOut", "add_rows", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,13 @@ class HeldOut:
     rows: np.ndarray | None = None
 
 
-def fit_and_hold_out(estimator: Any, data: Learnable, seed: int, test_size: float) -> HeldOut:
+def fit_and_hold_out(
+    estimator: Any, data: Learnable, seed: int, test_size: float, *, every_measure: bool = False
+) -> HeldOut:
     """Fit a copy on one part of the rows, score it on the other.
 
     ``test_size`` is the share of the rows held out, 0 to below 1; 0 fits on every row and scores nothing.
+    ``every_measure`` asks for probabilities where the classes are equal, too.
     """
     task, n = _task(data, seed), len(data.target)
     if test_size == 0:
@@ -63,13 +68,15 @@ def fit_and_hold_out(estimator: Any, data: Learnable, seed: int, test_size: floa
     if n_test < 1 or n - n_test < 1:
         raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
     split, stratified = _two_parts(task, n_test)
-    fitted, predicted = _fit_and_predict(estimator, task, split)
+    fitted = _fitted(estimator, task, split)
     score, baseline = score_for(fitted.model_), score_for(fitted.model_)
-    _add(task, split, predicted, score, baseline)
+    _add(task, split, fitted, baseline, score, always=every_measure)
     return HeldOut(fitted, len(split[0]), score, baseline, stratified, split[1])
 
 
-def score_by_folds(estimator: Any, data: Learnable, seed: int, n_folds: int) -> tuple[Score, Score, list[Score]]:
+def score_by_folds(
+    estimator: Any, data: Learnable, seed: int, n_folds: int, *, every_measure: bool = False
+) -> tuple[Score, Score, list[Score]]:
     """Fit as many copies as there are folds (2 or more), each time scoring on the fold left out.
 
     Returns
@@ -88,12 +95,11 @@ def score_by_folds(estimator: Any, data: Learnable, seed: int, n_folds: int) -> 
     per_fold: list[Score] = []
     with listening() as notices:
         for split in splits_of(cv, task.truth, random_state=seed, **sort):
-            fitted, predicted = _fit_and_predict(estimator, task, split)
+            fitted = _fitted(estimator, task, split)
             if not per_fold:
                 score, baseline = score_for(fitted.model_), score_for(fitted.model_)
             per_fold.append(score_for(fitted.model_))
-            _add(task, split, predicted, score, baseline)
-            per_fold[-1].add(task.y[split[1]], predicted)
+            _add(task, split, fitted, baseline, score, per_fold[-1], always=every_measure)
     notices.tell(n_folds, "folds")
     return score, baseline, per_fold
 
@@ -104,7 +110,7 @@ def score_for(model: AnyModel) -> Score:
     Refused is one with several answers for it, of a loss that was a function of the user's.
     """
     if model.task == "classification":
-        return LabelScore()
+        return LabelScore(shares=_shares_for(model))
     levels = () if is_neighbors(model) else quantile_levels(model)
     if model.n_outputs > 1 and not levels:
         raise UsageRefusal(
@@ -112,6 +118,32 @@ def score_for(model: AnyModel) -> Score:
             "is known for them"
         )
     return QuantileScore(levels) if levels else NumberScore()
+
+
+def _shares_for(model: AnyModel) -> ShareScore | None:
+    """An empty score of a model's probabilities; None where it has several targets, or none."""
+    if len(model.classes) != 1:
+        return None
+    return ShareScore(are_probabilities=is_neighbors(model) or not model.aggregation.votes)
+
+
+def add_rows(
+    score: Score, model: AnyModel, predictor: Any, features: Any, truth: pl.Series, *, always: bool = False
+) -> None:
+    """Score what a model predicts of some rows, and of classes the probabilities where they matter.
+
+    They take a second way through the trees: only where the classes of the first rows are unequal, or ``always``.
+    ``predictor`` is the model or the estimator around it.
+    """
+    is_first = score.n == 0
+    score.add(truth, np.asarray(predictor.predict(features)))
+    if not isinstance(score, LabelScore) or score.shares is None:
+        return
+    if is_first and not always and not are_unequal(score.true_totals()):
+        score.shares = None
+        return
+    labels = label_series("class", model.classes[0]).to_list()
+    score.shares.add(truth, np.asarray(model.predict_proba(features)), labels)
 
 
 def warning_of(score: Score, model: AnyModel, baseline: Score | None = None) -> str:
@@ -149,15 +181,14 @@ def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:
     return two_parts(task.truth, n_test, task.seed, by_class="never"), False
 
 
-def _fit_and_predict(estimator: Any, task: Task, split: Split) -> tuple[Any, np.ndarray]:
-    """A copy fitted on the one part of a split, and what it predicts of the other."""
-    learn, test = split
-    fitted = task.fit(estimator, learn, "the rows that are not held out", seeded=False)
-    return fitted, np.asarray(fitted.predict(task.X[test]))
+def _fitted(estimator: Any, task: Task, split: Split) -> Any:
+    """A copy fitted on the one part of a split."""
+    return task.fit(estimator, split[0], "the rows that are not held out", seeded=False)
 
 
-def _add(task: Task, split: Split, predicted: np.ndarray, score: Score, baseline: Score) -> None:
-    """Score predictions, and the best constant answer of the training rows, on the test rows."""
+def _add(task: Task, split: Split, fitted: Any, baseline: Score, *scores: Score, always: bool) -> None:
+    """Score a fitted estimator, and the best constant answer of the training rows, on the test rows."""
     learn, test = split
-    score.add(task.y[test], predicted)
+    for score in scores:
+        add_rows(score, fitted.model_, fitted, task.X[test], task.y[test], always=always)
     baseline.add_constant(task.y[test], task.y[learn])

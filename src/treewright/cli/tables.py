@@ -10,15 +10,35 @@ from collections.abc import Sequence
 
 from treewright.cli.terminal import printable
 from treewright.core.confidence import wilson_interval
+from treewright.judge.shares import TWO, are_unequal
 from treewright.judge.tallies import LabelScore
 from treewright.show.spans import Role, Span, Spans, fitted
 from treewright.tree.writing import cell_width
 
-__all__ = ["class_lines", "confusion_lines", "sorted_labels"]
+__all__ = ["class_lines", "confusion_lines", "sorted_labels", "unequal_lines"]
 
 NAME_WIDTH, LEAST_NAME = 24, 8
+MOST_F1 = 6
 GAP = "  "
 CORNER = "true \\ predicted"
+
+
+def unequal_lines(score: LabelScore) -> list[str]:
+    """What is told beside accuracy where classes are unequal; nothing where they are not."""
+    true = score.true_totals()
+    if not are_unequal(true):
+        return []
+    rarest = min(sorted_labels(score), key=lambda label: true.get(label, score.n))
+    share = true[rarest] / score.n
+    named = _cut(printable(rarest), NAME_WIDTH)
+    lines = [f"unequal classes ({named!r} is {100 * share:.1f} % of the rows), of which accuracy says little:"]
+    measures = [f"{name} {value:.3f}" for name, value in score.measures().items()]
+    if len(true) == TWO:
+        measures = [f"{each} ({share:.3f} by chance)" if "precision" in each else each for each in measures]
+    lines.append("; ".join(measures))
+    f1s = [f"{_cut(printable(label), NAME_WIDTH)} {score.f1(label):.3f}" for label in sorted_labels(score)[:MOST_F1]]
+    more = f", {len(true) - MOST_F1} more" if len(true) > MOST_F1 else ""
+    return [*lines, f"F1: {', '.join(f1s)}{more}"]
 
 
 def sorted_labels(score: LabelScore) -> list[object]:

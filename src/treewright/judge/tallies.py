@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from treewright.core.confidence import wilson_interval
+from treewright.judge.shares import ShareScore
 
 
 @dataclass
@@ -23,11 +24,14 @@ class LabelScore:
     Attributes
     ----------
     counts : dict of (true, predicted) to int
+    shares : ShareScore or None
+        The same rows by what the model gave each class, where it was asked.
     """
 
     name: ClassVar[str] = "accuracy"
     digits: ClassVar[str] = ".3f"
     counts: dict[tuple[object, object], int] = field(default_factory=dict)
+    shares: ShareScore | None = None
 
     def add(self, truth: pl.Series | np.ndarray, predicted: np.ndarray) -> None:
         """Count some rows."""
@@ -56,6 +60,21 @@ class LabelScore:
         """Share of rows predicted right."""
         return self.right / self.n
 
+    @property
+    def balanced_accuracy(self) -> float:
+        """The mean recall of the classes that are true somewhere."""
+        true = self.true_totals()
+        return sum(self.counts.get((label, label), 0) / n for label, n in true.items()) / len(true)
+
+    def f1(self, label: object) -> float:
+        """Harmonic mean of a label's precision and recall; nan where it is neither true nor predicted."""
+        either = self.true_totals().get(label, 0) + self.predicted_totals().get(label, 0)
+        return 2 * self.counts.get((label, label), 0) / either if either else float("nan")
+
+    def measures(self) -> dict[str, float]:
+        """What is told beside accuracy, by name; probabilities only where they were asked for."""
+        return {"balanced accuracy": self.balanced_accuracy, **(self.shares.measures() if self.shares else {})}
+
     def line(self, what: str) -> str:
         """Accuracy with its interval."""
         low, high = wilson_interval(self.right, self.n)
@@ -77,6 +96,7 @@ class LabelScore:
                     "n_right": right,
                     "precision": right / n_predicted if n_predicted else None,
                     "recall": right / n_true if n_true else None,
+                    "f1": self.f1(label),
                 }
             )
         return {
@@ -84,6 +104,7 @@ class LabelScore:
             "n_right": self.right,
             "accuracy": self.main,
             "accuracy_interval": [low, high],
+            **{name.lower().replace(" ", "_"): value for name, value in self.measures().items()},
             "classes": each,
             "confusion": [[self.counts.get((true, guess), 0) for guess in classes] for true in classes],
         }

@@ -14,10 +14,8 @@ import numpy as np
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
-    log_loss,
     mean_absolute_error,
     mean_pinball_loss,
-    mean_squared_error,
     precision_recall_curve,
     precision_recall_fscore_support,
     r2_score,
@@ -31,6 +29,7 @@ from treewright.data.cells import shown
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, folds_within
 from treewright.judge.scores import WORDS, in_units
+from treewright.judge.shares import TWO, brier_score_of, log_loss_of
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.data import quantile_levels
 from treewright.model.summary import written_labels
@@ -56,7 +55,6 @@ NAME_WIDTH = 200
 MOST_SHOWN = 20  # classes of a matrix that can be looked at, lines of a table
 MIX_UPS_FROM, MOST_MIX_UPS = 7, 10  # the largest confusions are listed from so many classes on
 MOST_CURVES = 12  # classes with curves of their own
-TWO = 2
 SAYS = {
     "accuracy": "The share of the rows that are predicted right.",
     "log loss": "The surprise at the truth, given the predicted shares: 0 is best. A share of 0 counts as 2e-16.",
@@ -188,24 +186,10 @@ def _measures(
     if k < TWO or votes:
         return tuple(found), without
     same = np.broadcast_to(held, shares.shape)
-    for measure, work in (("log loss", _log_loss), ("Brier score", _brier_score)):
+    for measure, work in (("log loss", log_loss_of), ("Brier score", brier_score_of)):
         value, guess = (work(truth, given, weights) for given in (shares, same))
         found.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], "share"))
     return tuple(found), f"{without}, with the share that each class has among these rows"
-
-
-def _log_loss(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> float:
-    """Mean of -ln of the true class's share, in nats."""
-    # A mean of shares may be above 1 in its last digit, which scikit-learn refuses.
-    shares = np.clip(shares, 0.0, 1.0)
-    return float(log_loss(truth, shares, labels=np.arange(shares.shape[1]), sample_weight=weights))
-
-
-def _brier_score(truth: np.ndarray, shares: np.ndarray, weights: np.ndarray) -> float:
-    """Mean squared distance of the shares (Brier 1950); of two classes that of the second alone, as is the custom."""
-    k = shares.shape[1]
-    each = mean_squared_error(np.eye(k)[truth], shares, sample_weight=weights, multioutput="raw_values")
-    return float(each[1] if k == TWO else each.sum())
 
 
 def _classes(

@@ -1,0 +1,65 @@
+"""What is told beside accuracy where a class is rare."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import balanced_accuracy_score, roc_auc_score
+
+import treewright as tw
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Rows of two unequal classes, and a tree."""
+    folder = tmp_path_factory.mktemp("rare")
+    random = np.random.default_rng(0)
+    x = random.normal(size=(400, 2)).round(3)
+    rare = x[:, 0] + random.normal(size=400) / 2 > 1.3
+    lines = [f"{a},{b},{'yes' if is_rare else 'no'}" for (a, b), is_rare in zip(x, rare, strict=True)]
+    (folder / "rare.csv").write_text("\n".join(["a,b,fraud", *lines]) + "\n")
+    tree = tw.DecisionTreeClassifier(max_depth=3).fit({"a": x[:, 0], "b": x[:, 1]}, np.where(rare, "yes", "no"))
+    tree.save(folder / "tree.tw")
+    return folder
+
+
+def test_the_measures_are_those_of_the_predictions(command, folder):
+    done = command("evaluate", "tree.tw", "rare.csv", "--target", "fraud", "--json", folder=folder)
+    found = json.loads(done.stdout)["score"]
+
+    rows = np.loadtxt(folder / "rare.csv", str, delimiter=",", skiprows=1)
+    table, truth = {"a": rows[:, 0].astype(float), "b": rows[:, 1].astype(float)}, rows[:, 2]
+    model = tw.load(folder / "tree.tw")
+    assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(truth, model.predict(table)))
+    assert found["roc_auc"] == pytest.approx(roc_auc_score(truth == "yes", model.predict_proba(table)[:, 1]))
+
+
+@pytest.mark.parametrize("algorithm", ["cart", "adaboost", "knn"])
+@pytest.mark.parametrize("how", [(), ("--cv", "3")])
+def test_fit_tells_them_of_a_rare_class(command, folder, algorithm, how):
+    few = ("--trees", "3") if algorithm == "adaboost" else ()
+    done = command("fit", "rare.csv", "--target", "fraud", "--algorithm", algorithm, *few, *how, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert "unequal classes ('yes' is " in done.stdout
+    for word in ("balanced accuracy", "ROC AUC", "by chance", "F1: no"):
+        assert word in done.stdout
+    assert ("log loss" in done.stdout) == (algorithm != "adaboost")  # its trees vote
+
+
+def test_evaluate_tells_them_of_a_rare_class_and_not_of_equal_ones(command, folder):
+    done = command("evaluate", "tree.tw", "rare.csv", "--target", "fraud", folder=folder)
+    assert "unequal classes ('yes' is " in done.stdout
+    halves = "\n".join(["a,b,fraud", *(f"{at},{at % 3},{'yes' if at % 2 else 'no'}" for at in range(40))])
+    (folder / "halves.csv").write_text(halves + "\n")
+    done = command("evaluate", "tree.tw", "halves.csv", "--target", "fraud", folder=folder)
+    assert "unequal" not in done.stdout
+
+
+@pytest.mark.parametrize("how", [(), ("--cv", "3")])
+def test_json_of_a_fit_has_them_for_equal_classes_too(command, penguins, tmp_path, how):
+    done = command("fit", penguins, "--target", "species", "--max-depth", "2", "--json", *how, folder=tmp_path)
+    facts = json.loads(done.stdout)
+    score = (facts["held_out"] or facts["cross_validation"])["score"]
+    assert 0.9 < score["roc_auc"] <= 1

@@ -3,7 +3,7 @@
 Every table is a `Table` whose cells are text (numbers too, as printed in the book); only the made one lacks cells.
 
 - play tennis (Quinlan 1986), with nominal columns and, in the later form, numeric temperature and humidity;
-- nine movies (a lecture's example);
+- nine movies;
 - twelve restaurants (Russell and Norvig, the waiting problem);
 - contact lenses, 24 patients (Cendrowska 1987).
 """

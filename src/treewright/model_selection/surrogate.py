@@ -101,7 +101,7 @@ class SurrogateTree:
                 return f"was judged on {rows}, which have no variance to explain"
             return f"explains {share} of the variance in what {self.of} {self.verb} of {rows}"
         one = _percent(self.one_answer)
-        return f"says the same as {self.of} for {share} of {rows}; one answer for all would for {one}"
+        return f"says the same as {self.of} for {share} of {rows}; always giving the most frequent answer, for {one}"
 
     @property
     def verb(self) -> str:
@@ -200,8 +200,8 @@ def surrogate_tree(
     >>> forest = tw.RandomForestClassifier(n_estimators=100).fit(X[::2], y[::2])
     >>> found = tw.model_selection.surrogate_tree(forest, X[1::2], max_leaf_nodes=4)
     >>> print(found.words)
-    says the same as the 100 trees for 93.0 % (87.5 to 96.1 %) of 142 rows it did not see; one answer for all would for
-    62.7 %
+    says the same as the 100 trees for 93.0 % (87.5 to 96.1 %) of 142 rows it did not see; always giving the most
+    frequent answer, for 62.7 %
     """
     leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
     size = {"max_leaf_nodes": leaves, "min_samples_leaf": whole_number("min_samples_leaf", min_samples_leaf, 1)}

@@ -33,7 +33,7 @@ from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_judges
 from treewright.show.page import tree as page_tree
-from treewright.show.page.parts import ColumnWords, Fact, Summary
+from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.plain import plain
 from treewright.show.page.render import render
 from treewright.show.page.tree import framed, tree_part
@@ -246,9 +246,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     """Work out every section."""
     model, estimator = model_of(fitted)
     judged = judged_rows(model, estimator, X, y, sample_weight)
-    first = summarize(model, 0) if isinstance(model, Model) else None
-    names = [written_name(name) for name in model.target_names] if first is None else [o.name for o in first.outputs]
-    target = ", ".join(name for name in names if name)
+    target = ", ".join(target_names_of(model))
     single = isinstance(model, Model) and model.is_single_tree
     # Of many trees the page shows the one that stands for all; rows are followed through it, not through all of them.
     standing = surrogate_part(judged, options)
@@ -256,19 +254,20 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     examples = None
     if tree is not None:
         examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
+    quality = quality_parts(judged, options)
     return Summary(
-        title=escape_controls(title) if title is not None else f"What decides {target}" if target else "A report",
+        title=escape_controls(title) if title is not None else heading_of(judged, target),
         subtitle=subtitle_of(judged, target),
         task=model.task,
         target=target,
-        facts=facts_of(judged),
+        facts=(*facts_of(judged), *scores_of(quality)),
         notes=notes_of(judged),
         columns=columns_in_words(judged),
         text=model.show(),
         tree=tree,
         version=__version__,
         pruning=pruning_part(judged, options),
-        quality=quality_parts(judged, options),
+        quality=quality,
         data=columns_part(judged, options),
         findings=findings_of(judged),
         examples=examples,
@@ -320,6 +319,20 @@ def columns_in_words(judged: Judged) -> tuple[ColumnWords, ...]:
     return tuple(found)
 
 
+def target_names_of(model: Model | NeighborsModel) -> list[str]:
+    """The targets of the model as a whole: a boosted tree by itself is named after the score that it adds to."""
+    if model.target_names:
+        return [written_name(name) for name in model.target_names]
+    return [f"y{at}" for at in range(model.n_outputs)] if model.n_outputs > 1 else []
+
+
+def heading_of(judged: Judged, target: str) -> str:
+    """What kind of model it is, and of what; it claims no cause."""
+    single = not judged.is_neighbors and judged.model.is_single_tree
+    kind = "decision tree" if single else algorithm_of(judged)
+    return f"{kind[0].upper()}{kind[1:]}" + (f" for {target}" if target else "")
+
+
 def subtitle_of(judged: Judged, target: str) -> str:
     """What the model is, in one line."""
     model = judged.model
@@ -350,6 +363,14 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
     return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)
+
+
+def scores_of(quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
+    """The first measure of a single output, to stand in the head: accuracy, or R2."""
+    if len(quality) != 1 or not quality[0].measures:
+        return ()
+    first = quality[0].measures[0]
+    return (Fact(first.name, f"{first.value:.3f}"),)
 
 
 def notes_of(judged: Judged) -> tuple[str, ...]:

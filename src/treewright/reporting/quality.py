@@ -57,8 +57,8 @@ MIX_UPS_FROM, MOST_MIX_UPS = 7, 10  # the largest confusions are listed from so 
 MOST_CURVES = 12  # classes with curves of their own
 SAYS = {
     "accuracy": "The share of the rows that are predicted right.",
-    "log loss": "The surprise at the truth, given the predicted shares: 0 is best. A share of 0 counts as 2e-16.",
-    "Brier score": "The mean squared distance of the predicted shares from the truth. 0 is best.",
+    "log loss": "The surprise at the truth, given the predicted probabilities: 0 is best. One of 0 counts as 2e-16.",
+    "Brier score": "The mean squared distance of the predicted probabilities from the truth. 0 is best.",
     "R2": "The share of the differences between the rows that the model explains. 1 is all, 0 no more than the mean.",
     "mean absolute error": "How far off a prediction is, on average, in the unit of the target.",
     "root mean squared error": "The same with large errors counting more.",
@@ -323,6 +323,11 @@ def rank_part(name: str, position: int, is_so: np.ndarray, share: np.ndarray, we
     false_rate, true_rate, _ = roc_curve(is_so, share, sample_weight=weights)
     precision, recall, _ = precision_recall_curve(is_so, share, sample_weight=weights, drop_intermediate=True)
     precision, recall = precision[::-1], recall[::-1]
+    # Without a row of the class among those taken for it there is no precision to draw: the point (0, 1) that closes
+    # the curve is made up, and rows before the first find would be an upright line at 0.
+    found = recall > 0
+    precision, recall = precision[found], recall[found]
+    precision, recall = np.append(precision[0], precision), np.append(0.0, recall)
     kept, held = _some(false_rate, true_rate), _some(recall, precision)
     return RankPart(
         name=name,

@@ -54,6 +54,10 @@ class SvgPicture:
         """Return the SVG for a notebook."""
         return self.text
 
+    def _repr_html_(self) -> str:
+        """Return the SVG for a cell of a notebook, no wider than the cell."""
+        return self.text.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+
     def png(self, *, scale: float | None = None, width: float | None = None) -> bytes:
         """Return the picture as PNG; needs the extra ``png``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treewright as tw
@@ -50,3 +51,27 @@ def test_an_algorithm_that_a_file_made_up_stands_as_it_is():
     facts = {fact.name: fact.value for fact in facts_of(judged_rows(strange, None, X, CLASSES))}
 
     assert facts["algorithm"] == "of\\x1b another house"
+
+
+@pytest.mark.parametrize(
+    ("est", "title", "measure"),
+    [
+        (tw.DecisionTreeClassifier(), "Decision tree for price", "accuracy"),
+        (tw.DecisionTreeRegressor(max_depth=2), "Decision tree for price", "R2"),
+        (tw.GradientBoostingClassifier(n_estimators=2), "Gradient boosting for price", "accuracy"),
+        (tw.KNeighborsClassifier(n_neighbors=1), "Nearest neighbours for price", "accuracy"),
+    ],
+)
+def test_the_head_names_the_kind_of_model_its_target_and_its_score(est, title, measure):
+    target = pd.Series(NUMBERS if measure == "R2" else CLASSES, name="price")
+
+    summary = tw.report(est.fit(X, target), X, target, cv=None).summary
+
+    assert (summary.title, summary.target) == (title, "price")
+    assert (measure, f"{est.score(X, target):.3f}") in [(fact.name, fact.value) for fact in summary.facts]
+
+
+def test_without_a_name_of_the_target_the_title_is_the_kind_of_model():
+    est = tw.GradientBoostingClassifier(n_estimators=2).fit(X, CLASSES)
+
+    assert tw.report(est, X, CLASSES).summary.title == "Gradient boosting"

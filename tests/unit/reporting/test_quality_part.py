@@ -15,7 +15,7 @@ from treewright.core.confidence import wilson_interval
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.aggregation import aggregation_of
 from treewright.reporting.judged import Judged, Options, judged_rows
-from treewright.reporting.quality import class_quality, number_quality, quality_parts
+from treewright.reporting.quality import class_quality, number_quality, quality_parts, rank_part
 from treewright.show.page.plain import plain
 
 
@@ -470,3 +470,12 @@ def test_every_part_has_a_plain_form_without_surprises(iris):
 
     assert held[0]["confusion"]["labels"] == ["setosa", "versicolor", "virginica"]
     assert held[0]["curves"][0]["x"] == [float(each) for each in range(1, len(held[0]["curves"][0]["x"]) + 1)]
+
+
+def test_the_curve_of_precision_begins_at_the_first_row_of_the_class():
+    # By falling share: no, yes, yes, no. The first yes is found among two rows.
+    is_so, share = np.array([False, True, True, False]), np.array([0.9, 0.8, 0.7, 0.1])
+
+    rank = rank_part("yes", 1, is_so, share, np.ones(4))
+
+    assert list(zip(rank.recall, rank.precision, strict=True))[:3] == [(0, 0.5), (0.5, 0.5), (1, 2 / 3)]

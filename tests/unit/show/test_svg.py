@@ -301,3 +301,10 @@ def test_an_answer_of_a_level_keeps_its_own_signs() -> None:
 
     assert typographic(ordinal, ordinal.edge(0)) == "= <= 5 and <= 6"
     assert typographic(ordinal, IntervalTest("x", 0, (1.5,), 0, False, levels).edge(0)) == "\u2264 b"
+
+
+def test_in_a_cell_of_a_notebook_the_picture_is_no_wider_than_the_cell(iris_model: ModelData) -> None:
+    picture = plot(iris_model)
+
+    assert picture._repr_html_() == picture.text.replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+    assert "max-width" not in picture.text

@@ -268,7 +268,7 @@ def calibration(
         ax.set_axis_off()
         above = ax.inset_axes(ABOVE)
         _bins(ax.inset_axes(BELOW), weight, edges, len(x), weighted=weighted)
-    dress(above, xlabel="" if weight is not None else "predicted share", ylabel="share that is so", grid="both")
+    dress(above, xlabel="" if weight is not None else "predicted probability", ylabel="observed share", grid="both")
     above.set_xlim(-ROOM, 1 + ROOM)
     above.set_ylim(-ROOM, 1 + ROOM)
     name = named(label, CLASS_NAME)
@@ -298,7 +298,7 @@ def _bins(panel: Axes, weight: npt.ArrayLike, edges: npt.ArrayLike | None, k: in
         numbers("weight", weight, k, like="predicted"),
         numbers("edges", edges, k + 1, like="bins and one more"),
     )
-    _bars_between(panel, ends, held, "predicted share", weighted=weighted)
+    _bars_between(panel, ends, held, "predicted probability", weighted=weighted)
     panel.set_xlim(-ROOM, 1 + ROOM)
     panel.locator_params(axis="y", nbins=3)
 

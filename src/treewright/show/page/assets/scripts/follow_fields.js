@@ -10,8 +10,8 @@ const followFields = (() => {
     const element = dom.el("fieldset", { class: "follow-fields" },
       dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
       dom.el("div", {}, some.map((at) => made[at].element)),
-      moreFields(asked.slice(some.length), made, "more column", "that tests ask about"),
-      moreFields(rest, made, "column", "that no test asks about"));
+      moreFields(asked.slice(some.length), made, "more column", "used by this tree"),
+      moreFields(rest, made, "column", "not used by this tree"));
     return {
       element,
       read: () => made.map((each) => each.read()),

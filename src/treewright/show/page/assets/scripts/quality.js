@@ -20,10 +20,10 @@ const quality = (() => {
   }
 
   function roc(grid, part, rank) {
-    picture(grid, `Up: the share of "${rank.name}" that is found; across: the share of the others that is taken for it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
+    picture(grid, `Up: the true positive rate, the share of "${rank.name}" that is found; across: the false positive rate, the share of the others that is taken for it. The nearer the upper left corner the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `ROC curve of "${rank.name}": area ${rank.area.toFixed(3)}`), x: rank.false_rate,
         series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: rank.false_rate.length <= 40 }],
-        xlabel: "others taken for it", ylabel: "share found", diagonal: true, domain: SHARES }));
+        xlabel: "false positive rate", ylabel: "true positive rate (recall)", diagonal: true, domain: SHARES }));
   }
 
   // Between two points the precision is that of the point to the right: a corner stands before each point.
@@ -38,22 +38,22 @@ const quality = (() => {
 
   function precision(grid, part, rank) {
     const { x, y } = corners(rank.recall, rank.precision);
-    picture(grid, `Across: the share of "${rank.name}" that is found; up: the share of what is taken for it that is of it. The higher the better; the dashed line is guessing.`, (held) =>
+    picture(grid, `Across: the recall, the share of "${rank.name}" that is found; up: the precision, the share of what is taken for it that is of it. The higher the better; the dashed line is guessing.`, (held) =>
       chart.lines(held, { title: titled(part, `Precision and recall of "${rank.name}": average ${rank.average_precision.toFixed(3)}`), x,
         series: [{ name: rank.name, y, color: color(rank.position) },
           { name: "guessing", y: x.map(() => rank.share), color: "var(--muted)", dash: "4 4", width: 1.5 }],
-        xlabel: "share found (recall)", ylabel: "precision", domain: SHARES }));
+        xlabel: "recall", ylabel: "precision", domain: SHARES }));
   }
 
   function calibration(grid, part, held) {
     const full = held.predicted.flatMap((value, at) => value === null ? [] : [at]), take = (values) => full.map((at) => values[at]);
-    picture(grid, `Rows are put together by the share that the model predicts for "${held.name}" (across); up is the share that is of it. On the dashed line shares can be taken at their word. Upright lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
+    picture(grid, `Rows are put together by the probability that the model predicts for "${held.name}" (across); up is the share that is of it. On the dashed line probabilities can be taken at their word. Upright lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
       chart.lines(host, { title: titled(part, `Calibration of "${held.name}": error ${held.error.toFixed(3)}`), x: take(held.predicted),
         series: [{ name: held.name, y: take(held.happened), low: take(held.low), high: take(held.high), color: color(held.position), dots: true, whiskers: true }],
-        xlabel: "predicted share", ylabel: "share that is so", diagonal: true, domain: SHARES }));
+        xlabel: "predicted probability", ylabel: "observed share", diagonal: true, domain: SHARES }));
     picture(grid, "How many rows stand behind each point of the calibration: few rows, long upright lines.", (host) =>
-      chart.stacked(host, { title: titled(part, `Predicted shares of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
-        parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted share", edges: held.edges }));
+      chart.stacked(host, { title: titled(part, `Predicted probabilities of "${held.name}"`), labels: held.weight.map((_, at) => `${numbers.short(held.edges[at], 2)} to ${numbers.short(held.edges[at + 1], 2)}`),
+        parts: [{ name: part.weighted ? "weight" : "rows", values: held.weight, color: color(held.position) }], ylabel: part.weighted ? "weight" : "rows", xlabel: "predicted probability", edges: held.edges }));
   }
 
   // The curves of one class at a time: of many they would hide each other.

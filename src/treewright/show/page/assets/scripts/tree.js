@@ -336,7 +336,8 @@ const tree = (() => {
   function classes(labels, counts, name) {
     const most = 12, few = labels.length > most;
     const inOrder = labels.map((_, code) => code);
-    const largest = [...inOrder].sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1);
+    // In the order of the bars.
+    const largest = [...inOrder].sort((a, b) => counts[b] - counts[a] || a - b).slice(0, most - 1).sort((a, b) => a - b);
     const list = dom.el("ul", { class: "legend", "aria-label": name ? `Classes of ${name}` : "Classes" });
     const items = (codes, all) => [
       name && dom.el("li", { class: "muted" }, name),
@@ -347,7 +348,7 @@ const tree = (() => {
       few && dom.el("li", {}, dom.el("button", { type: "button", "aria-expanded": String(all), onclick: () => show(!all, true) }, all ? "fewer" : "all classes")),
     ];
     function show(all, again) {
-      dom.fill(list, items(all ? inOrder : largest, all));
+      dom.fill(list, items(all || !few ? inOrder : largest, all));
       if (again) list.querySelector("button").focus();
     }
     show(false);

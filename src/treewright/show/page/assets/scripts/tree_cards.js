@@ -73,8 +73,10 @@ const treeCards = (() => {
     if (!node.n_rows) return ["no rows of the fit", ""];
     const rows = [numbers.counted(node.n_rows, "row")];
     if (isNumber(part) && role !== "leaf") rows.push(`${part.centre} ${node.said}`);
-    const mixed = [`${criterion(part)} ${numbers.short(node.impurity, 3)}`];
-    if (node.gain !== null && asks(role)) mixed.push(`gain ${numbers.short(node.gain, 3)}`);
+    // The root of a squared error is in the unit of the target; the panel has the square, and what the test gained of it.
+    const isSquare = isNumber(part) && part.criterion === "squared_error";
+    const mixed = [isSquare ? `RMSE ${numbers.short(Math.sqrt(numbers.value(node.impurity)), 3)}` : `${criterion(part)} ${numbers.short(node.impurity, 3)}`];
+    if (node.gain !== null && asks(role) && !isSquare) mixed.push(`gain ${numbers.short(node.gain, 3)}`);
     return [rows.join(DOT), mixed.join(DOT)];
   }
 

@@ -7,7 +7,7 @@ take well under a second.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -48,19 +48,34 @@ def read_table(X: Any) -> Table:
     ----------
     X : table
         Two-dimensional array (also masked, structured, ``np.matrix``, or with ``__array__``), dict of columns, list of
-        rows, scipy sparse matrix, or a pandas, polars or pyarrow table.
+        rows or of dicts, scipy sparse matrix, or a pandas, polars or pyarrow table.
     """
     if isinstance(X, np.ndarray):
         return table_of_array(X)
     if isinstance(X, dict) and not hasattr(X, "nnz"):  # a sparse dict of keys is a dict as well
         return table_of_dict(X)
     if isinstance(X, list | tuple):
-        return table_of_rows(X)
+        return table_of_dict(columns_of_dicts(X)) if X and isinstance(X[0], dict) else table_of_rows(X)
     if is_sparse(X):
         return table_of_sparse(X)
     if X is None or isinstance(X, str | bytes | int | float | complex):
         raise DataError(f"Expected 2D array, got a scalar of type {type(X).__name__} instead: {shown(X)}.")
     return table_of_foreign(X)
+
+
+def columns_of_dicts(rows: Sequence[Any]) -> dict[Any, list[Any]]:
+    """Rows that are dicts as columns, in the order in which their names come; a name that a row has not is missing.
+
+    Examples
+    --------
+    >>> columns_of_dicts([{"a": 1}, {"b": "x", "a": 2}])
+    {'a': [1, 2], 'b': [None, 'x']}
+    """
+    for at, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise DataError(f"row {at} is a {type(row).__name__}, row 0 is a dict: give all rows in one form")
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def table_of_dict(columns: dict[Any, Any]) -> Table:

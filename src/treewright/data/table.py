@@ -166,7 +166,7 @@ def table_of_rows(rows: Sequence[Any]) -> Table:
         if isinstance(row, np.ndarray) and row.ndim != 1:
             refuse_dimensions((len(rows), *row.shape))
         if isinstance(row, dict):
-            raise DataError(f"row {at} is a dict: pass a dict of columns, or build a data frame from the rows first")
+            raise DataError(f"row {at} is a dict, row 0 is a {type(rows[0]).__name__}: give all rows in one form")
         if not isinstance(row, list | tuple | np.ndarray):
             if at == 0:
                 refuse_dimensions((len(rows),))

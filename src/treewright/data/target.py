@@ -299,7 +299,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
 
     Parameters
     ----------
-    sample_weight : None, number, or one-dimensional array, list or series of length n
+    sample_weight : None, number, or array, list, series or table of one column, of length n
     n : int >= 1
         Rows of the table.
 
@@ -319,8 +319,9 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     if not isinstance(sample_weight, Sequence) and not hasattr(sample_weight, "shape"):
         sample_weight = np.asarray(sample_weight)
     shape = np.shape(sample_weight) if not isinstance(sample_weight, Sequence) else (len(sample_weight),)
-    target = target_columns(sample_weight, "sample_weight") if len(shape) == 1 else None
-    if target is None or not target.flat:
+    is_one_column = len(shape) == 2 and shape[-1] == 1
+    target = target_columns(sample_weight, "sample_weight") if len(shape) == 1 or is_one_column else None
+    if target is None or not (target.flat or is_one_column):
         dimensions = len(shape) if target is None else 2
         raise DataError(
             f"Sample weights must be 1D array or scalar, got {dimensions}D array. Expected either a scalar value or "

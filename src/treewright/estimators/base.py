@@ -146,7 +146,8 @@ class Estimator(BaseEstimator, ABC):
         Parameters
         ----------
         X : table of n rows and p columns
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
+            modified.
         y : n labels of any hashable type or n numbers, or n x n_outputs of them
         sample_weight : n numbers >= 0, optional
 
@@ -251,6 +252,16 @@ class Estimator(BaseEstimator, ABC):
         """
         found: np.ndarray = self._fitted().predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
         return found
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row: a sequence of cells, or a mapping from column name to cell.
+
+        Returns
+        -------
+        scalar, or ndarray[n_outputs] for several outputs
+            An element of what ``predict`` returns, in a small part of the time.
+        """
+        return self._fitted().predict_one(row)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
@@ -402,6 +413,16 @@ class Classifier(ClassifierMixin, Estimator):
             In the order of ``classes_``; rows sum to one.
         """
         return self._fitted().predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
+
+    def predict_proba_one(self, row: Any) -> Any:
+        """Share of each class for one row: a sequence of cells, or a mapping from column name to cell.
+
+        Returns
+        -------
+        float64[n_classes], or a list of them for several outputs
+            A row of what ``predict_proba`` returns.
+        """
+        return self._fitted().predict_proba_one(row)
 
     def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
         """Natural logarithm of ``predict_proba``; -inf for a class of share 0."""

@@ -73,7 +73,8 @@ class Boosting(Estimator):
         Parameters
         ----------
         X : table of n rows and p columns
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
+            modified.
         y : n labels of any hashable type, or n x n_outputs of them
         sample_weight : n numbers >= 0, optional
         X_val, y_val : table of m rows and m labels, optional

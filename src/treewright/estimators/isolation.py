@@ -132,7 +132,7 @@ class IsolationForest(OutlierMixin, Estimator):
         Parameters
         ----------
         X : table of n rows
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table.
+            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table.
         y : ignored
         sample_weight : float[n], optional
             Whole numbers count rows, others are probabilities of being drawn (see Notes).
@@ -250,3 +250,7 @@ class IsolationForest(OutlierMixin, Estimator):
             -1 for outliers, 1 for the others.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def predict_one(self, row: Any) -> int:
+        """Whether one row, a sequence of cells or a mapping from column name to cell, is an outlier: -1, else 1."""
+        return int(self.predict([row])[0])

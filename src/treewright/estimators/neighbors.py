@@ -58,7 +58,8 @@ class Neighbors(Estimator):
         Parameters
         ----------
         X : table of n rows and p columns
-            Array, dict of columns, list of rows, sparse matrix, or a pandas, polars or pyarrow table. Never modified.
+            Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
+            modified.
         y : n labels or finite numbers, or n x n_outputs of them
 
         Returns

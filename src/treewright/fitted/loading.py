@@ -72,6 +72,9 @@ class Fitted(Protocol):
     def predict_one(self, row: Any) -> Any:
         """Predict one row."""
 
+    def predict_proba_one(self, row: Any) -> Any:
+        """Predict the share of each class for one row."""
+
     def show(self) -> str:
         """Return the model as text."""
 

@@ -190,6 +190,23 @@ class NeighborsModel:
         predicted = self._predicted(encoded_row(self, row), 1)[0]
         return predicted.item() if self.task == "regression" and self.n_outputs == 1 else predicted
 
+    def predict_proba_one(self, row: Any) -> Any:
+        """Predict the share of each class for one row; a list of them for several outputs.
+
+        Parameters
+        ----------
+        row : sequence of p cells, or mapping from column name to cell
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers.
+        """
+        if self.task == "regression":
+            raise AttributeError("a regression model has no class probabilities; use predict_one")
+        each = [shares[0] for shares in self.shares_of(encoded_row(self, row), 1)]
+        return each[0] if self.n_outputs == 1 else each
+
     def _encoded(self, X: Any, owner: str) -> Any:
         """The rows of a table as the metric takes them."""
         return encoded_queries(self, X, owner)

@@ -13,6 +13,7 @@ from treewright.version import __version__
 if TYPE_CHECKING:
     from treewright import model_selection, plot
     from treewright.estimators.adaboost import AdaBoostClassifier, AdaBoostRegressor
+    from treewright.estimators.as_sklearn import to_sklearn
     from treewright.estimators.bagging import BaggingClassifier, BaggingRegressor
     from treewright.estimators.boosting import GradientBoostingClassifier, GradientBoostingRegressor
     from treewright.estimators.classics import C45Classifier, CHAIDClassifier, CHAIDRegressor, ID3Classifier
@@ -54,6 +55,7 @@ _HOMES = {
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
     "report": "treewright.reporting.document",
+    "to_sklearn": "treewright.estimators.as_sklearn",
 }
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "model_selection",
     "plot",
     "report",
+    "to_sklearn",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__, _HOMES, also=("__version__",))

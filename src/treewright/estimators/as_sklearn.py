@@ -1,0 +1,177 @@
+"""A tree or forest as scikit-learn's own, for what reads only those: ``export_text``, dtreeviz, skl2onnx.
+
+The arrays of a tree become the state that scikit-learn pickles its trees by. That can say a threshold of a number, the
+side of missing cells, and one answer for each output; what a model has beside that is refused with its name.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from treewright.exceptions import ParameterError
+from treewright.fitted.model import Model
+from treewright.model.aggregation import class_shares, output_columns
+from treewright.tree.arrays import LEAF, THRESHOLD, Tree
+
+__all__ = ["to_sklearn"]
+
+# What scikit-learn calls the impurities that its trees can show.
+_CRITERIA = {
+    "gini": "gini", "entropy": "entropy", "log_loss": "log_loss", "gain_ratio": "entropy",
+    "squared_error": "squared_error", "absolute_error": "absolute_error", "poisson": "poisson",
+}  # fmt: skip
+_FORESTS = {
+    ("random_forest", True): RandomForestClassifier, ("random_forest", False): RandomForestRegressor,
+    ("extra_trees", True): ExtraTreesClassifier, ("extra_trees", False): ExtraTreesRegressor,
+}  # fmt: skip
+_LEAF, _NO_FEATURE = -1, -2
+
+
+def to_sklearn(fitted: Any) -> Any:
+    """Return a fitted model as scikit-learn's own tree or forest.
+
+    Parameters
+    ----------
+    fitted : estimator or Model
+        Of one tree, or of a forest whose trees are averaged. All tests ask whether a number is at most a threshold.
+
+    Returns
+    -------
+    estimator of scikit-learn, fitted
+        A ``DecisionTree``, ``RandomForest`` or ``ExtraTrees`` classifier or regressor. It predicts what the model does
+        for rows whose cells are float32 numbers: scikit-learn rounds all cells to those, and a cell that is nearer to a
+        threshold may change sides.
+
+    Raises
+    ------
+    ParameterError
+        The model has something that such a tree cannot say: tests of levels, several branches, rows in several leaves,
+        surrogate tests, votes, scores that are added up (boosting), or another impurity. The message names it.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> from sklearn.tree import export_text
+    >>> tree = tw.DecisionTreeClassifier().fit({"size": [1, 2, 3, 4]}, ["no", "no", "yes", "yes"])
+    >>> print(export_text(tw.to_sklearn(tree), feature_names=["size"]))
+    |--- size <= 2.50
+    |   |--- class: no
+    |--- size >  2.50
+    |   |--- class: yes
+    <BLANKLINE>
+    """
+    model = fitted if isinstance(fitted, Model) else getattr(fitted, "model_", None)
+    if not isinstance(model, Model):
+        raise _unsaid(f"a {type(fitted).__name__}, which is no fitted tree or forest")
+    _check(model)
+    trees = [_tree_of(model, tree) for tree in model.trees]
+    if model.is_single_tree:
+        return _finished(_estimator_of(model, trees[0]), model)
+    forest = _FORESTS[str(model.facts["algorithm"]), model.task == "classification"](
+        n_estimators=len(trees), criterion=_criterion_of(model)
+    )
+    forest.estimators_ = [_member(_estimator_of(model, tree), model) for tree in trees]
+    forest.estimator_ = type(forest.estimators_[0])()
+    return _finished(forest, model)
+
+
+def _check(model: Model) -> None:
+    """Refuse what a tree of scikit-learn cannot say."""
+    algorithm = str(model.facts.get("algorithm"))
+    if not model.is_single_tree and (algorithm, True) not in _FORESTS:
+        raise _unsaid(f"trees grown by {algorithm}, which are not averaged as a forest's are")
+    if model.aggregation.votes or model.aggregation.weights is not None:
+        raise _unsaid("trees that vote: scikit-learn's forests average shares; fit with voting='soft'")
+    if model.missing in ("fractional", "surrogate") and any(column.missing_seen for column in model.schema.columns):
+        raise _unsaid(f"missing={model.missing!r}: scikit-learn's trees send a missing cell one way")
+    _criterion_of(model)
+    for tree in model.trees:
+        asked = tree.feature[tree.kind != LEAF]
+        for at in np.unique(asked).tolist():
+            column = model.schema.columns[at]
+            if column.kind != "numeric":
+                raise _unsaid(
+                    f"tests of column {column.name!r}, which is {column.kind}: scikit-learn's trees ask about numbers "
+                    "only; encode it before the fit"
+                )
+        if ((tree.kind != LEAF) & ((tree.kind != THRESHOLD) | (tree.n_branches != 2))).any():
+            raise _unsaid("tests with several branches")
+
+
+def _criterion_of(model: Model) -> str:
+    """The impurity by scikit-learn's name."""
+    name = str(model.facts.get("criterion"))
+    if name not in _CRITERIA:
+        raise _unsaid(f"criterion={name!r}: scikit-learn's trees have {', '.join(sorted(set(_CRITERIA.values())))}")
+    return _CRITERIA[name]
+
+
+def _tree_of(model: Model, tree: Tree) -> Any:
+    """One tree as scikit-learn's array of nodes and its values float64[n_nodes, n_outputs, n_classes]."""
+    n_classes = np.array(model.n_classes or (1,) * model.n_outputs, np.intp)
+    made = DecisionTreeRegressor().fit([[0.0]], [0.0]).tree_  # of any tree: the type of nodes differs between versions
+    inner = tree.kind != LEAF
+    nodes = np.zeros(tree.n_nodes, made.__getstate__()["nodes"].dtype)
+    nodes["left_child"] = np.where(inner, tree.first_child, _LEAF)
+    nodes["right_child"] = np.where(inner, tree.first_child + 1, _LEAF)
+    nodes["feature"] = np.where(inner, tree.feature, _NO_FEATURE)
+    nodes["threshold"] = np.where(inner, tree.threshold, float(_NO_FEATURE))
+    nodes["impurity"] = tree.impurity
+    nodes["n_node_samples"] = tree.n_samples
+    nodes["weighted_n_node_samples"] = tree.weight
+    nodes["missing_go_to_left"] = inner & (tree.missing_branch == 0)
+    values = np.zeros((tree.n_nodes, model.n_outputs, int(n_classes.max())))
+    if model.task == "regression":
+        values[:, :, 0] = tree.value
+    else:
+        shares = class_shares(model, tree.value)
+        for output, columns in enumerate(output_columns(model.n_classes)):
+            values[:, output, : n_classes[output]] = shares[:, columns]
+    state = {"max_depth": int(tree.depth.max()), "node_count": tree.n_nodes, "nodes": nodes, "values": values}
+    result = type(made)(len(model.schema), n_classes, model.n_outputs)
+    result.__setstate__(state)
+    return result
+
+
+def _estimator_of(model: Model, tree: Any) -> Any:
+    """scikit-learn's estimator of one tree, without what ``_finished`` adds."""
+    kind = DecisionTreeClassifier if model.task == "classification" else DecisionTreeRegressor
+    estimator = kind(criterion=_criterion_of(model))
+    estimator.tree_ = tree
+    estimator.max_features_ = len(model.schema)
+    return estimator
+
+
+def _member(estimator: Any, model: Model) -> Any:
+    """A tree of a forest: its classes are codes, and it knows no names."""
+    _finished(estimator, model, named=False)
+    if model.task == "classification":
+        each = [np.arange(len(labels), dtype=np.float64) for labels in model.classes]
+        estimator.classes_ = each[0] if model.n_outputs == 1 else each
+    return estimator
+
+
+def _finished(estimator: Any, model: Model, *, named: bool = True) -> Any:
+    """What a fit leaves beside the trees."""
+    estimator.n_features_in_, estimator.n_outputs_ = len(model.schema), model.n_outputs
+    names = [column.name for column in model.schema.columns]
+    if named and all(isinstance(name, str) for name in names) and model.schema.named:
+        estimator.feature_names_in_ = np.array(names, object)
+    if model.task == "classification":
+        counts = np.array(model.n_classes, np.intp)
+        estimator.classes_ = model.classes[0] if model.n_outputs == 1 else list(model.classes)
+        estimator.n_classes_ = int(counts[0]) if model.n_outputs == 1 else counts.tolist()
+    return estimator
+
+
+def _unsaid(what: str) -> ParameterError:
+    return ParameterError(f"scikit-learn has no such model: {what}")

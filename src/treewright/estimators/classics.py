@@ -233,7 +233,7 @@ class CHAIDClassifier(SingleTree, Classifier):
     Examples
     --------
     >>> import treewright as tw
-    >>> table = {"town": ["A", "B", "C", "D"] * 10, "age": list(range(20, 60))}
+    >>> table = {"town": ["A", "B", "C", "D"] * 10, "age": [20 + 7 * at % 40 for at in range(40)]}
     >>> answers = ["yes", "yes", "no", "no"] * 10
     >>> est = tw.CHAIDClassifier().fit(table, answers)
     >>> est.get_n_leaves(), est.predict({"town": ["B", "D"], "age": [1, 1]}).tolist()

@@ -65,7 +65,7 @@ class Chance:
     @property
     def is_significant(self) -> bool:
         """Whether the adjusted p-value is within the limit."""
-        return min(self.log_p + self.log_n_tests, 0.0) <= log_of(self.limit) if self.log_n_tests >= 0.0 else False
+        return self.log_n_tests >= 0.0 and min(self.log_p + self.log_n_tests, 0.0) <= float(log_of(self.limit))
 
 
 def chance_of(

@@ -207,6 +207,8 @@ def cells_of_series(series: Any, label: str) -> Cells:
 
 def numbers_of_series(series: Any, label: str) -> Cells:
     """A numeric narwhals series as float64, null and nan alike becoming nan."""
+    import narwhals as nw
+
     whole = bool(series.dtype.is_integer())
     if whole:
         # The bound is checked before the conversion: nulls make a library convert by way of float64.
@@ -217,7 +219,10 @@ def numbers_of_series(series: Any, label: str) -> Cells:
                 )
                 refuse_large_whole(label, row, int(extreme))
     nulls = series.null_count() > 0
-    if series.dtype.is_decimal() or (whole and (nulls or "128" in str(series.dtype))):
+    if series.dtype.is_decimal():
+        # By way of its digits: libraries multiply by a power of ten, and 1.41 becomes 1.4100000000000001.
+        values = cast_to_float(series.cast(nw.String))
+    elif whole and (nulls or "128" in str(series.dtype)):
         values = cast_to_float(series)
     else:
         values = series.to_numpy()

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import treewright as tw
@@ -56,3 +57,14 @@ def test_a_tree_of_numpys_dtypes_is_that_of_floats(dtype):
 def test_a_category_is_a_name_whatever_its_labels_are():
     fitted = tw.DecisionTreeClassifier().fit(frame(NUMBERS).astype("category"), LABELS)
     assert [column.kind for column in fitted.model_.schema.columns] == ["nominal"] * 3
+
+
+@pytest.mark.parametrize("form", ["table", "series"])
+def test_a_decimal_of_pyarrow_is_the_float_of_its_digits(form):
+    digits = [f"{cents / 100:.2f}" for cents in range(500)]
+    column = pa.array([Decimal(each) for each in digits], pa.decimal128(12, 2))
+    series = pd.Series(column.to_pylist(), dtype=pd.ArrowDtype(column.type))
+    table = pa.table({"x": column}) if form == "table" else pd.DataFrame({"x": series})
+    plain = {"x": [float(each) for each in digits]}
+    of_decimals, of_floats = (tw.DecisionTreeRegressor().fit(each, np.arange(500.0)) for each in (table, plain))
+    assert of_decimals.tree_.threshold.tolist() == of_floats.tree_.threshold.tolist()

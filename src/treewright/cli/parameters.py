@@ -6,6 +6,7 @@ The page ``docs/reference/parameters.md`` is what ``--format markdown`` prints, 
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,8 +69,14 @@ def _lines(algorithm: Algorithm) -> list[_Line]:
         only = "" if len(of_task) == len(tasks) else f"{'classes' if CLASSES in of_task else 'numbers'} only: "
         defaults = dict.fromkeys(_typed(each.default_of(task)) for task, each in of_task.items())
         values = dict.fromkeys(_values_of(each) for each in of_task.values())
-        lines.append(_Line(name, "; ".join(defaults), "; ".join(values), first.unit, only + first.help))
+        lines.append(_Line(name, "; ".join(defaults), "; ".join(values), first.unit, only + _helped(first, names)))
     return lines
+
+
+def _helped(each: Parameter, names: Collection[str]) -> str:
+    """What a parameter does, and what it needs where that is not said."""
+    words = [need.words for need in each.needs if need.conditions[0][0] in names and need.words not in each.help]
+    return each.help + "".join(f"; used with {word}" for word in words)
 
 
 def _typed(value: Any) -> str:

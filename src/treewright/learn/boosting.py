@@ -61,6 +61,7 @@ from treewright.learn.params import (
     finite,
     methods,
     name_of,
+    needs,
     param,
     real,
     refuse_other_function,
@@ -92,18 +93,14 @@ MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
 _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
-# Parameters that one loss alone reads: that loss, and their default.
-_OF_ONE_LOSS: dict[str, tuple[str, float | None]] = {
-    "quantile": ("quantile", 0.5),
-    "huber_delta": ("huber", None),
-    "tweedie_power": ("tweedie", 1.5),
-    "expectile": ("expectile", 0.5),
-}
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
 _OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
 _SHARE = real(0.0, 1.0, "right")
 _FROM_0 = real(0.0, None, "left")
 _INSIDE = real(0.0, 1.0, "neither")
+_BY_GRADIENT = needs(sampling="gradient")
+_SETS = needs(level_encoding=("auto", "subsets"))
+_STOPPING = needs(early_stopping=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,13 +119,28 @@ class BoostingParams(ColumnParams):
         methods("gradients"), help="what is lowered: by name, or a function or object of your own",
     )  # fmt: skip
     quantile: Any = param(
-        0.5, _INSIDE, LISTED, only=NUMBERS, unit="level", help="of loss='quantile'; also several, ascending"
+        0.5,
+        _INSIDE,
+        LISTED,
+        only=NUMBERS,
+        unit="level",
+        help="of loss='quantile'; also several, ascending",
+        needs=needs(loss="quantile"),
     )
     huber_delta: float | None = param(
-        None, real(0.0, None, "neither"), NOTHING, only=NUMBERS, help="of loss='huber': where squares become distances"
+        None,
+        real(0.0, None, "neither"),
+        NOTHING,
+        only=NUMBERS,
+        help="of loss='huber': where squares become distances",
+        needs=needs(loss="huber"),
     )
-    tweedie_power: float = param(1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="of loss='tweedie'")
-    expectile: float = param(0.5, _INSIDE, only=NUMBERS, unit="level", help="of loss='expectile'")
+    tweedie_power: float = param(
+        1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="of loss='tweedie'", needs=needs(loss="tweedie")
+    )
+    expectile: float = param(
+        0.5, _INSIDE, only=NUMBERS, unit="level", help="of loss='expectile'", needs=needs(loss="expectile")
+    )
     max_leaf_nodes: int | None = param(
         31, whole(2), NOTHING, unit="leaves", help="leaves of a tree; not of symmetric trees"
     )
@@ -148,8 +160,12 @@ class BoostingParams(ColumnParams):
     sampling: str = param(
         "uniform", words("uniform", "gradient"), help="'gradient': the rows of the largest gradients and some others"
     )
-    top_rate: float = param(0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept")
-    other_rate: float = param(0.1, _SHARE, unit="share of the rows", help="other rows that are drawn")
+    top_rate: float = param(
+        0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept", needs=_BY_GRADIENT
+    )
+    other_rate: float = param(
+        0.1, _SHARE, unit="share of the rows", help="other rows that are drawn", needs=_BY_GRADIENT
+    )
     features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each tree")
     features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each depth")
     features_per_node: float = param(0.7, _SHARE, unit="share of the columns", help="columns drawn for each node")
@@ -159,9 +175,13 @@ class BoostingParams(ColumnParams):
         help="nominal columns: subsets of levels, or levels ordered by a statistic of the target",
     )  # fmt: skip
     level_smoothing: float = param(
-        10.0, _FROM_0, unit="hessian", help="holds levels of few rows back when levels are ordered"
+        10.0,
+        _FROM_0,
+        unit="hessian",
+        help="holds levels of few rows back where sets of levels are looked for",
+        needs=_SETS,
     )
-    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits")
+    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits", needs=_SETS)
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
     class_weight: Any = stated(CLASS_WEIGHT)
@@ -173,9 +193,13 @@ class BoostingParams(ColumnParams):
     validation_fraction: float | None = param(
         0.1, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
         help="rows kept aside to judge rounds; None: the rows of the fit judge",
+        needs=(_STOPPING, needs(X_val=None)),
     )  # fmt: skip
-    n_iter_no_change: int = param(10, whole(1), unit="rounds", help="rounds to wait for a better one")
-    tol: float = param(0.0, _FROM_0, unit="loss", help="what counts as better")
+    n_iter_no_change: int = param(10, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING)
+    tol: float = param(
+        0.0, _FROM_0, unit="loss", help="what counts as better",
+        needs=needs(early_stopping=True, scoring=..., callbacks=..., verbose=..., X_val=...),
+    )  # fmt: skip
     scoring: Any = param(
         None, FUNCTION, NOTHING, help="judges the rounds instead of the loss: a function, higher is better"
     )
@@ -213,17 +237,6 @@ class BoostingParams(ColumnParams):
             refuse_other_function(each, "callbacks", "one argument, a Round", 1)
         if self.task == NUMBERS:
             self._loss_of_numbers()
-
-    def warn_of_unused_numbers(self) -> None:
-        """Warn of a number that another loss than the chosen one reads."""
-        for name, (loss, default) in _OF_ONE_LOSS.items():
-            value = getattr(self, name)
-            if self.loss != loss and not (np.ndim(value) == 0 and value == default):
-                chosen = repr(self.loss) if isinstance(self.loss, str) else "a function of your own"
-                notices.warn(
-                    f"{name}={value!r} is not used: it is for loss={loss!r}, and the loss is {chosen}; set one or "
-                    "leave the other out"
-                )
 
     @property
     def functions_to_call(self) -> list[Callable[..., Any]]:
@@ -270,8 +283,6 @@ def train_boosting(
     validation: Dataset | None = None,
 ) -> Trained:  # fmt: skip
     """Grow the rounds, or those that are new; ``validation`` judges them where it is given."""
-    if params.task == NUMBERS:
-        params.warn_of_unused_numbers()
     began = perf_counter()
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed

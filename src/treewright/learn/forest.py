@@ -47,6 +47,7 @@ from treewright.learn.params import (
     WARM_START,
     ColumnParams,
     by_task,
+    needs,
     param,
     real,
     refuse_other_function,
@@ -73,6 +74,7 @@ from treewright.tree.packing import join
 from treewright.tree.writing import written_name
 
 _PER_TREE = "balanced_subsample"
+_DRAWS = needs("every tree has all rows", bootstrap=True)
 _LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order
 
 
@@ -122,6 +124,7 @@ class ForestParams(ColumnParams):
     oob_score: Any = param(
         False, FLAG, FUNCTION, shapes_model=False,
         help="judge each row by the trees that did not draw it; or a function of true and predicted targets",
+        needs=_DRAWS,
     )  # fmt: skip
     random_state: Any = stated(RANDOM_STATE)
     verbose: int = stated(LOUDNESS)
@@ -132,7 +135,7 @@ class ForestParams(ColumnParams):
     )  # fmt: skip
     max_samples: float | None = param(
         None, share(0.0, 1.0, "right"), whole(1), NOTHING, unit="rows or share of the rows",
-        help="rows that each tree draws; None is as many as there are",
+        help="rows that each tree draws; None is as many as there are", needs=_DRAWS,
     )  # fmt: skip
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
@@ -165,9 +168,6 @@ class ForestParams(ColumnParams):
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
-        for name, is_set in (("oob_score", self.oob_score), ("max_samples", self.max_samples is not None)):
-            if is_set and not self.bootstrap:
-                raise ParameterError(f"{name} needs trees that draw rows: set bootstrap=True, or leave {name} out")
         if callable(self.oob_score):
             refuse_other_function(
                 self.oob_score, "oob_score", "two arguments, the true answers and the predicted ones", 2

@@ -4,14 +4,14 @@ One frozen dataclass per algorithm, in the module that learns it; here stands wh
 parameters reads it here: the check of an estimator's arguments, ``--set`` and ``treewright parameters`` on the command
 line, the facts in a model file, the reference page.
 
-Three ideas:
+Four ideas:
 
 - A `Rule` is what a value may be (a range, one of some words, None ...). It accepts or it does not, and it says itself
-  in
-  words: "an int in the range [1, inf)".
+  in words: "an int in the range [1, inf)".
 - A `Parameter` is a default, rules of which one must accept, a line of help and a unit. It is the metadata of a
-  dataclass
-  field; `param` writes both at once.
+  dataclass field; `param` writes both at once.
+- A `Need` is what else must be set so that a parameter does anything. Where it is not, any value but the default is
+  refused, or warned of when something is learned: none is ignored in silence.
 - A `Params` object holds the values as the user gave them. It cannot exist with a value out of range. What is a number
   of rows, a share or a word there becomes what growers take in ``learn.settings``.
 
@@ -24,7 +24,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from numbers import Integral, Real
@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
+from treewright.core import notices
 from treewright.core.threads import resolve_jobs
 from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
@@ -173,6 +174,54 @@ SEED = Rule(
 )
 
 
+# Needs: what another parameter must be.
+
+
+class Need(NamedTuple):
+    """What must be set so that a parameter is used; of several conditions one is enough.
+
+    Attributes
+    ----------
+    conditions : tuple of (str, tuple or None)
+        A parameter, or another input of a fit, and the values that it may have; None: any but None, False and 0.
+    why : str
+        Where other values are refused: why. Empty where they are warned of.
+    """
+
+    conditions: tuple[tuple[str, tuple[Any, ...] | None], ...]
+    why: str = ""
+
+    def holds(self, values: Mapping[str, Any]) -> bool:
+        """Whether parameters, by name, use the one that needs this; an input of a fit that is not there is None."""
+        return any(_is_one_of(values.get(name), allowed) for name, allowed in self.conditions)
+
+    @property
+    def words(self) -> str:
+        """The condition that users mean: the first."""
+        name, allowed = self.conditions[0]
+        return f"a value of {name}" if allowed is None else f"{name}={' or '.join(map(repr, allowed))}"
+
+
+def _is_one_of(value: Any, allowed: tuple[Any, ...] | None) -> bool:
+    if allowed is None:
+        return value is not None and value is not False and not (isinstance(value, Real) and value == 0)
+    return any(value is each or (isinstance(value, str) and value == each) for each in allowed)
+
+
+def needs(why: str = "", **conditions: Any) -> Need:
+    """A need by parameters and their values: several of one in a tuple, ``...`` for any that sets it.
+
+    Examples
+    --------
+    >>> needs(loss="huber").holds({"loss": "huber"}), needs(confidence=...).holds({"confidence": None})
+    (True, False)
+    >>> needs(splitter=("hist", "random")).words
+    "splitter='hist' or 'random'"
+    """
+    taken = {name: each if isinstance(each, tuple) else (each,) for name, each in conditions.items()}
+    return Need(tuple((name, None if each == (...,) else each) for name, each in taken.items()), why)
+
+
 # Parameters: a default, rules, help.
 
 
@@ -194,6 +243,8 @@ class Parameter:
         The task that has it.
     shapes_model : bool
         Whether the model can depend on it: what cannot stays out of the model file.
+    needs : tuple of Need
+        What else must be set so that it is used: all of them.
     """
 
     default: Any
@@ -202,6 +253,7 @@ class Parameter:
     unit: str = ""
     only: Task | None = None
     shapes_model: bool = True
+    needs: tuple[Need, ...] = ()
 
     def default_of(self, task: Task) -> Any:
         """The default for a task."""
@@ -233,9 +285,11 @@ def param(
     unit: str = "",
     only: Task | None = None,
     shapes_model: bool = True,
+    needs: Need | tuple[Need, ...] = (),
 ) -> Any:
     """A dataclass field that is a parameter."""
-    return stated(Parameter(default, rules, help, unit, only, shapes_model))
+    all_needs = (needs,) if isinstance(needs, Need) else needs
+    return stated(Parameter(default, rules, help, unit, only, shapes_model, all_needs))
 
 
 def stated(parameter: Parameter) -> Any:
@@ -275,6 +329,11 @@ class Params:
             elif name not in known and value is not each.default:
                 raise ParameterError(f"{name} is a parameter of {each.only}, not of {self.task}")
         self._check_each(known, owner or type(self).__name__)
+        for name, need in self._unmet():
+            if need.why:
+                raise ParameterError(
+                    f"{name}{_written(getattr(self, name))} needs {need.words}: {need.why}", parameter=name
+                )
         self.check_together()
 
     def _check_each(self, known: Mapping[str, Parameter], owner: str) -> None:
@@ -287,6 +346,27 @@ class Params:
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
+
+    def warn_of_unused(self, **inputs: Any) -> None:
+        """Warn of each parameter that others leave without effect; ``inputs`` are what a fit gets beside them."""
+        for name, need in self._unmet(**inputs):
+            if not need.why:
+                other = need.conditions[0][0]
+                given = {**inputs, **self.values()}[other]
+                notices.warn(
+                    f"{name}{_written(getattr(self, name))} is not used: it is for {need.words}, and {other} is "
+                    f"{_said(given)}; set one or leave the other out"
+                )
+
+    def _unmet(self, **inputs: Any) -> Iterator[tuple[str, Need]]:
+        """Parameters that are set although something that they need is not, and the first such need."""
+        values = self.values()
+        kind: Any = type(self)
+        for name, each in parameters_of(kind, self.task).items():
+            if each.needs and not _is_default(values[name], each.default_of(self.task)):
+                unmet = next((need for need in each.needs if not need.holds({**inputs, **values})), None)
+                if unmet is not None:
+                    yield name, unmet
 
     def check_size(self, n_rows: int, n_columns: int) -> None:
         """Refuse a table that could not be learned from in the memory there is, before anything is made of it."""
@@ -307,6 +387,21 @@ class Params:
         kind: Any = type(self)
         known = parameters_of(kind, self.task)
         return {name: plain(getattr(self, name)) for name in sorted(known) if known[name].shapes_model}
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, str | bool | Real | np.generic) and bool(value == default))
+
+
+def _written(value: Any) -> str:
+    """``=value`` behind a name; a function is the name alone."""
+    return "" if callable(value) else f"={value!r}"
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, str | bool | int | float) or value is None:
+        return repr(value)
+    return "a function of your own" if callable(value) else "given"
 
 
 @cache

@@ -8,7 +8,7 @@ several branches, rows in several branches, tests of significance, a criterion o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from treewright.data.cells import shown
@@ -33,12 +33,14 @@ from treewright.learn.params import (
     MONOTONE,
     NOTHING,
     RANDOM_STATE,
+    Need,
     TreeLimits,
     any_real,
     any_share,
     any_whole,
     by_task,
     finite,
+    needs,
     param,
     real,
     stated,
@@ -63,8 +65,13 @@ if TYPE_CHECKING:
     from treewright.grow.problem import Problem
     from treewright.tree.arrays import Tree
 
-_MOST_BINS = 255  # the default, which means as many as there can be
 _LEVEL_SPLITS = "how a nominal column is split"
+
+
+def _on_bins(what: str) -> Need:
+    return needs(f"the exact search has no {what}", splitter=("hist", "random"))
+
+
 _P_VALUE = "a split with a larger p-value, times the number of tests that were possible, is not made"
 
 
@@ -110,32 +117,23 @@ class TreeParams(TreeLimits):
         0.0, any_real(0.0, None, "left"), unit="impurity", help="cost-complexity pruning: the price of a leaf"
     )
     monotonic_cst: Any = stated(MONOTONE)
-    interaction_cst: Any = stated(INTERACTIONS)
-    max_bins: int = stated(MAX_BINS)
+    interaction_cst: Any = stated(replace(INTERACTIONS, needs=(_on_bins("groups"),)))
+    max_bins: int = stated(replace(MAX_BINS, needs=(_on_bins("bins"),)))
     nominal_splits: str = param("subset", words("subset", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS)
     missing: str = param(
         "direction",
         words("direction", "surrogate", "fractional", "branch", "error"),
         help="which way missing values go",
     )
-    max_surrogates: int = param(5, any_whole(0), unit="tests", help="surrogate tests kept per node")
+    max_surrogates: int = param(
+        5, any_whole(0), unit="tests", help="surrogate tests kept per node", needs=needs(missing="surrogate")
+    )
     grow_trace: bool = stated(GROW_TRACE)
 
     @property
     def criterion_name(self) -> str:
         """What the model's facts call the criterion."""
         return str(Criterion.of(self.criterion).name)
-
-    def check_together(self) -> None:
-        """Refuse values that contradict each other."""
-        if self.splitter != "best":
-            return
-        if self.interaction_cst is not None:
-            raise ParameterError("interaction_cst needs splitter='hist' or 'random': the exact search has no groups")
-        if self.max_bins != _MOST_BINS:
-            raise ParameterError(
-                f"max_bins={self.max_bins} needs splitter='hist' or 'random': the exact search has no bins"
-            )
 
     def check_target(self, target: Labels | Numbers) -> None:
         """Refuse numbers that the criterion has no meaning for."""
@@ -179,7 +177,9 @@ class C45Params(TreeLimits):
         0.25, any_real(0.0, 0.5, "right"), NOTHING, unit="probability",
         help="level of the error's upper limit in pruning; None does not prune",
     )  # fmt: skip
-    subtree_raising: bool = param(True, FLAG, help="pruning may put a node's largest branch in its place")
+    subtree_raising: bool = param(
+        True, FLAG, help="pruning may put a node's largest branch in its place", needs=needs(confidence=...)
+    )
     max_p_value: float | None = param(None, real(0.0, 1.0, "right"), NOTHING, unit="probability", help=_P_VALUE)
     nominal_splits: str = param("multiway", words("multiway", "grouped"), help=_LEVEL_SPLITS)
     class_weight: Any = stated(CLASS_WEIGHT)
@@ -197,8 +197,9 @@ class ChaidParams(TreeLimits):
         0.05, any_real(0.0, 1.0, "right"), unit="probability", help="the largest adjusted p-value that splits a node"
     )
     alpha_merge: float = param(
-        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups whose p-value is above it merge"
-    )
+        0.05, any_real(0.0, 1.0, "right"), unit="probability", help="groups whose p-value is above it merge",
+        needs=needs(exhaustive=False),
+    )  # fmt: skip
     test: str = param(
         "pearson",
         words("pearson", "likelihood_ratio"),

@@ -214,6 +214,7 @@ def train(dataset: Dataset, params: Any, *, start: Trained | None = None, **opti
                 "none"
             )
         options["start"] = start
+    params.warn_of_unused(X_val=options.get("validation"))
     trained: Trained = learner_of(params)(dataset, params, resolve_jobs(params.n_jobs), **options)
     return trained
 

@@ -120,7 +120,7 @@ def metric_of(
     kind = KINDS[name]
     unknown = [key for key in given if key not in _PARAMS.get(name, ())]
     if unknown:
-        raise ParameterError(_unknown_params(name, unknown))
+        raise ParameterError(*_unknown_params(name, unknown))
     if name in _UNSCALED and scale is not None:
         raise ParameterError(
             Phrase(f"scale={shown(scale)}", "setting", "scale", scale),

@@ -89,7 +89,7 @@ def test_a_number_that_the_loss_does_not_read_is_told_once(name, value, loss):
 
 
 def test_a_number_of_another_loss_is_told_beside_a_function_of_ones_own():
-    with pytest.warns(DataWarning, match="quantile=0.9 is not used.*the loss is a function of your own"):
+    with pytest.warns(DataWarning, match="quantile=0.9 is not used.*loss is a function of your own"):
         tw.GradientBoostingRegressor(**FEW, loss=lambda y, raw: (raw - y, np.ones_like(y)), quantile=0.9).fit(X, COUNTS)
 
 

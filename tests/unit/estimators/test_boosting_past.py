@@ -47,7 +47,9 @@ def test_another_parameter_is_refused_by_its_name(name, value):
         grown().set_params(**{name: value}).fit(TABLE, NUMBERS)
 
 
-@pytest.mark.parametrize("parameters", [{"n_jobs": 1}, {"verbose": 1}, {"callbacks": print}, {"tol": 0.1}])
+@pytest.mark.parametrize(
+    "parameters", [{"n_jobs": 1}, {"verbose": 1}, {"callbacks": print}, {"tol": 0.1, "callbacks": print}]
+)
 def test_what_decides_over_no_tree_may_change(parameters, capsys):
     assert grown().set_params(**parameters).fit(TABLE, NUMBERS).n_estimators_ == 5
 

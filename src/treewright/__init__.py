@@ -25,7 +25,12 @@ if TYPE_CHECKING:
     )
     from treewright.estimators.isolation import IsolationForest
     from treewright.estimators.neighbors import KNeighborsClassifier, KNeighborsRegressor
-    from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
+    from treewright.estimators.trees import (
+        DecisionTreeClassifier,
+        DecisionTreeRegressor,
+        ExtraTreeClassifier,
+        ExtraTreeRegressor,
+    )
     from treewright.fitted import Model, load
     from treewright.reporting.document import Report, report
 
@@ -39,6 +44,8 @@ _HOMES = {
     "CHAIDRegressor": "treewright.estimators.classics",
     "DecisionTreeClassifier": "treewright.estimators.trees",
     "DecisionTreeRegressor": "treewright.estimators.trees",
+    "ExtraTreeClassifier": "treewright.estimators.trees",
+    "ExtraTreeRegressor": "treewright.estimators.trees",
     "ExtraTreesClassifier": "treewright.estimators.forest",
     "ExtraTreesRegressor": "treewright.estimators.forest",
     "GradientBoostingClassifier": "treewright.estimators.boosting",
@@ -68,6 +75,8 @@ __all__ = [
     "CHAIDRegressor",
     "DecisionTreeClassifier",
     "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",
     "GradientBoostingClassifier",

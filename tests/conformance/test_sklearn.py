@@ -13,13 +13,15 @@ import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import check_param_validation, parametrize_with_checks
 
-from treewright import DecisionTreeClassifier, DecisionTreeRegressor
+from treewright import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 BOTH = [DecisionTreeClassifier, DecisionTreeRegressor]
 NAMES = [f"col_{at}" for at in range(8)]
 
 
-@parametrize_with_checks([DecisionTreeClassifier(), DecisionTreeRegressor()])
+@parametrize_with_checks(
+    [DecisionTreeClassifier(), DecisionTreeRegressor(), ExtraTreeClassifier(), ExtraTreeRegressor()]
+)
 def test_every_check_of_scikit_learn_holds(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks look for the warnings that they mean

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from treewright.core import notices
-from treewright.data.frame import known_frame, native_names, read_table
+from treewright.data.frame import columns_of_dicts, known_frame, native_names, read_table
 from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import DataError
 
@@ -68,7 +68,7 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
     -------
     table of m rows
         Of the same type; an object that is only known by ``__array__`` becomes an array, a sparse matrix of a format
-        that has no index CSR, a tuple or range a list.
+        that has no index CSR, a tuple or range a list, a list of dicts a dict of columns.
 
     Examples
     --------
@@ -77,6 +77,8 @@ def take_rows(table: Any, positions: np.ndarray) -> Any:
     """
     if isinstance(table, dict) and not is_sparse(table):
         return {name: take_rows(column, positions) for name, column in table.items()}
+    if _is_of_dicts(table):
+        return take_rows(columns_of_dicts(table), positions)  # names that no row of the part has stay known
     if isinstance(table, list | tuple | range):
         return [table[at] for at in positions.tolist()]
     if isinstance(table, np.ndarray):
@@ -152,6 +154,8 @@ def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | 
         old = list(table)
         new = [old[at] for at in positions.tolist()] if names is None else names
         return {name: table[old[at]] for name, at in zip(new, positions.tolist(), strict=True)}
+    if _is_of_dicts(table):
+        return take_columns(columns_of_dicts(table), positions, names)
     if isinstance(table, list | tuple):
         return [[row[at] for at in positions.tolist()] for row in table]
     if isinstance(table, np.ndarray):
@@ -171,6 +175,11 @@ def take_columns(table: Any, positions: np.ndarray, names: Sequence[Hashable] | 
             *(frame[old[at]].alias(name) for name, at in zip(new, positions.tolist(), strict=True))
         ).to_native()
     return np.asarray(table)[:, positions]
+
+
+def _is_of_dicts(table: Any) -> bool:
+    """Whether a table is a list of rows that are dicts."""
+    return isinstance(table, list | tuple) and len(table) > 0 and isinstance(table[0], dict)
 
 
 def _indexed(table: Any) -> Any:

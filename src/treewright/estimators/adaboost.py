@@ -7,7 +7,7 @@ and asked with the table itself.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Self, cast
 
@@ -34,7 +34,14 @@ from treewright.data.take import count_rows, take_rows, warn_of_another_order
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, recode
 from treewright.data.weights import factors_by_code
 from treewright.estimators.base import keep
-from treewright.estimators.members import MEMBER_BYTES, Members, is_of_treewright, numbers_of, refuse_too_many
+from treewright.estimators.members import (
+    MEMBER_BYTES,
+    Members,
+    is_of_treewright,
+    metadata_of_rows,
+    numbers_of,
+    refuse_too_many,
+)
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor, SingleTree
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
@@ -65,6 +72,8 @@ class AdaBoostSettings:
     bootstrap : bool
         Whether a member is fitted on rows drawn by their weights, not on weights.
     seed, n_threads : int
+    metadata : mapping
+        What members' ``fit`` gets beside rows, target and weights.
     """
 
     base: Any
@@ -76,6 +85,7 @@ class AdaBoostSettings:
     bootstrap: bool
     seed: int
     n_threads: int
+    metadata: Mapping[str, Any]
 
 
 class Fitting(ABC):
@@ -156,6 +166,7 @@ class OnRawTable(Fitting):
         is_every = len(plan.rows.kept) == plan.rows.n_rows
         self._X = plan.X if is_every else take_rows(plan.X, plan.rows.kept)
         self._y = plan.y if is_every else plan.y[plan.rows.kept]
+        self._metadata = metadata_of_rows(plan.metadata, plan.rows.kept, plan.rows.n_rows)
         self._class_weight: dict[Any, float] | None = None
         if is_of_treewright(plan.base) and getattr(plan.base, "class_weight", None) == "balanced":
             # Ours balance by the weights that they get: those before the first round are taken, as on encoded tables.
@@ -172,12 +183,13 @@ class OnRawTable(Fitting):
         is_ours = is_of_treewright(plan.base)
         if not plan.bootstrap:
             own = weights.as_rows if is_ours else weights.shares
-            return estimator.fit(self._X, self._y, sample_weight=own)
+            return estimator.fit(self._X, self._y, sample_weight=own, **self._metadata)
         counts = plan.rows.counts_by_chance(member, weights.as_counts()[0])
         if is_ours and self._takes_weights:  # levels and classes stay known that the draws happen to miss
-            return estimator.fit(self._X, self._y, sample_weight=counts.astype(np.float64))
+            return estimator.fit(self._X, self._y, sample_weight=counts.astype(np.float64), **self._metadata)
         drawn = plan.rows.repeated(counts)
-        return estimator.fit(take_rows(plan.X, drawn), plan.y[drawn])
+        more = metadata_of_rows(plan.metadata, drawn, plan.rows.n_rows)
+        return estimator.fit(take_rows(plan.X, drawn), plan.y[drawn], **more)
 
     def predicted(self, fitted: Any) -> np.ndarray:
         """As ``Fitting.predicted``."""
@@ -231,9 +243,10 @@ class AdaBoost(Members):
 
     _algorithm = "adaboost"
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, given: Mapping[str, Any]) -> Self:
         """Check, boost, keep. Nothing of the estimator changes before the last step."""
         params = self._check_parameters()
+        metadata = self._routed("fit", given)
         base, n_threads = self._checked_base(), self._threads()
         is_ours, n_rows = is_of_treewright(base), count_rows(X)
         columns = self._columns(X, n_rows, is_ours)
@@ -259,7 +272,8 @@ class AdaBoost(Members):
         own = None if weights is None else weights[rows.kept]
         begin = self._boosted if before else _Boosted([], [], RowWeights(own, len(rows.kept)), False)
         plan = AdaBoostSettings(
-            base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads
+            base, X, self._plain_target(target), target, rows, weights, self.bootstrap, seed, n_threads,
+            metadata,
         )  # fmt: skip
         with compiling_announced():
             boosted = self._boost(plan, begin)
@@ -521,7 +535,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another.
 
         Parameters
@@ -554,7 +568,7 @@ class AdaBoostClassifier(ClassifierMixin, AdaBoost):
         DataWarning
             Whatever members warn of, once.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, metadata)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class whose members weigh most, the first of equals.
@@ -758,7 +772,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members, one after another; parameters and errors as ``AdaBoostClassifier.fit``.
 
         Parameters
@@ -766,6 +780,8 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         X : table of n rows and p columns
         y : n finite numbers
         sample_weight : n numbers >= 0, optional
+        **metadata
+            For the members' ``fit``, while scikit-learn's metadata routing is on; see ``get_metadata_routing``.
 
         Returns
         -------
@@ -776,7 +792,7 @@ class AdaBoostRegressor(RegressorMixin, AdaBoost):
         DataWarning
             The first member's error is 0.5 or more; whatever members warn of, once.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, metadata)
 
     def predict(self, X: Any) -> np.ndarray:
         """Weighted median of the members' predictions.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from treewright.core import notices
-from treewright.core.elementary import log_of
+from treewright.core.elementary import log_add_of, log_of
 from treewright.core.progress import compiling_announced
 from treewright.data.memory import check_fits
 from treewright.data.take import count_rows, take_rows, warn_of_another_order
@@ -28,6 +30,7 @@ from treewright.estimators.members import (
     decisions_of,
     in_order,
     is_of_treewright,
+    log_shares_of,
     numbers_of,
     refuse_too_many,
     shares_of,
@@ -53,9 +56,10 @@ class Bagging(Members):
     estimators_features_: list[Any]
     _warm: BagWarmStart
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, given: Mapping[str, Any]) -> Self:
         """Check, draw, fit, keep. Nothing of the estimator changes before the last step."""
         params = self._check_parameters()
+        metadata = self._routed("fit", given)
         base, n_threads = self._checked_base(), self._threads()
         is_ours, n_rows = is_of_treewright(base), count_rows(X)
         columns = self._columns(X, n_rows, is_ours)
@@ -80,7 +84,7 @@ class Bagging(Members):
         plan = Plan(
             base, X, self._plain_target(target), rows, columns,
             0 if columns is None else columns_of_each(self.max_features, len(columns)),
-            self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose),
+            self.bootstrap_features, seed, int(self.n_estimators), int(self.verbose), metadata,
         )  # fmt: skip
         with compiling_announced():
             members = before + self._fit_members(plan, len(before), n_threads)
@@ -143,7 +147,7 @@ class Bagging(Members):
             samples.append(np.repeat(positions, repeats))
         return samples
 
-    def _average(self, X: Any) -> Answer:
+    def _average(self, X: Any, metadata: Mapping[str, Any]) -> Answer:
         """The mean of what the members say of each row."""
         check_is_fitted(self, "estimators_")
         n_rows = count_rows(X)
@@ -151,7 +155,7 @@ class Bagging(Members):
             self._arranged(X)
             return [np.zeros(shape) for shape in self._shapes(0)]
         average = Average(self._shapes(n_rows))
-        self._ask(X, lambda _, said: average.add(said))
+        self._ask(X, lambda _, said: average.add(said), partial(self._say, metadata=metadata))
         return average.means()
 
     def _arranged(self, X: Any) -> Any:
@@ -163,9 +167,8 @@ class Bagging(Members):
             return X
         return columns.arranged(X, type(self).__name__)
 
-    def _ask(self, X: Any, take: Any, say: Any = None) -> None:
+    def _ask(self, X: Any, take: Any, say: Any) -> None:
         """Have every member say something of X."""
-        say = self._say if say is None else say
         table, columns = self._arranged(X), self._warm.columns
 
         def work(member: int) -> Any:
@@ -195,7 +198,7 @@ class Bagging(Members):
             part, columns = take_rows(X, rows), self._warm.columns
             if columns is not None:
                 part = columns.part_of(part, self.estimators_features_[member])
-            return rows, self._say(self.estimators_[member], part)
+            return rows, self._say(self.estimators_[member], part, {})
 
         def take(_: int, said: Any) -> None:
             if said is not None:
@@ -231,7 +234,7 @@ class Bagging(Members):
         """Shape of each array of an answer."""
 
     @abstractmethod
-    def _say(self, member: Any, X: Any) -> Answer:
+    def _say(self, member: Any, X: Any, metadata: Mapping[str, Any]) -> Answer:
         """What a member says of each row."""
 
     @abstractmethod
@@ -329,6 +332,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     """
 
     _task = CLASSES
+    _passing = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
     def __init__(
         self,
@@ -358,7 +362,7 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             tags.classifier_tags.multi_label = of_base.multi_label
         return tags
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members.
 
         Parameters
@@ -367,6 +371,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             Whatever the base takes. Never modified.
         y : n labels of any hashable type, or n x n_outputs of them where the base takes several
         sample_weight : n numbers >= 0, optional
+        **metadata
+            For the members' ``fit``, while scikit-learn's metadata routing is on; see ``get_metadata_routing``.
 
         Returns
         -------
@@ -389,15 +395,17 @@ class BaggingClassifier(ClassifierMixin, Bagging):
         DataWarning
             Rows without an out-of-bag prediction; whatever members warn of, once.
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, metadata)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **metadata: Any) -> np.ndarray:
         """Predict the class with the largest share or the most votes, the first of equals.
 
         Parameters
         ----------
         X : table of n rows
             Columns are matched by name where fit knew names.
+        **metadata
+            For the members' method, while scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -410,12 +418,19 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             Columns are missing, doubled or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
+        routed = self._routed("predict", metadata)
         if "model_" in self.__dict__:
             return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-        return self._labels(self._average(X))
+        return self._labels(self._average(X, routed))
 
-    def predict_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
+    def predict_proba(self, X: Any, **metadata: Any) -> np.ndarray | list[np.ndarray]:
         """Mean of the members' class shares; under ``voting="hard"``, shares of their votes.
+
+        Parameters
+        ----------
+        X : table of n rows
+        **metadata
+            For the members' method, while scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -423,20 +438,55 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             In the order of ``classes_``; rows sum to one.
         """
         check_is_fitted(self, "estimators_")
+        routed = self._routed("predict_proba", metadata)
         if "model_" in self.__dict__:
             return self.model_.predict_proba(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-        shares = self._average(X)
+        shares = self._average(X, routed)
         return shares[0] if self.n_outputs_ == 1 else shares
 
-    def predict_log_proba(self, X: Any) -> np.ndarray | list[np.ndarray]:
-        """Natural logarithm of ``predict_proba``; -inf for a class that no member gives a share."""
-        shares = self.predict_proba(X)
-        with np.errstate(divide="ignore"):
-            return [log_of(share) for share in shares] if isinstance(shares, list) else log_of(shares)
+    def predict_log_proba(self, X: Any, **metadata: Any) -> np.ndarray | list[np.ndarray]:
+        """Natural logarithm of ``predict_proba``; -inf for a class that no member gives a share.
+
+        Members with a ``predict_log_proba`` of their own are asked for that, so that a share too small for
+        ``predict_proba`` is not lost.
+
+        Parameters
+        ----------
+        X : table of n rows
+        **metadata
+            For the members' method, while scikit-learn's metadata routing is on.
+
+        Returns
+        -------
+        float64[n, n_classes], or a list of them for several outputs
+        """
+        check_is_fitted(self, "estimators_")
+        routed = self._routed("predict_log_proba", metadata)
+        if "model_" in self.__dict__ or self._asked_of(self.estimators_[0], "predict_log_proba") != "predict_log_proba":
+            shares = self.predict_proba(X) if "model_" in self.__dict__ else self._average(X, routed)
+            with np.errstate(divide="ignore"):
+                logarithms = [log_of(share) for share in (shares if isinstance(shares, list) else [shares])]
+            return logarithms[0] if self.n_outputs_ == 1 else logarithms
+        added = [np.full(shape, -np.inf) for shape in self._shapes(count_rows(X))]
+
+        def take(_: int, said: Answer) -> None:
+            for at, more in enumerate(said):
+                added[at] = log_add_of(added[at], more)
+
+        if len(added[0]):  # not every base takes a table without rows
+            self._ask(X, take, lambda member, part: log_shares_of(member, part, self._classes, routed))
+        logarithms = [total - log_of(float(len(self.estimators_))) for total in added]
+        return logarithms[0] if self.n_outputs_ == 1 else logarithms
 
     @available_if(_members_decide)
-    def decision_function(self, X: Any) -> np.ndarray:
+    def decision_function(self, X: Any, **metadata: Any) -> np.ndarray:
         """Mean of the members' decision values; only where members have them, and for a soft vote.
+
+        Parameters
+        ----------
+        X : table of n rows
+        **metadata
+            For the members' method, while scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -456,7 +506,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
             else:
                 sums.append(said)
 
-        self._ask(X, take, lambda member, part: decisions_of(member, part, self._classes[0]))
+        routed = self._routed("decision_function", metadata)
+        self._ask(X, take, lambda member, part: decisions_of(member, part, self._classes[0], routed))
         mean: np.ndarray = sums[0] / len(self.estimators_)
         return mean
 
@@ -489,8 +540,8 @@ class BaggingClassifier(ClassifierMixin, Bagging):
     def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
         return [(n_rows, len(labels)) for labels in self._classes]
 
-    def _say(self, member: Any, X: Any) -> Answer:
-        return shares_of(member, X, self._classes, is_soft=self.voting == "soft")
+    def _say(self, member: Any, X: Any, metadata: Mapping[str, Any]) -> Answer:
+        return shares_of(member, X, self._classes, is_soft=self.voting == "soft", metadata=metadata)
 
     def _keep_out_of_bag(self, means: Answer, target: Labels, judged: np.ndarray, weights: np.ndarray | None) -> None:
         self.oob_decision_function_ = means if len(means) > 1 else means[0]
@@ -540,6 +591,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     """
 
     _task = NUMBERS
+    _passing = ("predict",)
 
     def __init__(
         self,
@@ -558,7 +610,7 @@ class BaggingRegressor(RegressorMixin, Bagging):
     ) -> None:
         keep(self, locals())
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, **metadata: Any) -> Self:
         """Fit the members; parameters, errors and warnings as ``BaggingClassifier.fit``.
 
         Parameters
@@ -566,20 +618,24 @@ class BaggingRegressor(RegressorMixin, Bagging):
         X : table of n rows and p columns
         y : n finite numbers, or n x n_outputs of them where the base takes several
         sample_weight : n numbers >= 0, optional
+        **metadata
+            For the members' ``fit``, while scikit-learn's metadata routing is on; see ``get_metadata_routing``.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, metadata)
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, **metadata: Any) -> np.ndarray:
         """Mean of the members' predictions.
 
         Parameters
         ----------
         X : table of n rows
             Columns are matched by name where fit knew names.
+        **metadata
+            For the members' method, while scikit-learn's metadata routing is on.
 
         Returns
         -------
@@ -591,9 +647,10 @@ class BaggingRegressor(RegressorMixin, Bagging):
             Columns are missing, doubled or of another kind than at fit.
         """
         check_is_fitted(self, "estimators_")
+        routed = self._routed("predict", metadata)
         if "model_" in self.__dict__:
             return self.model_.predict(X, n_jobs=self.n_jobs, owner=type(self).__name__)
-        return self._flat(self._average(X)[0])
+        return self._flat(self._average(X, routed)[0])
 
     def _flat(self, numbers: np.ndarray) -> np.ndarray:
         """One output without a dimension of its own."""
@@ -614,8 +671,8 @@ class BaggingRegressor(RegressorMixin, Bagging):
     def _shapes(self, n_rows: int) -> list[tuple[int, int]]:
         return [(n_rows, self.n_outputs_)]
 
-    def _say(self, member: Any, X: Any) -> Answer:
-        return numbers_of(member, X, self.n_outputs_)
+    def _say(self, member: Any, X: Any, metadata: Mapping[str, Any]) -> Answer:
+        return numbers_of(member, X, self.n_outputs_, metadata)
 
     def _keep_out_of_bag(self, means: Answer, target: Numbers, judged: np.ndarray, weights: np.ndarray | None) -> None:
         self.oob_prediction_ = self._flat(means[0])

@@ -16,13 +16,15 @@ import os
 import pickle
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, _raise_for_params, process_routing
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from treewright.core.threads import resolve_jobs
@@ -36,19 +38,31 @@ from treewright.exceptions import ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.judge.side_by_side import answers
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
-from treewright.learn.params import CLASSES
+from treewright.learn.params import CLASSES, NUMBERS
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 MEMBER_BYTES = 4096  # the least that a fitted member takes
+_NOTHING: Mapping[str, Any] = {}
 _MANY = 100  # members whose size is looked at before memory is gone
 Answer = list[np.ndarray]  # one array per output
+
+
+def _of_classes(estimator: Members) -> bool:
+    return estimator._task == CLASSES
+
+
+def _table_of_one(row: Any) -> Any:
+    """A row as a table of one."""
+    return {name: [cell] for name, cell in row.items()} if isinstance(row, Mapping) else [list(row)]
 
 
 @sequence_of_estimators
 class Members(Estimator):
     """An ensemble of fitted copies of one estimator."""
+
+    _passing: ClassVar[tuple[str, ...]] = ()  # methods beside ``fit`` that pass metadata on
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -78,6 +92,41 @@ class Members(Estimator):
             raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
         return base
 
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What is passed on to the members, and what the ensemble takes itself (``sample_weight``).
+
+        Whatever else ``fit`` and the predictions of bagging get goes to the members' methods that ask for it, while
+        scikit-learn's metadata routing is on (``sklearn.set_config(enable_metadata_routing=True)``). Values with an
+        element per row are taken apart as the rows are.
+        """
+        router = MetadataRouter(owner=self).add_self_request(self)
+        mapping, base = MethodMapping().add(caller="fit", callee="fit"), self._base()
+        for caller in self._passing:
+            mapping.add(caller=caller, callee=self._asked_of(base, caller))
+        return router.add(estimator=base, method_mapping=mapping)
+
+    def _asked_of(self, base: Any, caller: str) -> str:
+        """The method of members that one of ours asks."""
+        if self._task != CLASSES or getattr(self, "voting", "soft") == "hard":
+            return "predict"
+        if caller == "decision_function" or (caller == "predict_log_proba" and hasattr(base, caller)):
+            return caller
+        return "predict_proba" if hasattr(base, "predict_proba") else "predict"
+
+    def _routed(self, caller: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Of what a method was given, what its members' method asks for.
+
+        Raises
+        ------
+        ValueError
+            Routing is off, or nobody asked for it: scikit-learn's own words.
+        """
+        if not given:
+            return {}
+        _raise_for_params(given, self, caller)
+        callee = "fit" if caller == "fit" else self._asked_of(self._base(), caller)
+        return dict(process_routing(self, caller, **given).estimator[callee])
+
     def _threads(self) -> int:
         """Threads: ours give the lock free; whoever takes others says how many may run side by side."""
         return resolve_jobs(self.n_jobs if is_of_treewright(self._base()) or self.n_jobs is not None else 1)
@@ -106,6 +155,23 @@ class Members(Estimator):
                 "warm_start=True goes on from"
             )
         return before
+
+    def predict_one(self, row: Any) -> Any:
+        """Predict one row, as ``Model.predict_one``; members that are no model of trees get it as a table."""
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.predict_one(row)
+        predicted = self.predict(_table_of_one(row))[0]
+        return predicted.item() if self._task == NUMBERS and np.ndim(predicted) == 0 else predicted
+
+    @available_if(_of_classes)
+    def predict_proba_one(self, row: Any) -> Any:
+        """Share of each class for one row, as ``Model.predict_proba_one``."""
+        check_is_fitted(self, "estimators_")
+        if "model_" in self.__dict__:
+            return self.model_.predict_proba_one(row)
+        shares = self.predict_proba(_table_of_one(row))
+        return [share[0] for share in shares] if isinstance(shares, list) else shares[0]
 
     def tree(self, i: int) -> Model:
         """One tree as a model of its own; as ``Model.tree``."""
@@ -184,6 +250,8 @@ class Plan:
     n_members : int
         Of the finished ensemble.
     verbose : int
+    metadata : mapping
+        What members' ``fit`` gets beside rows, target and weights.
     """
 
     base: Any
@@ -196,6 +264,7 @@ class Plan:
     seed: int
     n_members: int
     verbose: int
+    metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def fit(self, member: int) -> Any:
         """A fitted member.
@@ -235,7 +304,7 @@ class Plan:
                 estimator.set_params(**self.columns.told_again(estimator.get_params(deep=True), chosen))
         takes_weights = has_fit_parameter(self.base, "sample_weight")
         if is_ours and takes_weights:
-            estimator.fit(X, self.y, sample_weight=self.rows.as_weights(member))
+            estimator.fit(X, self.y, sample_weight=self.rows.as_weights(member), **self.metadata)
             # The rows that it may keep for audits would be kept once for each member; copies leave them behind.
             return copy.copy(estimator)
         if self.rows.own_weights is not None:
@@ -245,9 +314,25 @@ class Plan:
                     "rows: leave them out, or draw with replacement (bootstrap=True), where they are the rows' chances"
                 )
             rows, weights = self.rows.drawn(member)
-            return estimator.fit(take_rows(X, rows), self.y[rows], sample_weight=weights)
+            more = metadata_of_rows(self.metadata, rows, len(self.y))
+            return estimator.fit(take_rows(X, rows), self.y[rows], sample_weight=weights, **more)
         rows = self.rows.in_order(member)
-        return estimator.fit(take_rows(X, rows), self.y[rows])
+        return estimator.fit(take_rows(X, rows), self.y[rows], **metadata_of_rows(self.metadata, rows, len(self.y)))
+
+
+def metadata_of_rows(metadata: Mapping[str, Any], rows: np.ndarray, n_rows: int) -> dict[str, Any]:
+    """Metadata for some rows: what has an element per row is taken apart, anything else stays.
+
+    Examples
+    --------
+    >>> metadata_of_rows({"groups": ["a", "b", "c"], "depth": 2}, np.array([2, 0]), 3)
+    {'groups': ['c', 'a'], 'depth': 2}
+    """
+    taken = {}
+    for name, value in metadata.items():
+        is_by_row = hasattr(value, "__len__") and not isinstance(value, str | bytes | dict) and len(value) == n_rows
+        taken[name] = take_rows(value, rows) if is_by_row else value
+    return taken
 
 
 def refuse_too_many(fitted: Any, n_more: int) -> None:
@@ -315,7 +400,9 @@ def codes_of(known: np.ndarray, classes: np.ndarray) -> np.ndarray:
         raise ParameterError(f"a member knows the class {lost}, which is not among the classes of y") from None
 
 
-def shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: bool) -> Answer:
+def shares_of(
+    member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: bool, metadata: Mapping[str, Any] = _NOTHING
+) -> Answer:
     """What a member says of the classes of each row.
 
     Parameters
@@ -326,6 +413,8 @@ def shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: 
         Per output.
     is_soft : bool
         Take its ``predict_proba``, if it has one; else its vote.
+    metadata : mapping
+        What its method gets beside X.
 
     Returns
     -------
@@ -333,8 +422,20 @@ def shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: 
         Per output; a class that the member has never seen has 0.
     """
     if not is_soft or not hasattr(member, "predict_proba"):
-        return votes_of(member.predict(X), classes)
-    said = member.predict_proba(X)
+        return votes_of(member.predict(X, **metadata), classes)
+    return _aligned(member, member.predict_proba(X, **metadata), classes, 0.0)
+
+
+def log_shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], metadata: Mapping[str, Any]) -> Answer:
+    """Logarithms of what a member says of the classes of each row: its own, which small shares do not vanish from.
+
+    Parameters and results as ``shares_of``; a class that the member has never seen has -inf.
+    """
+    return _aligned(member, member.predict_log_proba(X, **metadata), classes, -np.inf)
+
+
+def _aligned(member: Any, said: Any, classes: tuple[np.ndarray, ...], of_others: float) -> Answer:
+    """Numbers for the classes that a member knows, as numbers for all classes."""
     aligned = []
     known = classes_of(member, len(classes))
     for labels, shares, own in zip(classes, [said] if len(classes) == 1 else said, known, strict=True):
@@ -342,7 +443,7 @@ def shares_of(member: Any, X: Any, classes: tuple[np.ndarray, ...], *, is_soft: 
         if len(own) == len(labels) and np.array_equal(own, labels):
             aligned.append(given)
             continue
-        wide = np.zeros((len(given), len(labels)))
+        wide = np.full((len(given), len(labels)), of_others)
         wide[:, codes_of(own, labels)] = given
         aligned.append(wide)
     return aligned
@@ -359,12 +460,12 @@ def votes_of(predicted: Any, classes: tuple[np.ndarray, ...]) -> Answer:
     return votes
 
 
-def numbers_of(member: Any, X: Any, n_outputs: int) -> Answer:
+def numbers_of(member: Any, X: Any, n_outputs: int, metadata: Mapping[str, Any] = _NOTHING) -> Answer:
     """What a regressor says of each row: a list of one float64[n, n_outputs]."""
-    return [np.asarray(member.predict(X), np.float64).reshape(-1, n_outputs)]
+    return [np.asarray(member.predict(X, **metadata), np.float64).reshape(-1, n_outputs)]
 
 
-def decisions_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
+def decisions_of(member: Any, X: Any, classes: np.ndarray, metadata: Mapping[str, Any] = _NOTHING) -> np.ndarray:
     """The decision values of a member.
 
     Raises
@@ -378,7 +479,7 @@ def decisions_of(member: Any, X: Any, classes: np.ndarray) -> np.ndarray:
             f"decision_function: a member has seen {len(own)} of {len(classes)} classes, so that its values cannot be "
             "averaged with the others': use predict_proba"
         )
-    return np.asarray(member.decision_function(X), np.float64)
+    return np.asarray(member.decision_function(X, **metadata), np.float64)
 
 
 class Average:

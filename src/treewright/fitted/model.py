@@ -19,7 +19,13 @@ from treewright.data.encoder import encode, encode_plain_row, encode_row
 from treewright.exceptions import ParameterError
 from treewright.model import codec
 from treewright.model.aggregation import first_largest, output_columns
-from treewright.model.data import ModelData, boosted_parts, labels_of, rows_with_target
+from treewright.model.data import (
+    ModelData,
+    boosted_parts,
+    classes_as_estimators_have_them,
+    labels_of,
+    rows_with_target,
+)
 from treewright.model.summary import counted, single_tree
 from treewright.predict import ensemble as staged
 from treewright.predict import values
@@ -42,6 +48,7 @@ if TYPE_CHECKING:
     from treewright.model.summary import Node
     from treewright.prune.methods import PruneLog
     from treewright.show.svg import SvgPicture
+    from treewright.tree.arrays import Tree
 
 
 class Model(ModelData):
@@ -71,6 +78,32 @@ class Model(ModelData):
     def n_trees(self) -> int:
         """How many trees there are."""
         return len(self.trees)
+
+    @property
+    def classes_(self) -> np.ndarray | list[np.ndarray]:
+        """The labels as estimators have them: an array, or a list of them for several outputs.
+
+        ``classes`` is a tuple of arrays, one per output, whatever their number.
+
+        Raises
+        ------
+        AttributeError
+            The model predicts numbers.
+        """
+        return classes_as_estimators_have_them(self.classes)
+
+    @property
+    def tree_(self) -> Tree:
+        """The one tree as flat arrays, as estimators of one tree have it: ``forest.estimators_[i].tree_``.
+
+        Raises
+        ------
+        AttributeError
+            There are many trees.
+        """
+        if not self.is_single_tree:
+            raise AttributeError(f"the model has {counted(self.n_trees, 'tree')}: ask one, as in model.tree(0).tree_")
+        return self.trees[0]
 
     def tree(self, i: int) -> Model:
         """Return one of many trees as a model of its own, with the same columns and classes.

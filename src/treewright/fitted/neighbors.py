@@ -23,7 +23,7 @@ from treewright.data.memory import available_memory, check_fits
 from treewright.data.schema import Schema
 from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
-from treewright.model.data import labels_of
+from treewright.model.data import classes_as_estimators_have_them, labels_of
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
@@ -107,6 +107,11 @@ class NeighborsModel:
     def n_targets(self) -> int:
         """How many columns the target has."""
         return self.n_outputs
+
+    @property
+    def classes_(self) -> np.ndarray | list[np.ndarray]:
+        """The labels as estimators have them: an array, or a list of them for several outputs."""
+        return classes_as_estimators_have_them(self.classes)
 
     @property
     def n_rows(self) -> int:

@@ -27,7 +27,7 @@ class Algorithm:
     word : str
         Its name on the command line.
     name : str
-        Its name in the facts of a model, and of ``Params.algorithm_name``.
+        Its name in the facts of a model, and of ``Params.algorithm_name``; trees of random cuts are of "cart" there.
     title : str
         Its name in a sentence.
     module, params, learner : str
@@ -95,6 +95,10 @@ ALGORITHMS = (
         "c45", "c45", "C4.5", "single", "C45Params", "train_tree", "C45Classifier", None, aliases=("c4.5", "j48")
     ),
     Algorithm("chaid", "chaid", "CHAID", "single", "ChaidParams", "train_tree", "CHAIDClassifier", "CHAIDRegressor"),
+    Algorithm(
+        "extra-tree", "extra_tree", "tree of random cuts", "single", "ExtraTreeParams", "train_tree",
+        "ExtraTreeClassifier", "ExtraTreeRegressor",
+    ),
     Algorithm(
         "forest", "random_forest", "random forest", "forest", "ForestParams", "train_forest",
         "RandomForestClassifier", "RandomForestRegressor", "trees", ("random-forest",),

@@ -142,6 +142,20 @@ class TreeParams(TreeLimits):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ExtraTreeParams(TreeParams):
+    """One tree of random cuts (Geurts, Ernst and Wehenkel 2006): CART by other defaults, and its model says so."""
+
+    splitter: str = param(
+        "random", words("best", "hist", "random"),
+        help="'best' tries every cut, 'hist' those between bins, 'random' one random cut for each column",
+    )  # fmt: skip
+    max_features: float | str | None = param(
+        by_task("sqrt", 1.0), any_whole(1), any_share(0.0, 1.0, "right"), words("sqrt", "log2"), NOTHING,
+        unit="columns or share of the columns", help="columns drawn at random for each node; None is all",
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
 class ID3Params(TreeLimits):
     """ID3 (Quinlan 1986); classes only."""
 
@@ -381,6 +395,7 @@ def _grow_chaid(dataset: Dataset, params: ChaidParams, n_threads: int) -> Grown:
 
 _GROWERS: dict[type, Callable[..., Grown]] = {
     TreeParams: _grow_cart,
+    ExtraTreeParams: _grow_cart,
     ID3Params: _grow_id3,
     C45Params: _grow_c45,
     ChaidParams: _grow_chaid,

@@ -152,6 +152,13 @@ def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:
     return np.stack([labels.take(codes[:, output]) for output, labels in enumerate(classes)], axis=1)
 
 
+def classes_as_estimators_have_them(classes: tuple[np.ndarray, ...]) -> np.ndarray | list[np.ndarray]:
+    """The labels as ``classes_``: the array of one output, or a list of arrays; of numbers an ``AttributeError``."""
+    if not classes:
+        raise AttributeError("a regression model has no classes")
+    return classes[0] if len(classes) == 1 else list(classes)
+
+
 def quantile_levels(model: Any) -> tuple[float, ...]:
     """The levels of the quantiles that a boosted model predicts of one target; empty for any other model."""
     loss = model.facts.get("loss")

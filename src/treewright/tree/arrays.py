@@ -170,6 +170,39 @@ class Tree:
         """Edges from the root to the deepest leaf."""
         return int(self.depth.max())
 
+    # What scikit-learn calls the same arrays, for code that was written for its trees.
+
+    @property
+    def node_count(self) -> int:
+        """``n_nodes``, as scikit-learn calls it."""
+        return self.n_nodes
+
+    @property
+    def n_node_samples(self) -> np.ndarray:
+        """``n_samples``, as scikit-learn calls it."""
+        return self.n_samples
+
+    @property
+    def weighted_n_node_samples(self) -> np.ndarray:
+        """``weight``, as scikit-learn calls it."""
+        return self.weight
+
+    @property
+    def children_left(self) -> np.ndarray:
+        """int32[n_nodes]: position of branch 0; -1 at a leaf. As scikit-learn has it, of two-way trees only."""
+        self._refuse_many_branches("children_left")
+        return self.first_child
+
+    @property
+    def children_right(self) -> np.ndarray:
+        """int32[n_nodes]: position of branch 1; -1 at a leaf. As scikit-learn has it, of two-way trees only."""
+        self._refuse_many_branches("children_right")
+        return np.where(self.is_leaf, -1, self.first_child + 1).astype(np.int32)
+
+    def _refuse_many_branches(self, name: str) -> None:
+        if self.n_branches.max(initial=0) > 2:
+            raise AttributeError(f"the tree has nodes of more than two branches, and {name} is of two: use first_child")
+
 
 U1, I4, I8, U8, F8 = (np.dtype(kind) for kind in (np.uint8, np.int32, np.int64, np.uint64, np.float64))
 

@@ -53,6 +53,8 @@ class Loss(ABC):
     rowwise : bool
         Whether a row's gradient does not depend on other rows, so that ``gradients`` may be asked for any rows, by
         several threads at once. If not, it is asked for all rows in one call.
+    has_values : bool
+        Whether the loss itself is known, not its gradients alone.
     """
 
     name: ClassVar[str]
@@ -61,6 +63,7 @@ class Loss(ABC):
     unit_hessian: bool = False
     renews: bool = False
     rowwise: bool = True
+    has_values: bool = True
     max_step: float = math.inf
 
     @abstractmethod

@@ -222,6 +222,7 @@ class OwnLoss(Loss):
     def __init__(self, source: Any, n_classes: int | None = None) -> None:
         self._derivatives: Callable[..., Any] = getattr(source, "gradients", source)
         self._value: Callable[..., Any] | None = getattr(source, "value", None)
+        self.has_values = self._value is not None
         self._base: Callable[..., Any] | None = getattr(source, "base", None)
         # What checks targets, and knows where scores begin.
         self._kin: Loss = SquaredError()

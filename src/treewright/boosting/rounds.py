@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -231,6 +231,9 @@ class History:
     best : int
         The round with the lowest value of ``validation``, or of ``train`` where there is no other; the last one where
         nothing was evaluated.
+    gained_out_of_bag : list of float
+        By how much each round that was grown on drawn rows lowered the loss of the others; empty where all rows are
+        learned from, or the loss has no value.
     stages : dict of str to float
         Seconds spent in each stage: ``gradients``, ``histograms`` (with all that is done in small nodes), ``search``,
         ``partition``, ``update``, ``evaluation``.
@@ -243,6 +246,7 @@ class History:
     train: list[float] = field(default_factory=list)
     validation: list[float] = field(default_factory=list)
     best: int = 0
+    gained_out_of_bag: list[float] = field(default_factory=list)
     stages: dict[str, float] = field(default_factory=dict)
     last: int = 0
     n_rounds: int = 0
@@ -392,6 +396,8 @@ class _Rounds:
         with self.grower.stage("gradients"):
             self._take_gradients()
             chosen = self._draw(number)
+        left_out = self._left_out(chosen)
+        before = None if left_out is None else self.train.loss(left_out)
         trees: list[KeptTree | None] = [None] * len(self.has_hessian)
 
         def work(score: int, thread: int) -> None:
@@ -399,6 +405,18 @@ class _Rounds:
 
         threads.run_each(work, len(trees), len(self.growers))
         self.kept += [tree for tree in trees if tree is not None]
+        if before is not None:
+            self.history.gained_out_of_bag.append(before - self.train.loss(left_out))
+
+    def _left_out(self, chosen: np.ndarray | None) -> np.ndarray | None:
+        """Rows that a round does not learn from, where they say something about it: other draws are by gradients."""
+        settings = self.settings
+        if chosen is None or settings.sampling != "uniform" or not all(loss.has_values for loss in self.losses):
+            return None
+        is_out = np.ones(self.train.scores.shape[1], bool)
+        is_out[chosen] = False
+        rows = np.flatnonzero(is_out)
+        return rows if len(rows) else None
 
     def _grow_one(self, grower: GradientGrower, number: int, score: int, chosen: np.ndarray | None) -> KeptTree:
         """Grow the tree of one score, and add what its leaves say to the scores."""
@@ -600,12 +618,16 @@ class Scored:
         for tree in range(len(packed)):
             self.add_tree(packed, tree, tree % self.n_scores, None)
 
-    def loss(self) -> float:
-        """The mean loss of the rows by their weights, of several outputs the sum; always added up in the same order."""
-        total = 0.0
+    def loss(self, rows: np.ndarray | None = None) -> float:
+        """The mean loss of all rows, or of some (int64[m]), by their weights, of several outputs the sum.
+
+        It is always added up in the same order.
+        """
+        total, weights = 0.0, self.rows.weights
+        some: Any = slice(None) if rows is None else rows
         for output, loss in enumerate(self.losses):
-            values = loss.values(self.target[output], self.scores[self.scores_of[output]])
-            total += float(np.average(values, weights=self.rows.weights))
+            values = loss.values(self.target[output][some], self.scores[self.scores_of[output], some])
+            total += float(np.average(values, weights=None if weights is None else weights[some]))
         return total
 
 

@@ -34,6 +34,7 @@ from treewright.fitted import Model
 from treewright.learn.params import CLASSES, NUMBERS, Rule, Task, parameters_of
 from treewright.learn.registry import algorithm_of
 from treewright.learn.train import check_domain, make_dataset, train
+from treewright.model.pickled import stamped, unstamped
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -112,6 +113,12 @@ class Estimator(BaseEstimator, ABC):
         tags.input_tags.categorical = True
         tags.target_tags.multi_output = self._has_target and not self._one_target
         return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        return stamped(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(unstamped(state, type(self).__name__))
 
     @classmethod
     def _params_class(cls) -> Any:

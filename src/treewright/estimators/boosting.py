@@ -30,6 +30,41 @@ from treewright.model.aggregation import first_largest
 from treewright.predict.ensemble import combined, staged_answers
 from treewright.prune.methods import ROUNDS, Rows
 
+# What LightGBM, XGBoost and scikit-learn call it, and what it is here.
+_WORDS_OF_FIT = {
+    "eval_set": "X_val and y_val, one table that judges",
+    "eval_X": "X_val",
+    "eval_y": "y_val",
+    "eval_sample_weight": "sample_weight_val",
+    "sample_weight_eval_set": "sample_weight_val",
+    "eval_metric": "the parameter scoring",
+    "early_stopping_rounds": "the parameters early_stopping=True and n_iter_no_change",
+    "callbacks": "the parameter callbacks",
+    "verbose": "the parameter verbose",
+    "categorical_feature": "the parameter nominal",
+    "cat_features": "the parameter nominal",
+    "feature_name": "a table with names of columns",
+    "init_score": "the parameter init",
+    "base_margin": "the parameter init",
+    "init_model": "the parameter warm_start and a further fit",
+    "xgb_model": "the parameter warm_start and a further fit",
+    "monitor": "the parameter callbacks",
+}
+_WORDS_AFTER_FIT = {
+    "objective_": 'model_.facts["loss"]',
+    "best_score_": 'history_["validation"][best_iteration_]',
+    "best_score": 'history_["validation"][best_iteration_]',
+    "best_iteration": "best_iteration_",
+    "best_ntree_limit": "best_iteration_",
+    "evals_result_": "history_",
+    "evals_result": "history_",
+    "train_score_": 'history_["train"]',
+    "validation_score_": 'history_["validation"]',
+    "booster_": "model_",
+    "get_booster": "model_",
+    "feature_name_": "feature_names_in_",
+    "n_features_": "n_features_in_",
+}
 KINDS = ("gain", "cover", "frequency", "permutation")
 
 
@@ -67,6 +102,7 @@ class Boosting(Estimator):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        **other: Any,
     ) -> Self:
         """Learn from a table.
 
@@ -81,6 +117,8 @@ class Boosting(Estimator):
             Rows that judge each round, and early stopping; no tree is grown on them. Columns are matched by name; a
             level that X does not have is what ``unseen`` says. A class weighs what it weighs in the fit.
         sample_weight_val : m numbers >= 0, optional
+        **other
+            Nothing: a word of another library is answered by its name here.
 
         Returns
         -------
@@ -94,7 +132,12 @@ class Boosting(Estimator):
             A parameter is outside its range, or two contradict each other.
         TooLargeError
             The work would not fit in memory.
+        TypeError
+            There is no such argument; the message says what it is called here.
         """
+        for word in other:
+            here = f": here it is {_WORDS_OF_FIT[word]}" if word in _WORDS_OF_FIT else ""
+            raise TypeError(f"{type(self).__name__}.fit() got an unexpected keyword argument {word!r}{here}")
         params = self._check_parameters()
         resolve_jobs(self.n_jobs)
         judging = (X_val, y_val, sample_weight_val)
@@ -112,6 +155,15 @@ class Boosting(Estimator):
         self._keep(dataset, params, trained)
         return self
 
+    def __getattr__(self, name: str) -> Any:
+        # Only asked where there is no such attribute, or one that raised.
+        if name in _WORDS_AFTER_FIT:
+            here = f"here it is {_WORDS_AFTER_FIT[name]}"
+            raise AttributeError(
+                f"{type(self).__name__!r} object has no attribute {name!r}: {here}", name=name, obj=self
+            )
+        return object.__getattribute__(self, name)  # raises once more, in its own words
+
     def _warm_start(self) -> Trained | None:
         before: Trained | None = self.__dict__.get("_trained") if self.warm_start else None
         return None if before is None else replace(before, model=self.model_)  # rounds may have been dropped since
@@ -120,7 +172,10 @@ class Boosting(Estimator):
         history = trained.history
         if history is None:
             return  # a warm start that added no round
+        before = self.__dict__.get("_gained", np.empty(0)) if self._warm_start() is not None else np.empty(0)
+        known = before[: self.n_estimators_] if len(before) else before
         super()._keep(dataset, params, trained)
+        self._gained = np.concatenate([known, history.gained_out_of_bag])
         # Of the history the model's facts keep what lasts; times are of one run.
         self._trained, self.fit_seconds_ = replace(trained, history=None), history.stages
         self.n_iter_ = max((len(values) - 1 for values in self.history_.values()), default=self.n_estimators_)
@@ -158,6 +213,21 @@ class Boosting(Estimator):
         """
         history: dict[str, list[float | None]] = self._fitted().facts["history"]
         return history
+
+    @property
+    def oob_improvement_(self) -> np.ndarray:
+        """float64[n_estimators_]: by how much each round lowered the loss of the rows that it did not draw.
+
+        Only with ``subsample`` below 1 and a loss that has a value. Where early stopping dropped rounds, of those kept.
+        """
+        n_rounds = n_rounds_of(self._fitted())
+        gained: np.ndarray = self._gained[:n_rounds]
+        if len(gained) < n_rounds:
+            raise AttributeError(
+                f"{type(self).__name__} has no oob_improvement_: every round needs rows that it leaves out "
+                "(subsample below 1, sampling='uniform') and a loss with a value"
+            )
+        return gained
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after each round, as ``predict`` gives them; the last are the same.
@@ -479,7 +549,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
         growth.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. They
-        are the same as if all had been grown at once.
+        are the same as if all had been grown at once. What shapes a round alone may be another then, such as
+        ``learning_rate`` or ``max_depth``; the model's facts hold the parameters of the last fit.
     verbose : int, default 0
         Anything above 0 shows a progress bar with the loss and the time left on standard error.
     random_state : int, RandomState instance or None

@@ -641,7 +641,8 @@ class RandomForestClassifier(Forest, Classifier):
         Anything above 0 shows a progress bar on standard error.
     warm_start : bool, default False
         Whether a further ``fit`` on the same table with more ``n_estimators`` keeps the trees and adds new ones. The
-        forest is the same as if it had been grown at once.
+        forest is the same as if it had been grown at once. What shapes a tree alone may be another then, such as
+        ``max_depth`` or ``max_features``; the model's facts hold the parameters of the last fit.
     class_weight : dict, list of dict, "balanced", "balanced_subsample", optional
         Weight of each class, after rows are drawn: which rows a tree sees does not depend on it, nor what limits in
         rows mean, and a common factor changes nothing. ``"balanced_subsample"`` balances the rows of each tree.

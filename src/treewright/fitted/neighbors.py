@@ -24,6 +24,7 @@ from treewright.data.schema import Schema
 from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import classes_as_estimators_have_them, labels_of
+from treewright.model.pickled import stamped, unstamped
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
@@ -102,6 +103,12 @@ class NeighborsModel:
     is_single_tree = False  # without an annotation: it is no field
     has_scores = False  # without an annotation: it is no field
     has_rounds = False  # without an annotation: it is no field
+
+    def __getstate__(self) -> dict[str, Any]:
+        return stamped(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(unstamped(state, type(self).__name__))
 
     @property
     def n_targets(self) -> int:

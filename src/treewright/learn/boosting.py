@@ -95,6 +95,12 @@ _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
 _OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
+# What only shapes the rounds that are grown with it, so that a warm start may go on with another.
+_OF_EACH_ROUND = frozenset({
+    "learning_rate", "max_leaf_nodes", "max_depth", "growth", "min_samples_leaf", "min_child_weight", "l1", "l2",
+    "min_gain", "subsample", "sampling", "top_rate", "other_rate", "features_per_tree", "features_per_level",
+    "features_per_node",
+})  # fmt: skip
 _SHARE = real(0.0, 1.0, "right")
 _FROM_0 = real(0.0, None, "left")
 _INSIDE = real(0.0, 1.0, "neither")
@@ -367,7 +373,7 @@ def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: 
             f"n_estimators={n_rounds} must be larger or equal to the {n_before} rounds that there are, with "
             "warm_start=True"
         )
-    refuse_changed(warm.parameters, now.parameters, "trees")
+    refuse_changed(warm.parameters, now.parameters, "trees", _OF_EACH_ROUND)
     refuse_other_table(warm, start.model, dataset, now.digest)
     if n_before < n_rounds:
         return False

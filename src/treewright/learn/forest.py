@@ -75,6 +75,11 @@ from treewright.tree.writing import written_name
 
 _PER_TREE = "balanced_subsample"
 _DRAWS = needs("every tree has all rows", bootstrap=True)
+# What only shapes the trees that are grown with it, so that a warm start may go on with another.
+_OF_EACH_TREE = frozenset({
+    "max_depth", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf", "max_features", "max_leaf_nodes",
+    "min_impurity_decrease",
+})  # fmt: skip
 _LARGEST_WEIGHT = 1e300  # of a packed tree: sums over its leaves stay in range in any order
 
 
@@ -294,7 +299,7 @@ def refuse_other_start(start: Trained, dataset: Dataset, digest: str, parameters
             f"n_estimators={n_trees} must be larger or equal to the {n_before} trees that there are, "
             "with warm_start=True"
         )
-    refuse_changed(warm.parameters, parameters, "trees")
+    refuse_changed(warm.parameters, parameters, "trees", _OF_EACH_TREE)
     refuse_other_table(warm, start.model, dataset, digest)
 
 

@@ -7,7 +7,7 @@ has no meaning for this table or target is refused here, with the parameter name
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 from numbers import Integral
 from typing import Any
@@ -182,9 +182,13 @@ def _position(key: Any, schema: Schema, parameter: str) -> int:
     raise ParameterError(f"{parameter} names a column that X does not have: {key!r}{hint}")
 
 
-def refuse_changed(before: Mapping[str, Any], now: Mapping[str, Any], members: str) -> None:
-    """Refuse a warm start with other parameters than those of the fit before."""
+def refuse_changed(
+    before: Mapping[str, Any], now: Mapping[str, Any], members: str, may_change: Collection[str] = ()
+) -> None:
+    """Refuse a warm start with other parameters than those of the fit before, except for some that may change."""
     for name in dict.fromkeys([*now, *before]):
+        if name in may_change:
+            continue
         # By what they look like: nan is not equal to itself, and 1 column is not a share of 1.0.
         if repr(before.get(name)) != repr(now.get(name)):
             raise ParameterError(

@@ -17,6 +17,7 @@ from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError, ParameterError
 from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of
 from treewright.model.leaf_targets import LeafTargets
+from treewright.model.pickled import stamped, unstamped
 from treewright.model.trees import ListedTrees, Trees
 from treewright.tree.arrays import Missing
 from treewright.tree.packed import PackedTrees
@@ -80,6 +81,13 @@ class ModelData:
         given: Any = self.trees
         if type(given) is tuple:
             object.__setattr__(self, "trees", ListedTrees(given))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return stamped(self.__dict__)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(unstamped(state, type(self).__name__))
+        self.__post_init__()  # who writes tuples of all kinds as tuples (skops) gives trees back as one
 
     @property
     def aggregation(self) -> Aggregation:

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 import treewright as tw
+from treewright.boosting.sampling import drawn_uniformly
+from treewright.core.random import mixed
 from treewright.exceptions import DataWarning, ParameterError
 
 RNG = np.random.default_rng(0)
@@ -40,7 +42,7 @@ def test_another_table_is_refused_by_what_is_another(table, numbers, told):
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("learning_rate", 0.2), ("growth", "level"), ("l2", 1), ("random_state", 4), ("loss", "huber"), ("max_bins", 9)],
+    [("init", 1.0), ("level_l2", 2.0), ("random_state", 4), ("loss", "huber"), ("max_bins", 9)],
 )
 def test_another_parameter_is_refused_by_its_name(name, value):
     with pytest.raises(ParameterError, match=rf"{name} is another|rows, target or weights"):
@@ -100,3 +102,90 @@ def test_a_random_state_that_draws_is_drawn_from_once():
         boosted.set_params(n_estimators=6).fit(TABLE, NUMBERS).predict(TABLE).tobytes()
         == again.fit(TABLE, NUMBERS).predict(TABLE).tobytes()
     )
+
+
+def test_rounds_of_another_depth_and_rate_may_follow():
+    boosted = tw.GradientBoostingRegressor(3, max_depth=3, **FEW).fit(TABLE, NUMBERS)
+    before = boosted.predict(TABLE)
+
+    boosted.set_params(n_estimators=4, max_depth=1, learning_rate=1.0).fit(TABLE, NUMBERS)
+
+    stump = boosted.tree(3)
+    assert stump.trees[0].max_depth == 1
+    assert boosted.predict(TABLE) == pytest.approx(before + stump.predict(TABLE), rel=1e-6)
+    assert boosted.model_.facts["parameters"]["learning_rate"] == 1.0
+
+
+# What a round does for the rows that it leaves out.
+
+
+def test_what_a_round_does_for_rows_that_it_leaves_out_is_the_fall_of_their_loss():
+    boosted = tw.GradientBoostingRegressor(12, min_samples_leaf=5, subsample=0.5, learning_rate=0.5).fit(TABLE, NUMBERS)
+
+    gained = boosted.oob_improvement_
+
+    assert gained.shape == (12,)
+    said = [np.full(90, NUMBERS.mean()), *boosted.staged_predict(TABLE)]
+    for number in (1, 2, 12):
+        drawn = drawn_uniformly(90, 0.5, mixed(mixed(mixed(0, number), 0), 0))
+        out = np.setdiff1d(np.arange(90), drawn)
+        before, after = (np.mean((NUMBERS - said[at])[out] ** 2) / 2 for at in (number - 1, number))
+        assert gained[number - 1] == pytest.approx(before - after, rel=1e-5, abs=1e-9)
+
+
+def test_a_warm_start_goes_on_with_what_rounds_did_for_rows_that_they_left_out():
+    at_once = tw.GradientBoostingRegressor(5, subsample=0.5, **FEW).fit(TABLE, NUMBERS)
+
+    in_steps = grown(subsample=0.5).fit(TABLE, NUMBERS)
+
+    assert in_steps.oob_improvement_.tolist() == at_once.oob_improvement_.tolist()
+
+
+def test_without_rows_left_out_or_a_value_of_the_loss_nothing_is_said_of_them():
+    def squared(y, raw):
+        return raw - y, np.ones_like(y)
+
+    for parameters in ({}, {"subsample": 0.5, "loss": squared}):
+        boosted = tw.GradientBoostingRegressor(3, min_samples_leaf=5, **parameters).fit(TABLE, NUMBERS)
+        with pytest.raises(AttributeError, match="subsample below 1"):
+            _ = boosted.oob_improvement_
+
+
+# Words of other libraries.
+
+
+@pytest.mark.parametrize(
+    ("word", "here"),
+    [
+        ("eval_set", "X_val and y_val"),
+        ("early_stopping_rounds", "n_iter_no_change"),
+        ("categorical_feature", "nominal"),
+    ],
+)
+def test_an_argument_of_another_library_is_told_by_its_name_here(word, here):
+    with pytest.raises(TypeError, match=rf"unexpected keyword argument '{word}': here it is .*{here}"):
+        tw.GradientBoostingRegressor(3).fit(TABLE, NUMBERS, **{word: 1})
+
+
+def test_an_argument_that_nobody_knows_is_no_argument():
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'foo'$"):
+        tw.GradientBoostingRegressor(3).fit(TABLE, NUMBERS, foo=1)
+
+
+@pytest.mark.parametrize(
+    ("word", "here"), [("objective_", "model_"), ("best_score_", "history_"), ("booster_", "model_")]
+)
+def test_an_attribute_of_another_library_is_told_by_its_name_here(word, here):
+    boosted = tw.GradientBoostingRegressor(3, min_samples_leaf=5).fit(TABLE, NUMBERS)
+
+    assert not hasattr(boosted, word)
+    with pytest.raises(AttributeError, match=rf"{word}.*here it is {here}"):
+        getattr(boosted, word)
+
+
+def test_an_attribute_that_refuses_keeps_its_words():
+    two = tw.GradientBoostingClassifier(2, min_samples_leaf=5).fit(TABLE, np.column_stack([NUMBERS > 0, NUMBERS > 1]))
+
+    with pytest.raises(AttributeError, match="has no attribute 'decision_function'") as raised:
+        _ = two.decision_function
+    assert "stand side by side" in str(raised.value.__cause__)

@@ -116,7 +116,7 @@ def test_a_warm_start_with_a_generator_keeps_the_seed_of_the_first_fit(iris):
     ("changed", "told"),
     [
         ({"n_estimators": 3}, "larger or equal to the 4 trees"),
-        ({"max_depth": 2, "n_estimators": 6}, "max_depth is another"),
+        ({"criterion": "entropy", "n_estimators": 6}, "criterion is another"),
         ({"oob_score": True, "n_estimators": 6}, "oob_score is another"),
         ({"random_state": 5, "n_estimators": 6}, "random_state is another"),
     ],
@@ -129,6 +129,18 @@ def test_a_warm_start_refuses_trees_of_another_kind(iris, changed, told):
         forest.set_params(**changed).fit(*iris)
 
     assert forest.model_ is before
+
+
+def test_a_warm_start_goes_on_with_trees_of_another_depth(iris):
+    deep, flat = (tw.RandomForestClassifier(6, max_depth=depth).fit(*iris) for depth in (None, 1))
+    forest = tw.RandomForestClassifier(4, warm_start=True).fit(*iris)
+
+    forest.set_params(max_depth=1, n_estimators=6).fit(*iris)
+
+    for at, tree in enumerate(forest.model_.trees):
+        same = (deep if at < 4 else flat).model_.trees[at]
+        assert tree.threshold.tolist() == same.threshold.tolist()
+    assert forest.model_.facts["parameters"]["max_depth"] == 1
 
 
 def test_a_warm_start_refuses_another_table(iris):

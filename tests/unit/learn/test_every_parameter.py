@@ -21,6 +21,11 @@ WITHOUT_EFFECT = {
 # Under what a parameter is looked at, where no need says so. A seed is set by habit: without draws nothing is said.
 BESIDE: dict[tuple[str, str], dict[str, Any]] = {
     ("cart", "random_state"): {"splitter": "random"},
+    # Of random cuts these are refused.
+    ("extra-tree", "max_p_value"): {"splitter": "best"},
+    ("extra-tree", "nominal_splits"): {"splitter": "best"},
+    ("extra-tree", "max_surrogates"): {"splitter": "best", "missing": "surrogate"},
+    ("extra-tree", "grow_trace"): {"splitter": "best"},
     ("adaboost", "random_state"): {"bootstrap": True},
     ("boosting", "level_smoothing"): {"n_estimators": 20},
     ("boosting", "n_iter_no_change"): {"early_stopping": True, "n_estimators": 20},
@@ -33,6 +38,8 @@ BESIDE: dict[tuple[str, str], dict[str, Any]] = {
 # Words that come to the same as the default here, and why.
 ALIKE = {
     ("cart", "splitter", "hist"): "no column has more values than bins",
+    ("extra-tree", "max_features", "log2"): "two of six columns, as the square root",
+    ("extra-tree", "max_features", None): "all columns, as 1.0",
     ("forest", "max_features", "log2"): "two of six columns, as the square root",
     ("forest", "max_features", None): "all columns, as 1.0",
     ("extra-trees", "max_features", "log2"): "two of six columns, as the square root",

@@ -374,8 +374,8 @@ class Estimator(BaseEstimator, ABC):
         second : hashable, optional
             Another column: then the answers are of every pair of values.
         **options
-            ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``: as
-            ``treewright.explain.partial_dependence.partial_dependence``.
+            ``grid``, ``label``, ``output``, ``individual``, ``rows``, ``sample_weight``, ``random_state``, ``method``:
+            as ``treewright.explain.partial_dependence.partial_dependence``.
 
         Returns
         -------

@@ -26,8 +26,10 @@ from treewright.data.schema import Column, Schema
 from treewright.data.target import check_weights
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
+from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
+from treewright.predict.fractional import average_of_leaves
 from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.writing import gap_digits, shorten, written_amount, written_level, written_name, written_number
 
@@ -35,6 +37,7 @@ GRID = 40
 # Points of an axis of two: the answers are those of every pair.
 GRID_OF_TWO = 20
 MOST_LEVELS = 30
+METHODS = ("brute", "recursion")
 NAME_WIDTH, LEVEL_WIDTH = 40, 30
 MOST_LINES = 60
 LARGEST = 1e9
@@ -179,6 +182,7 @@ def partial_dependence(
     rows: int | None = None,
     sample_weight: Any = None,
     random_state: int = 0,
+    method: str = "brute",
     n_jobs: int | None = None,
     owner: str = "Model",
 ) -> DependenceTable:
@@ -211,6 +215,11 @@ def partial_dependence(
         What rows of X weigh in the mean.
     random_state : int >= 0
         Of what is drawn.
+    method : {"brute", "recursion"}, default "brute"
+        ``"brute"`` asks the model about the rows of X. ``"recursion"`` asks the trees alone (Friedman 2001, section
+        8.2): a test of another column sends a row into every branch, in the proportion of its training weight. It is as
+        quick whatever the rows of X, which only make the grid, and averages over the rows of the fit. For one tree, the
+        mean of trees, and boosting whose scores are its answers (of numbers, without a logarithm).
     n_jobs : int or None
         Threads; the result does not depend on it.
     owner : str
@@ -271,6 +280,19 @@ def partial_dependence(
     axes = [axis_of(*each) for each in zip(columns, at, matrix[:, at].T, grids, strict=True)]
     lines = drawn(np.arange(len(matrix)), n_lines, seed, 1)
     codes = _labels(model, label, output)
+    if method not in METHODS:
+        raise ParameterError(f"method={method!r}: there are {', '.join(map(repr, METHODS))}")
+    if method == "recursion":
+        if sample_weight is not None or n_lines or rows is not None:
+            raise ParameterError(
+                "method='recursion' averages over the rows of the fit, as the trees hold them: leave sample_weight, "
+                "rows and individual out, or take method='brute'"
+            )
+        said = _said_by_trees(model, axes, int(output), codes, n_jobs)
+        names, labels = target_name(model, output), labels_of(model, output, codes)
+        return DependenceTable(
+            model.task, names, labels, tuple(axes), said, np.empty((len(said), 0, 0)), lines, len(matrix)
+        )
     predictor = Predictor(
         model.task,
         target_name(model, output),
@@ -278,6 +300,39 @@ def partial_dependence(
         _predict_of(model, output, codes, n_jobs),
     )
     return replace(dependence(predictor, matrix, axes, lines=lines, weights=own), rows=kept[lines])
+
+
+def _said_by_trees(
+    model: ModelData, axes: Sequence[Axis], output: int, codes: Sequence[int], n_jobs: int | None
+) -> np.ndarray:
+    """What the trees say of each point, float64[n_means, k] or [n_means, k, l], where no other column is known.
+
+    A row that lacks all other columns is spread over the branches of their tests, as under ``missing="fractional"``.
+    """
+    boosting, combined = model.boosting, model.aggregation
+    if combined.votes or combined.sorts or (boosting is not None and boosting.link != "identity"):
+        raise ParameterError(
+            "method='recursion' adds up what leaves say, and the answers of this model are another function of them "
+            "(votes, medians, logarithms, shares made of scores): take method='brute'"
+        )
+    points = _pairs(axes)
+    cells = np.full((len(points), len(model.schema)), np.nan)
+    for axis, values in zip(axes, points.T, strict=True):
+        cells[:, axis.position] = values
+    every, n_scores = np.arange(len(points)), combined.n_scores
+    trees = range(output, len(model.trees), n_scores) if boosting is not None else range(len(model.trees))
+    total: Any = 0.0
+    for at in trees:
+        tree = model.trees[at]
+        total = total + average_of_leaves(tree, cells, every, combined.content(model, tree.value), n_jobs)
+    if boosting is not None:
+        means = boosting.base[output] + total
+    else:
+        means = total / len(trees)
+        chosen = range(len(means[0]))[output_columns(model.n_classes)[output]] if codes else [output]
+        means = means[:, [chosen[code] for code in codes] if codes else chosen]
+    shape = tuple(len(axis.values) for axis in axes)
+    return np.ascontiguousarray(means.T).reshape(-1, *shape)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
@@ -249,3 +251,95 @@ def test_tables_without_rows_or_values_are_refused():
         CROPS.partial_dependence({"rain": [np.nan], "sun": [1.0]}, "rain")
     with pytest.warns(tw.exceptions.DataWarning), pytest.raises(DataError, match="no known level"):
         WALK.partial_dependence({"sky": [None], "wind": [1.0]}, "sky")
+
+
+# The trees alone.
+
+
+def test_recursion_is_the_mean_over_the_rows_of_the_fit_by_the_weights_of_branches():
+    # The root asks b; on its left (3 of 4 rows) a decides: for a <= 2.5 the answers are 1 (left) and 10 (right).
+    table = {"a": [1.0, 2.0, 3.0, 2.0], "b": [0.0, 0.0, 0.0, 9.0]}
+    tree = tw.DecisionTreeRegressor().fit(table, [1.0, 1.0, 3.0, 10.0])
+
+    said = tree.partial_dependence(table, "a", grid=[1.0, 3.0], method="recursion")
+
+    assert said.values.tolist() == [[0.75 * 1.0 + 0.25 * 10.0, 0.75 * 3.0 + 0.25 * 10.0]]
+
+
+@pytest.mark.parametrize("estimator", ["tree", "forest", "boosting"])
+def test_recursion_says_what_scikit_learn_says(estimator):
+    table, y = load_diabetes(return_X_y=True)
+    few = {"max_depth": 3, "random_state": 0}
+    ours = {
+        "tree": tw.DecisionTreeRegressor(**few),
+        "forest": tw.RandomForestRegressor(n_estimators=3, **few),
+        "boosting": tw.GradientBoostingRegressor(n_estimators=5, min_samples_leaf=5),
+    }[estimator].fit(table, y)
+    for columns in ((2,), (2, 8)):
+        grid = [np.unique(table[:, at])[::40] for at in columns]
+        said = ours.partial_dependence(table, *columns, grid=grid if len(columns) == 2 else grid[0], method="recursion")
+        if estimator == "boosting":
+            trees = [theirs_of(tree, grid, columns) for tree in ours.model_.trees]
+            wanted = ours.model_.boosting.base[0] + np.sum(trees, axis=0)
+        else:
+            each = tw.to_sklearn(ours)
+            members = [each] if estimator == "tree" else each.estimators_
+            wanted = np.mean([theirs(member, table, grid, columns) for member in members], axis=0)
+        assert said.values == pytest.approx(wanted, rel=1e-6)
+
+
+def theirs(member, table, grid, columns):
+    custom = dict(zip(columns, grid, strict=True))
+    said = of_sklearn(member, table, list(columns), custom_values=custom, method="recursion", kind="average")
+    return said["average"]
+
+
+def theirs_of(tree, grid, columns):
+    """The recursion in a few lines, of one tree."""
+
+    def walk(node, values):
+        if tree.is_leaf[node]:
+            return tree.value[node, 0]
+        left, right = tree.children_left[node], tree.children_right[node]
+        if tree.feature[node] in values:
+            return walk(left if values[tree.feature[node]] <= tree.threshold[node] else right, values)
+        share = tree.weight[left] / (tree.weight[left] + tree.weight[right])
+        return share * walk(left, values) + (1 - share) * walk(right, values)
+
+    points = np.array([walk(0, dict(zip(columns, point, strict=True))) for point in itertools.product(*grid)])
+    return points.reshape(1, *map(len, grid))
+
+
+def test_recursion_tells_of_classes_and_levels():
+    table = {"sky": ["sun", "rain", "sun", "rain"], "wind": [1.0, 1.0, 9.0, 9.0]}
+    tree = tw.DecisionTreeClassifier().fit(table, ["out", "in", "in", "in"])
+
+    said = tree.partial_dependence(table, "sky", method="recursion")
+
+    assert said.labels == ("out",)
+    assert said.axes[0].values == ("rain", "sun")
+    assert said.values.tolist() == [[0.0, 0.5]]
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        tw.GradientBoostingClassifier(n_estimators=2, min_samples_leaf=5),
+        tw.RandomForestClassifier(2, voting="hard"),
+        tw.AdaBoostRegressor(n_estimators=2),
+    ],
+)
+def test_recursion_is_refused_where_answers_are_no_sum_of_leaves(kind):
+    with pytest.raises(ParameterError, match="method='brute'"):
+        kind.fit(X, Y).partial_dependence(X, 2, method="recursion")
+
+
+@pytest.mark.parametrize("more", [{"rows": 5}, {"individual": 3}, {"sample_weight": np.ones(150)}])
+def test_recursion_has_no_rows_of_its_own(more):
+    with pytest.raises(ParameterError, match="averages over the rows of the fit"):
+        TREE.partial_dependence(X, 2, method="recursion", **more)
+
+
+def test_there_are_two_methods():
+    with pytest.raises(ParameterError, match="there are 'brute', 'recursion'"):
+        TREE.partial_dependence(X, 2, method="auto")

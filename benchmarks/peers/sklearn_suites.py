@@ -9,19 +9,22 @@ ours, and scikit-learn's own code keeps its classes. Each test is run as it stan
   (docs/reference/sklearn-differences.md says the same in words),
 - failed: it fails, and nothing says why. Nothing may stand here at the end.
 
-``python benchmarks/peers/sklearn_suites.py`` runs all suites, ``--quick`` those that take less than a minute,
-``--suites tree/tests/test_tree.py inspection`` some. The exit code is 1 where a test failed, or one that is listed as
-different passes.
+``python benchmarks/peers/sklearn_suites.py`` runs all suites, ``--quick`` those that take less than a minute, and
+``--suites tree/tests/test_tree.py inspection`` some. ``--page`` prints the page of the docs. The exit code is 1 where a
+test failed, or where one that is listed as different passes.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import json
 import sys
 import tempfile
+import textwrap
 import tomllib
+import warnings
 from collections import Counter
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -59,11 +62,18 @@ SUITES = (
     "tests/test_multiclass.py",
     "tests/test_pipeline.py",
 )
+PAGE = """\
+# Where Treewright differs from scikit-learn
+
+scikit-learn's own tests (trees, ensembles, neighbours, inspection, calibration, model selection, selection of columns,
+several outputs, pipelines) run with Treewright's classes in place of its own:
+`python benchmarks/peers/sklearn_suites.py`, last with scikit-learn {version}. What does not pass differs for one of
+these reasons; `benchmarks/peers/differences.toml` names the tests of each.
+"""
 QUICK = (
-    "tree/tests/test_monotonic_tree.py",
+    "ensemble/tests/test_iforest.py",
     "ensemble/tests/test_voting.py",
-    "inspection/tests/test_permutation_importance.py",
-    "feature_selection/tests/test_rfe.py",
+    "ensemble/tests/test_weight_boosting.py",
     "tests/test_multioutput.py",
 )
 
@@ -76,10 +86,10 @@ def exchange_classes() -> list[str]:
     for path in sorted(THEIRS.rglob("*.py")):
         parts = path.relative_to(THEIRS).with_suffix("").parts
         if not {"tests", "conftest", "externals", "__main__", "setup"} & set(parts) and parts[0][0] != "_":
-            try:
-                importlib.import_module(".".join(("sklearn", *(part for part in parts if part != "__init__"))))
-            except ImportError:  # what an optional package is lacking for
-                continue
+            name = ".".join(("sklearn", *(part for part in parts if part != "__init__")))
+            with contextlib.suppress(ImportError), warnings.catch_warnings():  # an optional package is lacking
+                warnings.simplefilter("ignore")
+                importlib.import_module(name)
     exchanged = []
     for name in PACKAGES:
         package = importlib.import_module(f"sklearn.{name}")
@@ -131,7 +141,7 @@ def run(suites: list[str]) -> Outcomes:
     with tempfile.TemporaryDirectory() as folder:
         settings = Path(folder) / "pytest.ini"  # neither ours nor theirs
         settings.write_text("[pytest]\nfilterwarnings = ignore\n", encoding="utf-8")
-        options = ["-q", "--no-header", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
+        options = ["-q", "--no-header", "--tb=line", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
         quiet = ["--show-capture=no", "-r", "N", "--rootdir", str(THEIRS.parent), "-c", str(settings)]
         pytest.main([*options, *quiet, *(str(THEIRS / suite) for suite in suites)], plugins=[outcomes])
     return outcomes
@@ -169,13 +179,25 @@ def judged(outcomes: Outcomes) -> tuple[Counter[str], dict[str, str], list[str]]
     return counts, failed, idle
 
 
+def page() -> str:
+    """The page of the documentation: what is different, by the names in the data file."""
+    lines = [PAGE.format(version=sklearn.__version__).rstrip(), ""]
+    for each in differences():
+        lines += textwrap.wrap(each["reason"], 138, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join(lines) + "\n"
+
+
 def main(words: list[str] | None = None) -> int:
     """Run, print, and say by the exit code whether all differences are known."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--suites", nargs="+", help="test files or folders below sklearn/")
     parser.add_argument("--quick", action="store_true", help="only the quick suites")
     parser.add_argument("--out", help="write outcomes as JSON")
+    parser.add_argument("--page", action="store_true", help="print the page of the documentation")
     given = parser.parse_args(words)
+    if given.page:
+        print(page(), end="")
+        return 0
     suites = given.suites or list(QUICK if given.quick else SUITES)
     names = exchange_classes()
     outcomes = run(suites)

@@ -626,7 +626,8 @@ class Scored:
         total, weights = 0.0, self.rows.weights
         some: Any = slice(None) if rows is None else rows
         for output, loss in enumerate(self.losses):
-            values = loss.values(self.target[output][some], self.scores[self.scores_of[output], some])
+            scores = np.ascontiguousarray(self.scores[self.scores_of[output], some])  # picked rows may lie otherwise
+            values = loss.values(self.target[output][some], scores)
             total += float(np.average(values, weights=None if weights is None else weights[some]))
         return total
 

@@ -133,6 +133,13 @@ def test_what_a_round_does_for_rows_that_it_leaves_out_is_the_fall_of_their_loss
         assert gained[number - 1] == pytest.approx(before - after, rel=1e-5, abs=1e-9)
 
 
+def test_rows_left_out_of_many_classes_have_a_loss():
+    labels = np.array(["low", "mid", "high"])[np.digitize(NUMBERS, [-0.5, 0.5])]
+    boosted = tw.GradientBoostingClassifier(3, min_samples_leaf=5, subsample=0.5).fit(TABLE, labels)
+
+    assert (boosted.oob_improvement_ > 0).all()
+
+
 def test_a_warm_start_goes_on_with_what_rounds_did_for_rows_that_they_left_out():
     at_once = tw.GradientBoostingRegressor(5, subsample=0.5, **FEW).fit(TABLE, NUMBERS)
 

@@ -72,7 +72,7 @@ def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
     if column.kind == "nominal" and column.family != "boolean":
         n_levels, n = len(column.levels), int(np.count_nonzero(cells == cells))
         is_row_name = named and _is_row_name(column.name) and 1 < n_levels == n
-        if is_row_name or (n_levels >= FEWEST and n_levels * ROWS_PER_LEVEL > n):
+        if is_row_name or is_nearly_unique(n_levels, n):
             what = "numbers as text" if all(map(_is_number, column.levels)) else "texts"
             return f"{n_levels} different {what} in {n} rows"
         return ""
@@ -84,6 +84,17 @@ def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
     is_known = _is_row_name(column.name) or (n >= FEWEST and _IDENTIFIER.fullmatch(str(column.name)) is not None)
     is_own = is_known and n > 1 and bool((cells == np.rint(cells)).all()) and len(np.unique(cells)) == n
     return "another number in every row" if is_own else ""
+
+
+def is_nearly_unique(n_levels: int, n: int) -> bool:
+    """Whether so many levels only tell so many rows apart.
+
+    Examples
+    --------
+    >>> is_nearly_unique(60, 100), is_nearly_unique(40, 100), is_nearly_unique(24, 24)
+    (True, False, False)
+    """
+    return n_levels >= FEWEST and n_levels * ROWS_PER_LEVEL > n
 
 
 def counts_rows(cells: np.ndarray) -> bool:

@@ -1,16 +1,22 @@
 """One small tree that predicts what a model predicts. In: a fitted model, rows. Out: ``SurrogateTree``.
 
-The tree is grown on the model's answers, not on the truth, and judged on rows that it was not grown on: how often it
-says the same is its fidelity. The idea is that of TREPAN (Craven and Shavlik 1996, "Extracting tree-structured
-representations of trained networks", NIPS 8, 24-30), which asks the network about rows that it makes up as well; here
-only given rows are asked about. Bastani, Kim and Bastani 2017, "Interpreting blackbox models via model extraction"
-(arXiv 1705.08504), say what such a tree is good for and how far it is to be trusted.
+The tree is grown on the model's predictions, not on the truth, and judged on rows that it was not grown on: how much of
+their variance it explains is its fidelity. Of classes it is grown on the predicted probabilities, as numbers: where one
+class is rare, the predicted class is nearly always the other one and tells nothing, the probability still rises and
+falls. The grown numbers are the class shares of a classification tree then (the squared error of the probabilities of
+all classes is their Gini impurity). Columns that the model never asks about, and text that only tells these rows apart
+(``data.identifiers``), are not offered to it.
+
+The idea is that of TREPAN (Craven and Shavlik 1996, "Extracting tree-structured representations of trained networks",
+NIPS 8, 24-30), which asks the network about rows that it makes up as well; here only given rows are asked about.
+Bastani, Kim and Bastani 2017, "Interpreting blackbox models via model extraction" (arXiv 1705.08504), say what such a
+tree is good for and how far it is to be trusted.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +26,7 @@ from treewright.core.confidence import check_level, r2_interval, wilson_interval
 from treewright.core.whole import whole_number
 from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
+from treewright.data.identifiers import is_nearly_unique
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.estimators.trees import DecisionTreeClassifier, DecisionTreeRegressor
@@ -28,38 +35,48 @@ from treewright.fitted import Model
 from treewright.judge.folds import two_parts
 from treewright.judge.scores import explained, share_right
 from treewright.judge.uncertainty import rows_worth
+from treewright.learn.train import Trained
 from treewright.model.check import ISOLATION_FOREST
+from treewright.model.data import sizes_of
 from treewright.model.summary import counted
-from treewright.predict.values import predict_codes, predict_numbers
+from treewright.predict.values import predict_codes, predict_numbers, predict_shares
+from treewright.tree.class_criteria import GINI, impurity_of_shares
 
 LEAVES = 16
+# Of more classes the predicted class alone is learned: each one's probability is a number to be learned beside others.
+MOST_CLASSES = 30
+# What the tree of classes keeps of the parameters of the one of numbers.
+SHARED = ("max_leaf_nodes", "min_samples_leaf", "nominal", "ordinal", "numeric", "unseen", "missing", "n_jobs")
 Tree = DecisionTreeClassifier | DecisionTreeRegressor
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurrogateTree:
-    """A small tree that says about what another model says.
+    """A small tree that predicts about what another model predicts.
 
     Attributes
     ----------
     estimator : DecisionTreeClassifier or DecisionTreeRegressor
-        Fitted on the answers of the model. Its classes are the model's, also those that the model never answered.
+        Fitted on the predictions of the model. Its classes are the model's, also those that the model never predicted;
+        where the model has probabilities, its class shares are their means over the rows of a leaf.
     of : str
         What it stands for, in words: ``"the 100 trees"``.
-    measure : {"agreement", "r2"}
-        What ``fidelity`` is: the share of the rows with the same answers, or the share of the variance of the model's
-        numbers that the tree explains.
+    measure : {"r2", "agreement"}
+        What ``fidelity`` is: the share of the variance of the model's probabilities, or numbers, that the tree explains
+        (of several the mean), or, of a model without probabilities and of more than 30 classes, ``agreement``.
     fidelity : float
         On rows that the tree was not grown on; of weighted rows by weight. nan where the rows have one number only.
     low, high : float
         Ends of its interval: of a share as Wilson 1927 (of as many rows as the weights are worth), of R2 by the delta
-        method for log(1 - R2); nan where the rows do not tell, as where every answer is the same number.
+        method for log(1 - R2); nan where the rows do not tell, as where every prediction is the same number.
     level : float
         Of the interval.
     fidelity_at_fit : float
         The same on the rows that the tree was grown on.
+    agreement : float
+        Share of the rows for which both predict the same class, in every output; nan for numbers.
     one_answer : float
-        The fidelity of a tree without a question, which always gives the most frequent answer; 0 for numbers.
+        The agreement of a tree without a question, which always predicts the most frequent class; 0 for numbers.
     n_fit, n_judged : int
         Rows that the tree was grown on, and rows that judge it.
     weighted : bool
@@ -74,6 +91,7 @@ class SurrogateTree:
     high: float
     level: float
     fidelity_at_fit: float
+    agreement: float
     one_answer: float
     n_fit: int
     n_judged: int
@@ -92,25 +110,36 @@ class SurrogateTree:
     @property
     def words(self) -> str:
         """The fidelity as a sentence without a subject."""
-        rows = f"{'the weight of ' if self.weighted else ''}{counted(self.n_judged, 'row')} it did not see"
+        rows = f"{counted(self.n_judged, 'weighted row' if self.weighted else 'row')} it did not see"
         share = _percent(self.fidelity)
         if math.isfinite(self.low):
             share += f" ({_percent(self.low).removesuffix(' %')} to {_percent(self.high)})"
-        if self.measure == "r2":
-            if math.isnan(self.fidelity):
-                return f"was judged on {rows}, which have no variance to explain"
-            return f"explains {share} of the variance in what {self.of} {self.verb} of {rows}"
-        one = _percent(self.one_answer)
-        return f"says the same as {self.of} for {share} of {rows}; always giving the most frequent answer, for {one}"
+        if self.measure == "agreement":
+            return f"predicts the same class as {self.of} for {share} of {rows}; {self._always}"
+        if math.isnan(self.fidelity):
+            return f"was judged on {rows}, which have no variance to explain"
+        words = f"explains {share} of the variance in {self.answers} for {rows}"
+        if math.isnan(self.agreement):
+            return words
+        return f"{words}, and predicts the same class for {_percent(self.agreement)}; {self._always}"
 
     @property
-    def verb(self) -> str:
-        """What ``of`` does: say, or says."""
-        return "say" if self.of.endswith("trees") else "says"
+    def _always(self) -> str:
+        """What needs no tree, in words."""
+        return f"always the most frequent one would for {_percent(self.one_answer)}"
+
+    @property
+    def answers(self) -> str:
+        """What it is grown on, in words."""
+        what = "what" if math.isnan(self.agreement) else "the class that"
+        if self.measure == "r2" and what != "what":
+            what = "the probabilities that"
+        return f"{what} {self.of} {'predict' if self.of.endswith('trees') else 'predicts'}"
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers as plain values."""
-        names = ("measure", "fidelity", "low", "high", "level", "fidelity_at_fit", "one_answer", "n_fit", "n_judged")
+        names = ("measure", "fidelity", "low", "high", "level", "fidelity_at_fit", "agreement", "one_answer",
+                 "n_fit", "n_judged")  # fmt: skip
         return {**{name: getattr(self, name) for name in names}, "n_leaves": self.n_leaves, "depth": self.depth}
 
     def show(self) -> str:
@@ -123,8 +152,7 @@ class SurrogateTree:
     def __str__(self) -> str:
         size = f"{counted(self.n_leaves, 'leaf', 'leaves')}, depth {self.depth}"
         return "\n".join([
-            f"One tree in place of {self.of}: {size}, grown on what {self.of} {self.verb} of "
-            f"{counted(self.n_fit, 'row')}.",
+            f"One tree in place of {self.of}: {size}, grown on {self.answers} for {counted(self.n_fit, 'row')}.",
             f"It {self.words}.",
             "",
             self.estimator.show(),
@@ -132,10 +160,25 @@ class SurrogateTree:
 
 
 class _Answers(NamedTuple):
-    """What a model predicts: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs]."""
+    """What a model predicts: codes int32[n, n_outputs] among ``classes``, or numbers float64[n, n_outputs].
+
+    ``probabilities`` float64[n, m]: those of every class, of two classes the second one's alone; None where there are
+    none, or too many.
+    """
 
     predicted: np.ndarray
     classes: tuple[np.ndarray, ...]
+    probabilities: np.ndarray | None
+
+    @property
+    def grown_on(self) -> np.ndarray:
+        """What a tree is grown on: numbers where there are some, else codes."""
+        return self.predicted if self.probabilities is None else self.probabilities
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether that are numbers."""
+        return not self.classes or self.probabilities is not None
 
 
 def surrogate_tree(
@@ -150,7 +193,7 @@ def surrogate_tree(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> SurrogateTree:
-    """Grow one small tree on what a model says, and tell how often it says the same.
+    """Grow one small tree on what a model predicts, and tell how near it comes.
 
     Parameters
     ----------
@@ -188,9 +231,9 @@ def surrogate_tree(
 
     Notes
     -----
-    Fidelity is not accuracy: a faithful tree of a wrong model is wrong. And a fidelity of 0.95 still leaves one row in
-    twenty for which the tree's reasons are not the model's; it says nothing about *why* the model answers as it does on
-    a single row.
+    Fidelity is not accuracy: a faithful tree of a wrong model is wrong. And a fidelity of 0.95 still leaves rows for
+    which the tree's reasons are not the model's; it says nothing about *why* the model predicts as it does for a single
+    row. Anything with ``predict_proba`` is asked for probabilities.
 
     Examples
     --------
@@ -200,8 +243,8 @@ def surrogate_tree(
     >>> forest = tw.RandomForestClassifier(n_estimators=100).fit(X[::2], y[::2])
     >>> found = tw.model_selection.surrogate_tree(forest, X[1::2], max_leaf_nodes=4)
     >>> print(found.words)
-    says the same as the 100 trees for 93.0 % (87.5 to 96.1 %) of 142 rows it did not see; always giving the most
-    frequent answer, for 62.7 %
+    explains 88.4 % (81.3 to 92.8 %) of the variance in the probabilities that the 100 trees predict for 142 rows it did
+    not see, and predicts the same class for 90.8 %; always the most frequent one would for 62.7 %
     """
     leaves = whole_number("max_leaf_nodes", max_leaf_nodes, 2)
     size = {"max_leaf_nodes": leaves, "min_samples_leaf": whole_number("min_samples_leaf", min_samples_leaf, 1)}
@@ -227,17 +270,15 @@ def surrogate_tree(
 
     def grow(first: np.ndarray) -> Tree:
         tree = _unfitted(answers, n_jobs, **size, **_declared(fitted))
-        labels = _in_words(answers, first)
-        tree.fit(take_rows(X, first), labels, **({} if own is None else {"sample_weight": own[first]}))
-        return tree
+        target = answers.grown_on[first] if answers.is_numeric else _labels(answers, first)
+        flat = target[:, 0] if target.ndim > 1 and target.shape[1] == 1 else target
+        return tree.fit(take_rows(X, first), flat, **({} if own is None else {"sample_weight": own[first]}))
 
     def predict(tree: Tree, at: np.ndarray) -> np.ndarray:
-        predicted = np.asarray(tree.predict(take_rows(X, at)))
-        return predicted.reshape(len(at), -1) if not answers.classes else _codes(predicted, answers.classes)
+        predicted = np.asarray(tree.predict(take_rows(X, at))).reshape(len(at), -1)
+        return predicted if answers.is_numeric else _codes(predicted, answers.classes)
 
-    return _judged(
-        answers, own, grow, predict, f"the {type(fitted).__name__}", float(test_size), level, random_state
-    )  # fmt: skip
+    return _judged(answers, own, grow, predict, f"the {type(fitted).__name__}", float(test_size), level, random_state)
 
 
 def surrogate_of_model(
@@ -255,30 +296,41 @@ def surrogate_of_model(
     max_leaf_nodes, min_samples_leaf, test_size, level, random_state, n_jobs
         As for ``surrogate_tree``, checked.
     """
-    predict_rows = predict_codes if model.classes else predict_numbers
-    answers = _Answers(np.asarray(predict_rows(model, matrix, n_jobs)), model.classes)
+    answers = _answers_of_model(model, matrix, n_jobs)
     size = {"max_leaf_nodes": max_leaf_nodes, "min_samples_leaf": min_samples_leaf}
     missing = "error" if model.missing == "error" else "direction"
+    predict_rows = predict_numbers if answers.is_numeric else predict_codes
 
     def grow(first: np.ndarray) -> Tree:
         tree = _unfitted(answers, n_jobs, **size, unseen=model.unseen, missing=missing)
-        return _grown_on_rows(tree, model, matrix[first], answers.predicted[first], _part(weights, first))
+        return _grown_on_rows(tree, model, matrix[first], answers, first, _part(weights, first))
 
     def predict(tree: Tree, at: np.ndarray) -> np.ndarray:
         return np.asarray(predict_rows(tree.model_, matrix[at], n_jobs))
 
     of = "the tree" if model.is_single_tree else f"the {counted(model.n_trees, 'tree')}"
-    return _judged(answers, weights, grow, predict, of, test_size, level, random_state)
+    return _judged(answers, weights, grow, predict, of, test_size, level, random_state, model.target_names)
 
 
 def _grown_on_rows(
-    tree: Tree, model: Model, matrix: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
+    tree: Tree, model: Model, matrix: np.ndarray, answers: _Answers, rows: np.ndarray, weights: np.ndarray | None
 ) -> Tree:
-    """A tree grown on encoded rows; it has the model's own columns and levels, also those that these rows lack."""
-    held, names = np.ascontiguousarray(answers), model.target_names
+    """A tree grown on encoded rows; it has the model's own columns and levels, also those that these rows lack.
+
+    Columns that the model never asks about, or that only tell these rows apart, have one value: no test asks for them.
+    """
+    idle = sizes_of(model).n_tests == 0
+    if model.missing == "surrogate":
+        idle[:] = False  # other columns may stand in
+    for at, column in enumerate(model.schema.columns):
+        if column.kind == "nominal":
+            cells = matrix[:, at][~np.isnan(matrix[:, at])]
+            idle[at] |= is_nearly_unique(len(np.unique(cells)), len(cells))
+    held = np.ascontiguousarray(answers.grown_on[rows])
     flat = held.shape[1] == 1
-    target = Labels(held, model.classes, names, flat) if model.classes else Numbers(held, names, flat)
-    return tree._fit_dataset(Dataset(model.schema, matrix, target, weights, weights))
+    names = model.target_names if held.shape[1] == model.n_outputs else ()
+    target = Numbers(held, names, flat) if answers.is_numeric else Labels(held, model.classes, names, flat)
+    return tree._fit_dataset(Dataset(model.schema, np.where(idle, 0.0, matrix), target, weights, weights))
 
 
 def _part(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
@@ -288,7 +340,7 @@ def _part(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
 
 def _judged(
     answers: _Answers, weights: np.ndarray | None, grow: Any, predict: Any, of: str, test_size: float, level: float,
-    random_state: Any,
+    random_state: Any, target_names: tuple[str, ...] = (),
 ) -> SurrogateTree:  # fmt: skip
     """Grow on some rows, judge on the others."""
     n = len(answers.predicted)
@@ -299,28 +351,77 @@ def _judged(
         answers.predicted[:, 0], n_second, random_state, by_class="where possible" if answers.classes else "never"
     )
     tree = grow(first)
-    at_fit = _fidelity(answers, predict(tree, first), first, weights)
-    predicted = predict(tree, second)
-    found = _fidelity(answers, predicted, second, weights)
-    own = _part(weights, second)
+    own, at_fit, predicted = _part(weights, second), predict(tree, first), predict(tree, second)
+    agreement, one, low, high = math.nan, 0.0, math.nan, math.nan
     if answers.classes:
+        agreement = _agreement(answers, predicted, second, own)
+        common = np.tile(_most_frequent(answers, first, weights), (len(second), 1))
+        one = share_right(answers.predicted[second], common, own)
+    if answers.is_numeric:
+        # Of a class that no row has a chance of there is nothing to explain.
+        varies = np.ptp(answers.grown_on[second], axis=0) > 0
+        true, held = answers.grown_on[:, varies], predicted[:, varies]
+        found = float(explained(true[second], held, own)) if varies.any() else math.nan
+        before = float(explained(true[first], at_fit[:, varies], _part(weights, first))) if varies.any() else math.nan
+        low, high = r2_interval(true[second], held, own, found, level) if varies.any() else (low, high)
+    else:
+        found, before = agreement, _agreement(answers, at_fit, first, _part(weights, first))
         worth = rows_worth(len(second), own)
         low, high = wilson_interval(found * worth, worth, level)
-        one = _fidelity(answers, np.tile(_most_frequent(answers, first, weights), (len(second), 1)), second, weights)
-    else:
-        if not np.ptp(answers.predicted[second], axis=0).any():
-            found = math.nan  # one number for all rows
-        (low, high), one = r2_interval(answers.predicted[second], predicted, own, found, level), 0.0
     return SurrogateTree(
-        tree, of, "agreement" if answers.classes else "r2", found, low, high, level, at_fit, one, len(first),
-        len(second), weights is not None,
+        _as_classifier(tree, answers, target_names), of, "r2" if answers.is_numeric else "agreement", found, low, high,
+        level, before, agreement, one, len(first), len(second), weights is not None,
     )  # fmt: skip
 
 
-def _fidelity(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
-    """Share of equal answers, or R2 of the model's numbers."""
-    compare = share_right if answers.classes else explained
-    return float(compare(answers.predicted[rows], predicted, _part(weights, rows)))
+def _agreement(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
+    """The share of rows of the same class, in every output; ``predicted`` are codes, or numbers as grown on."""
+    if answers.is_numeric:
+        shares = _shares_in(answers, predicted)
+        predicted = np.stack([each.argmax(axis=1) for each in shares], axis=1)
+    return share_right(answers.predicted[rows], predicted, weights)
+
+
+def _shares_in(answers: _Answers, numbers: np.ndarray) -> list[np.ndarray]:
+    """Per output float64[n, n_classes]: the probabilities that numbers as grown on stand for."""
+    found = []
+    for labels in answers.classes:
+        k = len(labels)
+        own, numbers = numbers[:, : _columns(k)], numbers[:, _columns(k) :]
+        shares = own if k > 2 else np.hstack([1.0 - own, own]) if k > 1 else np.ones((len(own), 1))
+        found.append(np.clip(shares, 0.0, 1.0))
+    return found
+
+
+def _columns(n_classes: int) -> int:
+    """How many numbers hold the probabilities of so many classes; of two the second tells the first."""
+    return n_classes if n_classes > 2 else n_classes - 1
+
+
+def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...]) -> Tree:
+    """A tree that was grown on probabilities as the tree of classes that it is: a leaf has their means as shares."""
+    if not answers.classes or not answers.is_numeric:
+        return tree
+    grown, numbers = tree.tree_, tree.model_
+    shares = _shares_in(answers, grown.value)
+    counts = [share / share.sum(axis=1, keepdims=True) * grown.weight[:, None] for share in shares]
+    impurity = np.mean([impurity_of_shares(GINI, share) for share in shares], axis=0)
+    known = tree.get_params(deep=False)
+    own = DecisionTreeClassifier(**{name: known[name] for name in SHARED})
+    params = own._check_parameters()
+    model = replace(
+        numbers,
+        task="classification",
+        trees=(replace(grown, value=np.hstack(counts), impurity=np.maximum(impurity, 0.0)),),
+        classes=answers.classes,
+        n_outputs=len(answers.classes),
+        target_names=target_names,
+        facts={**numbers.facts, "criterion": params.criterion_name, "parameters": params.facts()},
+    )
+    codes = Labels(answers.predicted[:0], answers.classes, target_names, len(answers.classes) == 1)
+    own._keep(Dataset(model.schema, np.empty((0, len(model.schema))), codes, None, None), params, Trained(model))
+    own.__dict__["_rows"] = None  # their target were numbers
+    return own
 
 
 def _most_frequent(answers: _Answers, rows: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
@@ -351,24 +452,43 @@ def _model_of(fitted: Any) -> Model | None:
     raise ParameterError(f"surrogate_tree takes a fitted classifier or regressor or a Model, not {name}")
 
 
+def _answers_of_model(model: Model, matrix: np.ndarray, n_jobs: int | None) -> _Answers:
+    """What a model predicts of encoded rows."""
+    if not model.classes:
+        return _Answers(np.asarray(predict_numbers(model, matrix, n_jobs)), (), None)
+    codes = np.asarray(predict_codes(model, matrix, n_jobs))
+    return _Answers(codes, model.classes, _numbers_of(predict_shares(model, matrix, n_jobs)))
+
+
 def _answers_of(fitted: Any, X: Any) -> _Answers:
     """What anything with ``predict`` predicts of rows."""
     predicted = np.asarray(fitted.predict(X))
     if getattr(fitted, "task", "") != "classification" and not (not hasattr(fitted, "task") and is_classifier(fitted)):
-        return _Answers(predicted.astype(np.float64).reshape(len(predicted), -1), ())
+        return _Answers(predicted.astype(np.float64).reshape(len(predicted), -1), (), None)
     columns = predicted.reshape(len(predicted), -1)
+    if hasattr(fitted, "predict_proba") and hasattr(fitted, "classes_"):
+        shares, classes = fitted.predict_proba(X), fitted.classes_
+        shares, classes = (shares, classes) if isinstance(shares, list) else ([shares], [classes])
+        known = tuple(np.asarray(labels) for labels in classes)
+        return _Answers(_codes(columns, known).astype(np.int32), known, _numbers_of(shares))
     parts = [np.unique(columns[:, at], return_inverse=True) for at in range(columns.shape[1])]
     codes = np.stack([place.reshape(-1) for _, place in parts], axis=1).astype(np.int32)
-    return _Answers(codes, tuple(labels for labels, _ in parts))
+    return _Answers(codes, tuple(labels for labels, _ in parts), None)
 
 
-def _in_words(answers: _Answers, rows: np.ndarray) -> np.ndarray:
-    """Answers as a target: labels or numbers, [n] for one output."""
+def _numbers_of(shares: list[np.ndarray]) -> np.ndarray | None:
+    """What a tree is grown on of predicted probabilities; None where there is one class, or where there are many."""
+    counts = [share.shape[1] for share in shares]
+    if max(counts) > MOST_CLASSES or max(counts) < 2:
+        return None
+    parts = [np.asarray(share, np.float64)[:, share.shape[1] - _columns(share.shape[1]) :] for share in shares]
+    return np.hstack(parts)
+
+
+def _labels(answers: _Answers, rows: np.ndarray) -> np.ndarray:
+    """Predicted classes as a target."""
     held = answers.predicted[rows]
-    if answers.classes:
-        parts = [labels[held[:, at]] for at, labels in enumerate(answers.classes)]
-        return parts[0] if len(parts) == 1 else np.stack(parts, axis=1)
-    return held[:, 0] if held.shape[1] == 1 else held
+    return np.stack([labels[held[:, at]] for at, labels in enumerate(answers.classes)], axis=1)
 
 
 def _codes(predicted: np.ndarray, classes: tuple[np.ndarray, ...]) -> np.ndarray:
@@ -387,7 +507,7 @@ def _declared(fitted: Any) -> dict[str, Any]:
 
 def _unfitted(answers: _Answers, n_jobs: int | None, **more: Any) -> Tree:
     """The tree before it is grown."""
-    kind = DecisionTreeClassifier if answers.classes else DecisionTreeRegressor
+    kind = DecisionTreeRegressor if answers.is_numeric else DecisionTreeClassifier
     return kind(n_jobs=n_jobs, **more)
 
 

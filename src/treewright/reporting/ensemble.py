@@ -24,6 +24,7 @@ from treewright.show.page.parts import (
     EnsemblePart,
     ExamplesPart,
     MemberPart,
+    NodePart,
     SurrogateWords,
     TreePart,
     TreeSpreadPart,
@@ -334,7 +335,7 @@ class Standing(NamedTuple):
 
 
 def surrogate_part(judged: Judged, options: Options) -> Standing | None:
-    """Grow a tree on what many trees say of two thirds of the judged rows, and judge it on the others.
+    """Grow a tree on what many trees predict for two thirds of the rows, and judge it on the others.
 
     None of a single tree, of neighbours, and of fewer than ``LEAST_ROWS`` rows.
     """
@@ -350,8 +351,17 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
     one = found.estimator.model_
     # The truth of the judged rows in its nodes, as a single tree has it.
     alone = replace(judged, model=one, estimator=found.estimator)
-    part = tree_with_judges(tree_part(one, title=title), alone)
-    return Standing(part, surrogate_words(found, title, judged.n, len(rows), one_answer=part.nodes[0].said), alone)
+    # What its nodes could have asked is not told: a gain of probabilities is no gain of classes.
+    part = tree_with_judges(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)
+    if found.measure == "r2" and len(one.classes) == 1:
+        part = replace(part, nodes=tuple(replace(node, said=with_probability(node)) for node in part.nodes))
+    return Standing(part, surrogate_words(found, title, judged.n, len(rows)), alone)
+
+
+def with_probability(node: NodePart) -> str:
+    """The class that a node predicts with its mean predicted probability, which tells nodes apart where one is rare."""
+    counts = node.values[0]
+    return f"{node.said} {100 * counts[node.code or 0] / sum(counts):.1f} %"
 
 
 def rows_of_a_leaf(n: int) -> int:
@@ -377,17 +387,18 @@ def examples_beside(judged: Judged, standing: Standing, options: Options) -> Exa
     return replace(part, rows=rows, supports=supports, interval="")
 
 
-def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int, one_answer: str) -> SurrogateWords:
+def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int) -> SurrogateWords:
     """What the page says of the tree."""
     drawn = f" ({counted(n_asked, 'row')} of {n:,} drawn at random)" if n_asked < n else ""
     size = f"{counted(found.n_leaves, 'leaf', 'leaves')}, depth {found.depth}"
-    says_more = not found.fidelity <= found.one_answer  # also where the rows do not tell
-    always = f"always answering {one_answer}" if found.measure == "agreement" else "one number for all rows"
+    explains = found.fidelity > (0.0 if found.measure == "r2" else found.one_answer) or np.isnan(found.fidelity)
+    always = "always predicting the most frequent class" if found.measure == "agreement" else "one number for all rows"
+    if found.measure == "r2" and not np.isnan(found.agreement):
+        always = "one probability for all rows"
     return SurrogateWords(
         title=title,
-        words=f"A tree of {size}, grown on what {found.of} {found.verb} of {counted(found.n_fit, 'row')}{drawn}, "
-        f"{found.words}.",
-        measure=found.measure,
+        words=f"A tree of {size}, grown on {found.answers} for {counted(found.n_fit, 'row')}{drawn}, {found.words}.",
+        measure="probabilities" if found.measure == "r2" and not np.isnan(found.agreement) else found.measure,
         fidelity=found.fidelity,
         low=found.low,
         high=found.high,
@@ -396,5 +407,5 @@ def surrogate_words(found: SurrogateTree, title: str, n: int, n_asked: int, one_
         n_leaves=found.n_leaves,
         command=f"treewright.model_selection.surrogate_tree(fitted, X, max_leaf_nodes={LEAVES}, "
         f"min_samples_leaf={rows_of_a_leaf(n_asked)}, test_size={TO_JUDGE_SHOWN})",
-        warning="" if says_more else f"This tree tells no more than {always}: do not read it as the model.",
+        warning="" if explains else f"This tree tells no more than {always}: do not read it as the model.",
     )

@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.ensemble import RandomForestClassifier as OtherForest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
 
 import treewright as tw
 from treewright.core.confidence import r2_interval
@@ -42,11 +43,10 @@ def test_fidelity_is_one_on_a_trees_own_answers():
 
     found = surrogate_tree(tree, table)
 
-    assert found.fidelity == found.fidelity_at_fit == 1.0
+    assert found.fidelity == found.fidelity_at_fit == found.agreement == 1.0
     assert found.n_leaves == 4
-    assert found.high == 1.0
-    assert 0.97 < found.low < 1.0
-    assert "the tree for 100.0 %" in found.words
+    assert math.isnan(found.low)  # no error at all
+    assert "explains 100.0 % of the variance in the probabilities that the tree predicts for 200 rows" in found.words
 
 
 def test_fidelity_of_numbers_is_one_on_a_trees_own_answers():
@@ -59,15 +59,16 @@ def test_fidelity_of_numbers_is_one_on_a_trees_own_answers():
     assert math.isnan(found.low)  # no error at all: the rows do not tell how far the next one is off
 
 
-def test_fidelity_is_the_share_of_equal_answers_on_the_rows_kept_aside(forest):
+def test_fidelity_is_the_variance_of_the_probabilities_that_is_explained_on_the_rows_kept_aside(forest):
     found = halves(surrogate_tree(forest, X, max_leaf_nodes=5, random_state=3), len(X))
 
     # The rows that it was grown on are those in its root: the others are found by drawing them again.
     from treewright.judge.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 3, by_class="where possible")
-    same = found.estimator.predict(X[aside]) == forest.predict(X[aside])
-    assert found.fidelity == same.mean()
+    own, true = (each.predict_proba(X[aside])[:, 1] for each in (found.estimator, forest))
+    assert found.fidelity == pytest.approx(1 - np.square(true - own).mean() / true.var(), abs=1e-12)
+    assert found.agreement == np.mean(found.estimator.predict(X[aside]) == forest.predict(X[aside]))
     assert found.low < found.fidelity < found.high
     assert found.n_leaves <= 5
 
@@ -78,7 +79,7 @@ def test_it_is_grown_on_the_answers_and_not_on_a_truth(forest):
     from treewright.judge.folds import two_parts
 
     grown_on, _ = two_parts(forest.predict(X), found.n_judged, 2, by_class="where possible")
-    assert found.estimator.tree_.value[0].tolist() == np.bincount(forest.predict(X[grown_on])).tolist()
+    assert found.estimator.tree_.value[0] == pytest.approx(forest.predict_proba(X[grown_on]).sum(axis=0), abs=1e-9)
     assert found.estimator.tree_.value[0].tolist() != np.bincount(Y[grown_on]).tolist()
 
 
@@ -161,10 +162,14 @@ def test_a_row_of_weight_two_counts_as_two(forest):
     from treewright.judge.folds import two_parts
 
     _, aside = two_parts(forest.predict(X), found.n_judged, 1, by_class="where possible")
+    own, true = (each.predict_proba(X[aside])[:, 1] for each in (found.estimator, forest))
+    mean = np.average(true, weights=weights[aside])
+    error, spread = (np.average(np.square(true - each), weights=weights[aside]) for each in (own, mean))
+    assert found.fidelity == pytest.approx(1 - error / spread, abs=1e-12)
     same = found.estimator.predict(X[aside]) == forest.predict(X[aside])
-    assert found.fidelity == pytest.approx(np.average(same, weights=weights[aside]), abs=1e-12)
+    assert found.agreement == pytest.approx(np.average(same, weights=weights[aside]), abs=1e-12)
     assert found.weighted
-    assert "of the weight of" in found.words
+    assert "for 285 weighted rows it did not see" in found.words
 
 
 def test_rows_of_weight_zero_are_not_there(forest):
@@ -190,7 +195,8 @@ def test_anything_that_predicts_has_one(other):
 
     found = surrogate_tree(other, X, max_leaf_nodes=4)
 
-    assert 0.8 < found.fidelity <= 1
+    assert 0.6 < found.fidelity < found.agreement <= 1
+    assert found.estimator.classes_.tolist() == ["benign", "malignant"]
     assert f"the {type(other).__name__}" in found.words
 
 
@@ -283,7 +289,8 @@ def test_two_rows_are_enough(forest):
     found = surrogate_tree(forest, X[:2])
 
     assert (found.n_fit, found.n_judged) == (1, 1)
-    assert found.fidelity in (0.0, 1.0)
+    assert math.isnan(found.fidelity)  # one row has no variance
+    assert found.agreement in (0.0, 1.0)
 
 
 def test_numbers_that_are_all_the_same_leave_nothing_to_explain():
@@ -300,7 +307,10 @@ def test_missing_cells_go_the_way_of_the_model():
     table[::7, 0] = np.nan
     forest = tw.RandomForestClassifier(n_estimators=10).fit(table, Y)
 
-    assert surrogate_tree(forest, table).fidelity > 0.8
+    found = surrogate_tree(forest, table)
+
+    assert found.agreement > 0.85
+    assert found.fidelity > 0.5
 
 
 @pytest.mark.parametrize("least", [1, 12])
@@ -308,3 +318,65 @@ def test_every_leaf_has_as_many_rows_as_asked_for(forest, least):
     tree = surrogate_tree(forest, X, min_samples_leaf=least).estimator.model_.trees[0]
 
     assert tree.n_samples[tree.is_leaf].min() >= least
+
+
+def rare_class(n=2000):
+    """A class of 3 % that two columns make likelier, and an id."""
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=n), "b": rng.normal(size=n), "id": np.array([f"k{i}" for i in range(n)])}
+    chance = 1 / (1 + np.exp(4.5 - table["a"] - table["b"]))
+    return table, np.where(rng.random(n) < chance, "yes", "no")
+
+
+def test_of_a_rare_class_that_is_never_predicted_the_tree_tells_the_probabilities_and_asks_no_id():
+    table, target = rare_class()
+    forest = tw.RandomForestClassifier(n_estimators=30, min_samples_leaf=30, nominal=["id"]).fit(table, target)
+    assert set(forest.predict(table)) == {"no"}
+
+    found = surrogate_tree(forest, table, max_leaf_nodes=6)
+
+    assert found.n_leaves == 6
+    asked = {found.estimator.model_.schema.names[at] for at in found.estimator.tree_.feature if at >= 0}
+    assert asked == {"a", "b"}
+    assert found.agreement == found.one_answer == 1.0
+    assert found.fidelity > 0.5
+    chances = found.estimator.predict_proba(table)[:, 1]
+    assert chances.max() > 5 * chances.min()
+    assert "always the most frequent one would for 100.0 %" in found.words
+
+
+def test_the_tree_of_probabilities_is_a_whole_model(tmp_path):
+    labels = np.where(Y == 1, "benign", "malignant")
+    labels[::9] = "unclear"
+    forest = tw.RandomForestClassifier(n_estimators=10).fit(X, labels)
+
+    found = surrogate_tree(forest, X, max_leaf_nodes=5)
+
+    found.estimator.save(tmp_path / "tree.tw")
+    again = tw.load(tmp_path / "tree.tw")  # every check of a model file
+    assert again.show() == found.estimator.show()
+    shares = found.estimator.predict_proba(X)
+    assert shares.sum(axis=1) == pytest.approx(1.0)
+    leaf = found.estimator.tree_
+    assert leaf.impurity == pytest.approx(1 - np.square(leaf.value / leaf.weight[:, None]).sum(axis=1), abs=1e-12)
+    assert found.fidelity > 0.5
+
+
+def test_a_model_without_probabilities_is_told_by_its_classes():
+    machine = SVC().fit(X, Y)
+
+    found = surrogate_tree(machine, X)
+
+    assert found.measure == "agreement"
+    assert found.fidelity == found.agreement
+    assert found.words.startswith("predicts the same class as the SVC for ")
+
+
+def test_a_column_that_the_model_never_asks_is_never_asked():
+    rng = np.random.default_rng(1)
+    table = {"x": rng.normal(size=300), "twin": np.zeros(300)}
+    forest = tw.RandomForestRegressor(n_estimators=5).fit(table, np.sin(table["x"]))
+
+    found = surrogate_tree(forest, {"x": rng.normal(size=300), "twin": rng.normal(size=300)})
+
+    assert {at for at in found.estimator.tree_.feature.tolist() if at >= 0} == {0}

@@ -314,7 +314,7 @@ def test_the_surrogate_is_that_of_the_function_for_users(forest):
 
 def test_a_tree_that_says_no_more_than_one_answer_warns_and_is_not_what_the_page_begins_with():
     rng = np.random.default_rng(0)
-    table = rng.normal(size=(300, 8))
+    table = rng.normal(size=(300, 40))
     target = np.where(rng.random(300) < 0.25, "bad", "good")  # noise: there is nothing to find
     forest = tw.RandomForestClassifier(n_estimators=30, random_state=0).fit(table[:200], target[:200])
     judged = judged_rows(forest.model_, forest, table[200:], target[200:])
@@ -323,9 +323,29 @@ def test_a_tree_that_says_no_more_than_one_answer_warns_and_is_not_what_the_page
     part = ensemble_part(judged, Options(), standing)
 
     found = tw.model_selection.surrogate_tree(forest, table[200:], min_samples_leaf=2, test_size=1 / 3)
-    assert found.fidelity <= found.one_answer
-    assert standing.words.warning == "This tree tells no more than always answering good: do not read it as the model."
+    assert found.fidelity <= 0
+    assert (
+        standing.words.warning
+        == "This tree tells no more than one probability for all rows: do not read it as the model."
+    )
     assert part.members[part.first].label.endswith("most like all")
+
+
+def test_the_tree_of_an_imbalanced_forest_tells_the_probabilities():
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=2000), "b": rng.normal(size=2000)}
+    target = np.where(rng.random(2000) < 1 / (1 + np.exp(4.5 - table["a"] - table["b"])), "yes", "no")
+    forest = tw.RandomForestClassifier(n_estimators=30, min_samples_leaf=5).fit(table, target)
+
+    standing = surrogate_part(judged_rows(forest.model_, forest, table, target, None), Options())
+
+    leaves = [node for node in standing.tree.nodes if node.test is None]
+    assert len(leaves) > 4
+    assert {node.code for node in leaves} == {0}
+    assert len({node.said for node in leaves}) > 4
+    assert all(node.said == f"no {100 * node.values[0][0] / sum(node.values[0]):.1f} %" for node in leaves)
+    assert standing.words.measure == "probabilities"
+    assert standing.words.warning == ""
 
 
 def test_a_tree_that_says_more_than_one_answer_does_not_warn(forest_part):

@@ -525,7 +525,7 @@ class SurrogateWords:
 
     title: str  # of the tree
     words: str  # how faithful it is
-    measure: str  # "agreement", "r2"
+    measure: str  # "probabilities", "r2": share of the variance of these that it explains; "agreement": of classes
     # fidelity, low, high: nan where rows do not tell
     fidelity: float
     low: float

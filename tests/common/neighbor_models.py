@@ -38,6 +38,13 @@ CASES: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "gower": (MIXED, LABELS, {"ordinal": ORDINAL}),
     "heom": (MIXED, LABELS, {"metric": "heom", "ordinal": ORDINAL, "unseen": "missing"}),
     "hvdm": (MIXED, LABELS, {"metric": "hvdm", "unseen": "error"}),
+    "nan_euclidean": (np.where(SHORT > 2, np.nan, SHORT), LABELS, {"metric": "nan_euclidean", "weights": "distance"}),
+    "scaled nan_euclidean": (
+        np.where(SHORT > 2, np.nan, SHORT),
+        LABELS,
+        {"metric": "nan_euclidean", "scale": "robust"},
+    ),
+    "precomputed": (np.abs(NUMBERS[:, :1] - NUMBERS[:, 0]), LABELS, {"metric": "precomputed"}),
     "sparse cosine": (DOCUMENTS, LABELS, {"metric": "cosine"}),
     "sparse euclidean": (DOCUMENTS, NUMBERS[:, 0], {"metric": "euclidean"}),
 }

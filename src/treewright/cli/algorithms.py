@@ -328,6 +328,11 @@ def parse_settings(
 
 def _setting(name: str, text: str) -> Any:
     """The value of a parameter, as it is typed."""
+    if name == "metric" and text == "precomputed":
+        raise UsageRefusal(
+            "--set metric=precomputed takes the distances between all rows of the fit, and the command reads the rows "
+            "themselves: name another metric, or use Python"
+        )
     if is_structured(name):
         return structured_value(name, text)
     if name not in _OF_SEVERAL or not ("," in text or "[" in text or "]" in text):

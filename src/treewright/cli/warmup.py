@@ -152,8 +152,9 @@ def _warm_up_neighbors() -> None:
 
     whole = np.nan_to_num(_NUMERIC)
     powers = {"minkowski": 3}
+    tables = {**dict.fromkeys(RULES, _MIXED), "precomputed": np.abs(whole[:, :1] - whole[:, 0])}
     for metric in METRICS:
-        table, power = _MIXED if metric in RULES else whole, powers.get(metric, 2)
+        table, power = tables.get(metric, whole), powers.get(metric, 2)
         classifier = treewright.KNeighborsClassifier(2, metric=metric, p=power, weights="distance")
         classifier.fit(table, _TWO).radius_neighbors(table, 1.0)
         classifier.predict(table)

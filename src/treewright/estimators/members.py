@@ -37,6 +37,7 @@ from treewright.estimators.base import Estimator, sequence_of_estimators
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.fitted import Model
 from treewright.judge.side_by_side import answers
+from treewright.judge.tasks import refuse_pairs
 from treewright.learn.members import BagColumns, BagRows, member_columns, seeded
 from treewright.learn.params import CLASSES, NUMBERS
 
@@ -90,6 +91,7 @@ class Members(Estimator):
         if (is_regressor if self._task == CLASSES else is_classifier)(base):
             wanted = "classifier" if self._task == CLASSES else "regressor"
             raise ParameterError(f"estimator={type(base).__name__}: {type(self).__name__} takes a {wanted}")
+        refuse_pairs(base, type(self).__name__)
         return base
 
     def get_metadata_routing(self) -> MetadataRouter:

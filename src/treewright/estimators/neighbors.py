@@ -33,7 +33,7 @@ class Neighbors(Estimator):
         self,
         n_neighbors: int = 5,
         *,
-        weights: str | Callable[[np.ndarray], Any] = "uniform",
+        weights: str | Callable[[np.ndarray], Any] | None = "uniform",
         metric: str | Callable[[np.ndarray, np.ndarray], float] = "auto",
         p: float = 2.0,
         metric_params: Mapping[str, Any] | None = None,
@@ -50,6 +50,7 @@ class Neighbors(Estimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = knows_missing(self.metric)
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
@@ -59,7 +60,7 @@ class Neighbors(Estimator):
         ----------
         X : table of n rows and p columns
             Array, dict of columns, list of rows or of dicts, sparse matrix, or a pandas, polars or pyarrow table. Never
-            modified.
+            modified. Under ``metric="precomputed"`` the n x n distances between the rows.
         y : n labels or finite numbers, or n x n_outputs of them
 
         Returns
@@ -207,16 +208,18 @@ class KNeighborsClassifier(Neighbors, Classifier):
     ----------
     n_neighbors : int >= 1, default 5
         Neighbours that vote. Of rows at equal distances the lower one is the nearer.
-    weights : str or callable, default "uniform"
+    weights : str, callable or None, default "uniform"
         What a neighbour's vote counts: "uniform", 1; "distance", 1 / distance, and where rows stand at distance 0 they
         alone count. The kernels of Hechenbichler and Schliep (2004), of distance over the distance of the neighbour
         after the last: "triangular", "epanechnikov", "biweight", "tricube", "gaussian". Or a function that takes
         distances float64[n, n_neighbors] and returns weights of that shape. Where all weights are 0, all count alike.
     metric : str or callable, default "auto"
         "euclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "cosine", "angle", "correlation", "hamming",
-        "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm". "auto" is
-        "minkowski" (of p=2: euclidean) where every column is a number and no cell is missing, else HEOM. Or a function
-        of two float64[p] that returns a distance.
+        "jaccard", "canberra"; for columns of several kinds and missing cells "gower", "heom", "hvdm"; for numbers with
+        missing cells "nan_euclidean", the root of the sum of squares over the columns that both rows know, times p over
+        their number. "auto" is "minkowski" (of p=2: euclidean) where every column is a number and no cell is missing,
+        else HEOM. "precomputed": cells are distances, at fit between all its rows, later from each row to each of
+        those. Or a function of two float64[p] that returns a distance.
     p : float >= 1, default 2.0
         The power of "minkowski", and of "auto" for numbers: 1 is manhattan, 2 euclidean, infinity chebyshev. Refused
         beside a metric that has no such power.

@@ -47,6 +47,7 @@ _SEARCHES = {
     "direct": "all rows, pair by pair",
     "mixed": "all rows, pair by pair",
     "called": "all rows, one call of the function per row",
+    "given": "all rows, by the distances that are given",
     "sparse": "the rows that share a term, by lists of rows per column",
 }
 
@@ -569,4 +570,6 @@ def _cost(model: NeighborsModel, search: str, width: str) -> str:
         return f"the {points.nnz} nonzero cells in the columns that the row has, at most"
     if search == "kd_tree":
         return f"at most {model.n_rows} rows x {width} are compared, fewer where near rows are found early"
+    if search == "given":
+        return f"{model.n_rows} distances are compared"
     return f"{model.n_rows} rows x {width} are compared"

@@ -13,7 +13,7 @@ import numpy as np
 
 from treewright.core import notices
 from treewright.data.matching import did_you_mean
-from treewright.data.take import count_rows, take_rows, warn_of_another_order
+from treewright.data.take import count_rows, header_of, take_columns, take_rows, warn_of_another_order
 from treewright.data.target import check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import Split, as_array, seed_beside
@@ -39,6 +39,8 @@ class Task:
     is_classification : bool
     seed : int
         For chance inside an estimator that has no seed of its own.
+    is_pairwise : bool
+        Whether the columns of X stand for its rows, as distances do: some rows to learn from are as many columns.
     """
 
     X: Any
@@ -47,6 +49,15 @@ class Task:
     weights: np.ndarray | None
     is_classification: bool
     seed: int = 0
+    is_pairwise: bool = False
+
+    def table(self, rows: np.ndarray, learned: np.ndarray) -> Any:
+        """Some rows of X, for an estimator that learns, or has learned, from the rows ``learned``."""
+        part = take_rows(self.X, rows)
+        if not self.is_pairwise:
+            return part
+        names = header_of(part)[0]
+        return take_columns(part, learned, None if names is None else [names[at] for at in learned.tolist()])
 
     @property
     def n(self) -> int:
@@ -92,7 +103,7 @@ class Task:
             copy = unfitted(estimator)
         X, y, weights = self.X, self.y, self.weights
         if rows is not None:
-            X, y, weights = take_rows(X, rows), take_rows(y, rows), None if weights is None else weights[rows]
+            X, y, weights = self.table(rows, rows), take_rows(y, rows), None if weights is None else weights[rows]
         try:
             return copy.fit(X, y) if weights is None else copy.fit(X, y, sample_weight=weights)
         except Exception as error:
@@ -132,7 +143,23 @@ def task_of(estimator: Any, X: Any, y: Any, sample_weight: Any = None, random_st
     if weights is not None:
         check_takes_weights(estimator)
     warn_of_another_order(X, y=y, sample_weight=sample_weight)
-    return Task(X, y, truth, weights, is_classification, seed_beside(random_state))
+    return Task(X, y, truth, weights, is_classification, seed_beside(random_state), takes_pairs(estimator))
+
+
+def takes_pairs(estimator: Any) -> bool:
+    """Whether the columns that an estimator takes stand for the rows of its fit, as distances do."""
+    from sklearn.utils import get_tags
+
+    return bool(get_tags(estimator).input_tags.pairwise)
+
+
+def refuse_pairs(estimator: Any, what: str) -> None:
+    """Refuse an estimator of distances where rows are drawn without their columns; ``what`` draws them."""
+    if takes_pairs(estimator):
+        raise ParameterError(
+            f"{what} draws rows, and {type(estimator).__name__} takes the distances between all of them "
+            "(metric='precomputed'): fit it on the rows themselves, by a metric of another name"
+        )
 
 
 def check_target(y: Any, *, is_classification: bool) -> None:
@@ -313,12 +340,12 @@ def evaluate_folds(
         train, test = splits[at]
         fitted = task.fit(estimator, train, f"the training rows of fold {at} of {len(splits)}")
         try:
-            table = take_rows(task.X, test)
+            table = task.table(test, train)
             scores = _scores(scorers, fitted, task, table, test)
             predictions = np.asarray(fitted.predict(table))
             on_train = None
             if on_training_rows:
-                on_train = _scores(scorers, fitted, task, take_rows(task.X, train), train)
+                on_train = _scores(scorers, fitted, task, task.table(train, train), train)
         except Exception as error:
             error.add_note(f"while scoring {type(estimator).__name__} in fold {at} of {len(splits)}")
             raise

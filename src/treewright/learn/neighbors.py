@@ -9,9 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from treewright.data.dataset import Dataset
+from treewright.data.encoder import encode_fit
+from treewright.data.schema import Schema
 from treewright.data.table import is_sparse
+from treewright.data.take import header_of
 from treewright.data.target import Labels, Numbers, check_lengths, encode_labels, encode_numbers
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError, setting
 from treewright.fitted.neighbors import UNSEEN, NeighborsModel
 from treewright.learn.params import (
     CLASSES,
@@ -29,8 +32,7 @@ from treewright.learn.params import (
 from treewright.learn.train import Trained, encoded_table, refuse_too_large
 from treewright.neighbors import votes
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.metrics_by_name import metric_of, refuse_power
-from treewright.neighbors.mixed_columns import RULES
+from treewright.neighbors.metrics_by_name import TAKE_MISSING, metric_of, refuse_power
 from treewright.neighbors.ranks import SQUARES
 from treewright.neighbors.sparse import KINDS as SPARSE_METRICS
 from treewright.neighbors.sparse import checked_rows
@@ -45,8 +47,8 @@ class NeighborsParams(ColumnParams):
     algorithm_name: ClassVar[str] = "nearest_neighbors"
 
     n_neighbors: int = param(5, whole(1), unit="rows", help="how many rows vote")
-    weights: str | Callable[..., Any] = param(
-        "uniform", words(*votes.NAMES), FUNCTION, help="what a neighbour's vote counts"
+    weights: str | Callable[..., Any] | None = param(
+        "uniform", words(*votes.NAMES), FUNCTION, NOTHING, help="what a neighbour's vote counts; None is uniform"
     )
     metric: str | Callable[..., Any] = param(
         "auto", TEXT, FUNCTION, help="what distance means, by name or as a function"
@@ -67,7 +69,7 @@ class NeighborsParams(ColumnParams):
 
 def knows_missing(metric: Any) -> bool:
     """Whether a metric has a meaning for missing cells."""
-    return isinstance(metric, str) and metric in ("auto", *RULES)
+    return isinstance(metric, str) and metric in ("auto", *TAKE_MISSING)
 
 
 def neighbors_dataset(
@@ -77,7 +79,11 @@ def neighbors_dataset(
     refuse_too_large(X)
     declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric))
     schema: Any
-    if is_sparse(X) and not declared and isinstance(params.metric, str) and params.metric in ("auto", *SPARSE_METRICS):
+    if params.metric == "precomputed":
+        schema, matrix = _distances(X, params)
+    elif (
+        is_sparse(X) and not declared and isinstance(params.metric, str) and params.metric in ("auto", *SPARSE_METRICS)
+    ):
         schema, matrix = None, checked_rows(X)
     else:
         schema, matrix = encoded_table(X, params)
@@ -86,6 +92,34 @@ def neighbors_dataset(
     target = encode_target(y)
     check_lengths(matrix.shape[0], target)
     return Dataset(schema, matrix, target)
+
+
+def _distances(X: Any, params: NeighborsParams) -> tuple[Schema, np.ndarray]:
+    """The distances between the rows of a fit: a column for each row."""
+    for name in ("nominal", "ordinal", "numeric"):
+        if getattr(params, name) is not None:
+            raise ParameterError(
+                f"{name} says what columns of a table are, and under ",
+                setting("metric", "precomputed"),
+                f" X holds distances: leave {name} out",
+                parameter=name,
+            )
+    if is_sparse(X):
+        raise DataError(
+            setting("metric", "precomputed"),
+            " takes a dense matrix: a sparse one does not say how far the pairs are apart that it leaves out. Give all "
+            "distances, or fit on the rows themselves",
+        )
+    names, width = header_of(X)
+    schema, matrix = encode_fit(X, numeric=list(range(width) if names is None else names))
+    if matrix.shape[0] != matrix.shape[1]:
+        raise DataError(
+            f"X has {matrix.shape[0]} rows and {matrix.shape[1]} columns, and ",
+            setting("metric", "precomputed"),
+            " takes the distances between the rows of the fit, as many columns as rows: give a square matrix, or name "
+            "another metric",
+        )
+    return schema, matrix
 
 
 def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -> Trained:  # noqa: ARG001 - nothing is grown
@@ -113,7 +147,7 @@ def train_neighbors(dataset: Dataset, params: NeighborsParams, n_threads: int) -
         stored=Stored(metric, points, codes, values, params.algorithm),
         n_outputs=dataset.n_outputs,
         n_neighbors=int(params.n_neighbors),
-        weights=params.weights,
+        weights=params.weights or "uniform",
         unseen=params.unseen,
         target_names=target.names,
         facts={

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.core.whole import is_whole
-from treewright.data.take import take_rows
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, nested_orders, overlap_of, splits_of
@@ -243,7 +242,7 @@ def _of_one_growth(
 
 def _errors_of(task: Task, loss: Loss, train: np.ndarray, test: np.ndarray) -> Callable[[Any], Point]:
     """A function from a fitted estimator to its training error, its test error and its leaves."""
-    parts = [(take_rows(task.X, rows), task.truth[rows], task.weights_at(rows)) for rows in (train, test)]
+    parts = [(task.table(rows, train), task.truth[rows], task.weights_at(rows)) for rows in (train, test)]
 
     def errors(fitted: Any) -> Point:
         on_train, on_test = (mean_loss(loss, fitted, *part) for part in parts)

@@ -20,7 +20,7 @@ from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers
 from treewright.exceptions import DataError, ParameterError
 from treewright.judge.side_by_side import answers
-from treewright.judge.tasks import fresh
+from treewright.judge.tasks import fresh, refuse_pairs
 from treewright.model_selection.decomposition import (
     NAMES,
     BiasVarianceCurve,
@@ -137,6 +137,8 @@ def bias_variance(
         None if random_state is None else whole_number("random_state", random_state, 0),
     )
     sample, learnable = _training_sets(X, y, draw, sample_weight)
+    if draw is None:
+        refuse_pairs(est, "bias_variance")
     if sample_weight is not None and not has_fit_parameter(est, "sample_weight"):
         raise ParameterError(f"{type(est).__name__}.fit takes no sample_weight: leave it out, or repeat rows instead")
     m = count_rows(X_test)

@@ -34,8 +34,17 @@ from treewright.model.container import (
 )
 from treewright.neighbors.metrics import DIRECTIONS, Metric
 from treewright.neighbors.metrics_by_name import EXPONENTS, KINDS
-from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, HVDM, NO_ROWS, RULES, SHARES, MixedColumns
-from treewright.neighbors.ranks import CALLED, HAMMING, JACCARD, MIXED, POWERS, SQUARES
+from treewright.neighbors.mixed_columns import (
+    DIFFERENCE,
+    EQUALITY,
+    HVDM,
+    NO_ROWS,
+    RULES,
+    SHARES,
+    MixedColumns,
+    nan_euclidean_columns,
+)
+from treewright.neighbors.ranks import CALLED, HAMMING, JACCARD, MIXED, POWERS, PRECOMPUTED, SQUARES
 from treewright.neighbors.sparse import KINDS as OF_SPARSE_ROWS
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import NAMES as WEIGHTS
@@ -275,10 +284,10 @@ def metric_to_parts(metric: Metric) -> tuple[dict[str, Any], dict[str, np.ndarra
     ({'name': 'manhattan', 'p': 1.0}, {})
     """
     entry: dict[str, Any] = {"name": metric.name, "p": None if np.isinf(metric.p) else float(metric.p)}
-    of, names = (metric, _OF_NUMBERS) if metric.mixed is None else (metric.mixed, _OF_MIXED)
-    if metric.mixed is not None:
+    if metric.mixed is not None and metric.name in RULES:
         entry["n_classes"] = int(metric.mixed.n_classes)
-    return entry, {name: getattr(of, name) for name in names if getattr(of, name) is not None}
+        return entry, {name: getattr(metric.mixed, name) for name in _OF_MIXED}
+    return entry, {name: getattr(metric, name) for name in _OF_NUMBERS if getattr(metric, name) is not None}
 
 
 def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], schema: Schema | None) -> Metric:
@@ -303,7 +312,7 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
         return Metric(name, MIXED, mixed=_mixed(RULES[name], entry["n_classes"], arrays, schema), names=schema.names)
     shapes = {"center": (len(schema),), "scales": (len(schema),), "transform": (len(schema), len(schema))}
     possible: tuple[set[str], ...] = (set(), {"scales"}, {"center", "scales"})
-    if kind in (HAMMING, JACCARD):
+    if kind in (HAMMING, JACCARD, PRECOMPUTED):
         possible = (set(),)
     elif name == "mahalanobis":
         possible = (set(shapes),)
@@ -314,7 +323,8 @@ def metric_of_parts(entry: Mapping[str, Any], arrays: Mapping[str, np.ndarray], 
     if "scales" in arrays and (arrays["scales"] < 0).any():
         raise ModelFileError("metric: a scale is below 0")
     center, scales, transform = (arrays.get(each) for each in _OF_NUMBERS)
-    return Metric(name, kind, p, center, scales, transform, names=schema.names)
+    mixed = nan_euclidean_columns(len(schema)) if kind == MIXED else None
+    return Metric(name, kind, p, center, scales, transform, mixed, names=schema.names)
 
 
 def _check_array(name: str, cells: np.ndarray, shape: tuple[int, ...]) -> None:
@@ -413,11 +423,16 @@ def _check_points(metric: Metric, points: np.ndarray, schema: Schema) -> None:
     expected = len(schema) + int(is_direction)
     if points.ndim != 2 or points.shape[1] != expected:
         raise ModelFileError(f"points have shape {points.shape}, expected {expected} columns under {metric.name!r}")
-    if metric.kind != MIXED:
+    if metric.kind == PRECOMPUTED and points.shape[0] != points.shape[1]:
+        raise ModelFileError(f"points have shape {points.shape}: distances between the rows of the fit are a square")
+    if metric.name not in RULES:
         nominal = next((at for at, column in enumerate(schema.columns) if column.kind == "nominal"), None)
         if nominal is not None:
             raise ModelFileError(f"column {nominal} is nominal, and metric {metric.name!r} is of numbers")
-        _refuse_row("points", ~np.isfinite(points), "is not finite")
+        is_wrong = np.isinf(points) if metric.kind == MIXED else ~np.isfinite(points)
+        _refuse_row("points", is_wrong, "is not finite")
+        if metric.kind == PRECOMPUTED:
+            _refuse_row("points", points < 0, "is below 0")
         if metric.kind == JACCARD:
             _refuse_row("points", (points != 0) & (points != 1), "is neither 0 nor 1")
         if is_direction:

@@ -1,4 +1,4 @@
-"""Search that measures every pair: by a formula of numbers, or by a user's own function.
+"""Search that looks at every pair: by a formula of numbers, by a user's own function, or as distances are given.
 
 The cells of a tile of points are turned so that one column's cells lie side by side: the processor then works on many
 points at once, and each point's sum is still taken over the columns in order, one by one (docs/decisions/0007).
@@ -376,6 +376,46 @@ class Called:
                 raise
             found[row] = _checked(answer, query, row)
         return found
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Distances that were worked out elsewhere: a query is its distances to all rows of the fit.
+
+    Attributes
+    ----------
+    n : int
+        Rows of the fit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows, ranks = Given(3).nearest(np.array([[2.0, 0.5, 0.5]]), k=2, n_threads=1)
+    >>> rows.tolist(), ranks.tolist()
+    ([[1, 2]], [[0.5, 0.5]])
+    """
+
+    n: int
+
+    def nearest(self, points: np.ndarray, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
+        """As ``Index.nearest``."""
+        rows, ranks = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+
+        def work(query: int, _: int) -> None:
+            rows[query], ranks[query] = select(points[query], k)
+
+        run_each(work, len(points), n_threads)
+        return rows, ranks
+
+    def within(
+        self,
+        points: np.ndarray,
+        rank: float,
+        n_threads: int,  # noqa: ARG002
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """As ``Index.within``."""
+        query, row = np.nonzero(points <= rank)
+        return joined([in_order(len(points), query, row, points[query, row])])
 
 
 def _pair(query: int, row: int) -> str:

@@ -18,7 +18,18 @@ from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, MissingValueError, ParameterError, first_row, setting
 from treewright.neighbors.mixed_columns import GOWER, MixedColumns
-from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
+from treewright.neighbors.ranks import (
+    CALLED,
+    CANBERRA,
+    CHEBYSHEV,
+    HAMMING,
+    JACCARD,
+    MANHATTAN,
+    MIXED,
+    POWERS,
+    PRECOMPUTED,
+    SQUARES,
+)
 from treewright.neighbors.scaling import LARGEST, scaled
 
 # Metrics of directions: their points are rows of length one.
@@ -38,7 +49,8 @@ class Metric:
     name : str
         ``"euclidean"``, ``"gower"``, ...; of a callable its own name.
     kind : int
-        Formula of the rank distance: ``ranks.SQUARES``, ... ; ``MIXED`` or ``CALLED``.
+        Formula of the rank distance: ``ranks.SQUARES``, ... ; ``MIXED``, ``CALLED``, ``PRECOMPUTED`` (cells are
+        distances to the rows of the fit).
     p : float >= 1
         Of ``POWERS``.
     center, scales : float64[p] or None
@@ -66,7 +78,10 @@ class Metric:
     def check(self, matrix: np.ndarray, schema: Schema | None = None) -> None:
         """Refuse the cells that ``points`` refuses, without making points; columns have the names of ``schema``."""
         names = (self.names or None) if schema is None else schema.names
-        refuse_cells(matrix, names, self.name, takes_missing=self.mixed is not None)
+        if self.kind == PRECOMPUTED:
+            refuse_distances(matrix)
+        else:
+            refuse_cells(matrix, names, self.name, takes_missing=self.mixed is not None)
 
     def points(self, matrix: np.ndarray) -> np.ndarray:
         """Rows in the coordinates that rank distances compare; infinite or missing cells are refused.
@@ -132,7 +147,7 @@ class Metric:
             return np.asarray(power_of(ranks, 1.0 / self.p))
         if self.mixed is not None and self.mixed.rule != GOWER:
             return np.sqrt(ranks)
-        if self.kind in {MANHATTAN, CHEBYSHEV, HAMMING, JACCARD, CANBERRA, MIXED, CALLED}:
+        if self.kind in {MANHATTAN, CHEBYSHEV, HAMMING, JACCARD, CANBERRA, MIXED, CALLED, PRECOMPUTED}:
             return np.array(ranks, np.float64)
         raise AssertionError(f"no such kind of rank distance: {self.kind}")
 
@@ -157,6 +172,35 @@ class Metric:
             reached = self.distances(np.array([middle]).view(np.float64))[0]
             low, high = (middle, high) if reached <= distance else (low, middle)
         return float(np.int64(low).view(np.float64))
+
+
+def refuse_distances(matrix: np.ndarray) -> None:
+    """Refuse cells that are no distances: missing, infinite or negative ones.
+
+    Examples
+    --------
+    >>> refuse_distances(np.array([[0.0, -1.0], [np.nan, 0.0]]))
+    Traceback (most recent call last):
+    ...
+    treewright.exceptions.MissingValueError: X has 1 missing distance(s) (row 1, column 0): metric='precomputed' ...
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        if matrix.size == 0 or (matrix.min() >= 0 and np.isfinite(matrix.max())):
+            return
+    kinds = (
+        ("missing", np.isnan(matrix), MissingValueError),
+        ("infinite", np.isinf(matrix), DataError),
+        ("negative", matrix < 0, DataError),
+    )
+    for what, wrong, error in kinds:
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise error(
+                f"X has {int(wrong.sum())} {what} distance(s) (row {row}, column {column}): ",
+                setting("metric", "precomputed"),
+                " takes finite numbers >= 0, one for every pair of rows",
+                row=row,
+            )
 
 
 def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: str, *, takes_missing: bool) -> None:
@@ -194,7 +238,7 @@ def refuse_cells(matrix: np.ndarray, names: Sequence[Hashable] | None, metric: s
                 setting("metric", metric),
                 " has no distance to NaN. Use ",
                 setting("metric", "heom"),
-                ", 'hvdm' or 'gower', which have, or fill the cells in, or drop the rows",
+                ", 'hvdm', 'gower' or 'nan_euclidean', which have, or fill the cells in, or drop the rows",
                 row=int(absent.argmax()),
             )
 

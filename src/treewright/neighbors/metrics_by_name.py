@@ -16,8 +16,19 @@ from treewright.data.schema import Schema
 from treewright.data.table import column_label
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.neighbors.metrics import DIRECTIONS, Metric, refuse_cells, refuse_nominal
-from treewright.neighbors.mixed_columns import RULES, mixed_columns
-from treewright.neighbors.ranks import CALLED, CANBERRA, CHEBYSHEV, HAMMING, JACCARD, MANHATTAN, MIXED, POWERS, SQUARES
+from treewright.neighbors.mixed_columns import RULES, mixed_columns, nan_euclidean_columns
+from treewright.neighbors.ranks import (
+    CALLED,
+    CANBERRA,
+    CHEBYSHEV,
+    HAMMING,
+    JACCARD,
+    MANHATTAN,
+    MIXED,
+    POWERS,
+    PRECOMPUTED,
+    SQUARES,
+)
 from treewright.neighbors.scaling import (
     Coordinates,
     center_and_scales,
@@ -28,7 +39,7 @@ from treewright.neighbors.scaling import (
     refuse_overflow,
 )
 
-__all__ = ["METRICS", "metric_of", "refuse_power"]
+__all__ = ["METRICS", "TAKE_MISSING", "metric_of", "refuse_power"]
 
 KINDS = {
     "euclidean": SQUARES,
@@ -45,7 +56,11 @@ KINDS = {
     "gower": MIXED,
     "heom": MIXED,
     "hvdm": MIXED,
+    "nan_euclidean": MIXED,
+    "precomputed": PRECOMPUTED,
 }
+# Those that have a meaning for missing cells.
+TAKE_MISSING = (*RULES, "nan_euclidean")
 # Exponents of minkowski that have a formula of their own.
 EXPONENTS = {1.0: MANHATTAN, 2.0: SQUARES, np.inf: CHEBYSHEV}
 _OTHER_NAMES = {"l2": "euclidean", "cityblock": "manhattan", "l1": "manhattan", "infinity": "chebyshev"}
@@ -55,9 +70,7 @@ _HINTS = {
     "sqeuclidean": (setting("metric", "euclidean"), " (it has the same neighbours)"),
     "seuclidean": (setting("metric", "euclidean"), " with ", setting("scale", "standard")),
     "wminkowski": (setting("metric", "minkowski"), " with metric_params={'w': ...}"),
-    "nan_euclidean": (setting("metric", "gower"), " or 'heom', which take missing cells"),
     "matching": (setting("metric", "hamming"),),
-    "precomputed": ("a callable, or the rows themselves",),
 }
 _WEIGHTED = ("euclidean", "manhattan", "minkowski")
 _PARAMS = {**dict.fromkeys(_WEIGHTED, ("w",)), "mahalanobis": ("V", "VI")}
@@ -66,6 +79,7 @@ _UNSCALED = {
     "mahalanobis": "it has the scales of its covariance",
     "hamming": "it asks only which cells are equal",
     "jaccard": "it asks only which cells are 0",
+    "precomputed": "its cells are distances already",
     **dict.fromkeys(RULES, "it divides every column by its own range or deviation"),
 }
 
@@ -130,11 +144,12 @@ def metric_of(
             setting("scale", None),
             parameter="scale",
         )
-    mixed = kind == MIXED
-    if not mixed:
+    if kind == PRECOMPUTED:
+        return Metric(name, kind, names=schema.names)  # which checks the distances when they become points
+    if name not in RULES:
         refuse_nominal(schema, name)
-    refuse_cells(matrix, schema.names, name, takes_missing=mixed)
-    if mixed:
+    refuse_cells(matrix, schema.names, name, takes_missing=kind == MIXED)
+    if name in RULES:
         return Metric(name, MIXED, mixed=mixed_columns(RULES[name], schema, matrix, target), names=schema.names)
     if name == "mahalanobis":
         center, scales, transform = _covariance(given, matrix, schema)
@@ -146,7 +161,7 @@ def metric_of(
     elif name == "manhattan":
         power = 1.0
     made = _scaled(name, kind, power, matrix, schema, scale, given)
-    if kind == POWERS or (kind == SQUARES and name not in DIRECTIONS):
+    if kind in (POWERS, MIXED) or (kind == SQUARES and name not in DIRECTIONS):
         _refuse_extreme(made, matrix)
     return made
 
@@ -259,7 +274,8 @@ def _scaled(
             raise ParameterError("metric_params w: the largest difference (p=inf) has no weights; give scale")
         weights = power_of(given_scales(given["w"], matrix, "metric_params w"), 1.0 / power)
     center, scales = _center_and_scales(scale, matrix, schema, moves=moves, weights=weights)
-    return Metric(name, kind, power, center, scales, names=schema.names)
+    mixed = nan_euclidean_columns(len(schema)) if kind == MIXED else None
+    return Metric(name, kind, power, center, scales, mixed=mixed, names=schema.names)
 
 
 def _center_and_scales(
@@ -296,7 +312,7 @@ def _short_center(matrix: np.ndarray) -> np.ndarray | None:
     0 for columns whose range reaches farther than the way to 0: integers and other short numbers stay as they are.
     """
     center = np.zeros(matrix.shape[1])
-    low, high = matrix.min(axis=0).astype(np.float64), matrix.max(axis=0).astype(np.float64)
+    low, high = _extremes(matrix)
     for at in np.flatnonzero(np.minimum(np.abs(low), np.abs(high)) > high * 0.5 - low * 0.5):
         # The multiple of the last power of two within the range; where all are equal the cell itself.
         spread = high[at] - low[at]
@@ -305,19 +321,24 @@ def _short_center(matrix: np.ndarray) -> np.ndarray | None:
     return center if center.any() else None
 
 
+def _extremes(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The least and the largest known cell of each column, float64[p]; nan where none is known."""
+    return np.fmin.reduce(matrix, axis=0).astype(np.float64), np.fmax.reduce(matrix, axis=0).astype(np.float64)
+
+
 def _refuse_extreme(metric: Metric, matrix: np.ndarray) -> None:
     """Refuse an exponent that carries the range of the columns beyond float64, and a range whose squares vanish in it.
 
     Squares that are too large are refused when a search meets them.
     """
-    low, high = metric.points(matrix.min(axis=0, keepdims=True)), metric.points(matrix.max(axis=0, keepdims=True))
+    low, high = (np.nan_to_num(metric.points(cells[None])) for cells in _extremes(matrix))
     widest = float(np.abs(high * 0.5 - low * 0.5).max()) * 2.0
     if widest == 0:
         return
     with np.errstate(over="ignore", under="ignore"):
         reached = power_of(widest, metric.p) * len(metric.names)
         small = power_of(widest * 2.0**-20, metric.p)
-    if metric.kind == SQUARES:
+    if metric.kind != POWERS:
         if reached < 1e-280:
             raise DataError(
                 f"differences of up to {widest:.3g} have squares that float64 cannot tell from 0, so all rows would be "

@@ -1,4 +1,4 @@
-"""Search over columns of several kinds: Gower, HEOM and HVDM, every query against every row.
+"""Search where cells may be missing or of several kinds: Gower, HEOM, HVDM, nan_euclidean; each query meets each row.
 
 A tile of points is turned so that one column's cells lie side by side: the processor works on many points at once, and
 each point's sum is still taken over the columns in order. Every quotient is a division, as the definitions have it.
@@ -14,7 +14,7 @@ import numpy as np
 
 from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import run_each
-from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NO_ROWS, SHARES, MixedColumns
+from treewright.neighbors.mixed_columns import DIFFERENCE, EQUALITY, GOWER, NAN_EUCLIDEAN, NO_ROWS, SHARES, MixedColumns
 from treewright.neighbors.nearest import clear, keep_tile
 from treewright.neighbors.ranks import blocks_of, in_order, joined, select
 
@@ -230,6 +230,18 @@ def _add_known(kind, scale, unseen, a, cells, n, sums, counts):
 
 
 @inner_kernel
+def _add_known_squares(a, cells, n, sums, counts):
+    """Add the squares of one column where the points' cells are known, and count them.
+
+    ``cells``, ``sums``, ``counts`` float64[>= n].
+    """
+    for i in range(n):
+        b = cells[i]
+        sums[i] += (a - b) * (a - b) if b == b else 0.0
+        counts[i] += 1.0 if b == b else 0.0
+
+
+@inner_kernel
 def _add_square(kind, scale, unseen, a, cells, line, n, sums):
     """Add the square of one column as HEOM and HVDM do: a missing cell is 1 apart from everything.
 
@@ -296,6 +308,9 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
                 if columns.rule == GOWER:
                     if a == a:
                         _add_known(kind, scale, unseen, a, cells, n, sums, counts)
+                elif columns.rule == NAN_EUCLIDEAN:
+                    if a == a:
+                        _add_known_squares(a, cells, n, sums, counts)
                 else:
                     line = scratch.lines[at, columns.lines[column] :]
                     _add_square(kind, scale, unseen, a, cells, line, n, sums)
@@ -304,6 +319,15 @@ def measure(columns, queries, begin, end, points, first, n, scratch):
             for i in range(n):
                 known = scratch.counts[at, i]
                 scratch.sums[at, i] = scratch.sums[at, i] / known if known > 0.0 else 1.0
+    elif columns.rule == NAN_EUCLIDEAN:
+        for at in range(end - begin):
+            for i in range(n):
+                known = scratch.counts[at, i]
+                # Where all are known nothing is rounded: these are the bits of the Euclidean distance.
+                if known == 0.0:
+                    scratch.sums[at, i] = np.inf
+                elif known < p:
+                    scratch.sums[at, i] = scratch.sums[at, i] / known * p
 
 
 @costs(lambda columns, queries, begin, end, points, *_: (end - begin) * points.size)

@@ -19,7 +19,7 @@ from treewright.data.table import column_label
 from treewright.exceptions import DataError, ParameterError, setting
 from treewright.neighbors.scaling import LARGEST
 
-GOWER, HEOM, HVDM = range(3)
+GOWER, HEOM, HVDM, NAN_EUCLIDEAN = range(4)
 RULES = {"gower": GOWER, "heom": HEOM, "hvdm": HVDM}
 # Kinds of columns: differences over a scale; equal or not; shares of classes.
 DIFFERENCE, EQUALITY, SHARES = range(3)
@@ -40,7 +40,7 @@ class MixedColumns:
     scales : float64[p] > 0
         Range, or four standard deviations; 1 where there is none.
     rule : int
-        ``GOWER``, ``HEOM`` or ``HVDM``: how columns add up and what a missing cell is.
+        ``GOWER``, ``HEOM``, ``HVDM`` or ``NAN_EUCLIDEAN``: how columns add up and what a missing cell is.
     n_levels : int64[p]
         Of a nominal column the codes that are levels; a cell of this code holds a level that the fit never saw.
         0 for others.
@@ -103,6 +103,20 @@ def mixed_columns(rule: int, schema: Schema, matrix: np.ndarray, target: np.ndar
         starts[1:] = np.cumsum([len(part) for part in parts])
         tables = np.concatenate(parts)
     return MixedColumns(kinds, scales, rule, n_levels, tables, starts, n_classes)
+
+
+def nan_euclidean_columns(p: int) -> MixedColumns:
+    """Columns of numbers that are compared where both rows know them, p of them; nothing is learned from rows.
+
+    Examples
+    --------
+    >>> nan_euclidean_columns(2).kinds.tolist()
+    [0, 0]
+    """
+    nothing = np.zeros(p + 1, np.int64)
+    return MixedColumns(
+        np.full(p, DIFFERENCE, np.uint8), np.ones(p), NAN_EUCLIDEAN, nothing[:p], np.empty(0), nothing, n_classes=0
+    )
 
 
 def _spread(cells: np.ndarray, rule: int, label: str) -> float:

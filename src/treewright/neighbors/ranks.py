@@ -10,7 +10,7 @@ from treewright.core.elementary import power
 from treewright.core.jit import inner_kernel
 
 # Kinds of rank distances, for kernels: which formula compares two points (docs/decisions/0007).
-SQUARES, MANHATTAN, CHEBYSHEV, POWERS, HAMMING, JACCARD, CANBERRA, MIXED, CALLED = range(9)
+SQUARES, MANHATTAN, CHEBYSHEV, POWERS, HAMMING, JACCARD, CANBERRA, MIXED, CALLED, PRECOMPUTED = range(10)
 _MOST_FACTORS = 8.0
 
 

@@ -61,14 +61,14 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
     ----------
     name : {"standard", "range", "robust"}
         Mean and standard deviation; least cell and range; median and interquartile range.
-    matrix : float[n, p], finite
-        n >= 1.
+    matrix : float[n, p], finite or nan
+        n >= 1. Missing cells are left out.
 
     Returns
     -------
     center : float64[p]
     scales : float64[p] > 0
-        One over the spread. 1 for a column whose spread is 0 or below 2.2e-308.
+        One over the spread. 1 for a column whose spread is 0 or below 2.2e-308, or of which no cell is known.
 
     Examples
     --------
@@ -82,11 +82,12 @@ def center_and_scales(name: str, matrix: np.ndarray) -> tuple[np.ndarray, np.nda
             f"{did_you_mean(name, _BY_NAME)}",
             parameter="scale",
         )
-    center, scales = np.empty(matrix.shape[1]), np.ones(matrix.shape[1])
+    center, scales = np.zeros(matrix.shape[1]), np.ones(matrix.shape[1])
     for at in range(matrix.shape[1]):
         cells = matrix[:, at].astype(np.float64)
-        if (cells == cells[0]).all():
-            center[at] = cells[0]
+        cells = cells[~np.isnan(cells)]
+        if (cells == cells[:1]).all():
+            center[at] = cells[0] if len(cells) else 0.0
             continue
         exponent = int(np.frexp(np.abs(cells).max())[1])
         middle, spread = _BY_NAME[name](np.ldexp(cells, -exponent))
@@ -144,7 +145,7 @@ def refuse_overflow(
     for at in range(matrix.shape[1]):
         half = matrix[:, at].astype(np.float64) * 0.5 - (0.0 if center is None else center[at] * 0.5)
         with np.errstate(over="ignore"):
-            beyond = ~np.isfinite(half * scales[at] * 2.0)
+            beyond = np.isinf(half * scales[at] * 2.0)  # nan is missing
         if beyond.any():
             raise DataError(
                 f"{label(at)} times its scale {scales[at].item()!r} is beyond float64 in {int(beyond.sum())} row(s) (",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from treewright.data.cells import shown
-from treewright.exceptions import DataError, ParameterError, Phrase, setting
+from treewright.exceptions import DataError, MissingValueError, ParameterError, Phrase, setting
 from treewright.exceptions import first_row as phrase_of_row
 from treewright.neighbors.metrics import Metric
-from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, SQUARES
+from treewright.neighbors.ranks import CALLED, CHEBYSHEV, MANHATTAN, MIXED, POWERS, PRECOMPUTED, SQUARES
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -105,7 +105,7 @@ class Stored:
             Ascending; of equal ones the lower row stands first.
         """
         rows, ranks = self.index(n_threads).nearest(points, k, n_threads)
-        _refuse_beyond(np.isfinite(ranks[:, -1]), first_row, self.metric.name)
+        _refuse_beyond(np.isfinite(ranks[:, -1]), points, first_row, self.metric.name)
         return rows, self.metric.distances(ranks)
 
     def others(self, first: int, last: int, k: int, n_threads: int) -> tuple[np.ndarray, np.ndarray]:
@@ -124,9 +124,18 @@ class Stored:
         return offsets, rows, self.metric.distances(ranks)
 
 
-def _refuse_beyond(is_finite: np.ndarray, first_row: int, name: str) -> None:
+def _refuse_beyond(is_finite: np.ndarray, points: Any, first_row: int, name: str) -> None:
     """Refuse points that have a neighbour at no finite distance."""
     wrong = np.flatnonzero(~is_finite)
+    if len(wrong) and name == "nan_euclidean" and np.isnan(points[wrong]).any():
+        raise MissingValueError(
+            f"{len(wrong)} row(s) (",
+            phrase_of_row(first_row + int(wrong[0])),
+            ") share a known cell with too few rows of the fit: ask for fewer neighbours, or use ",
+            setting("metric", "heom"),
+            ", under which a missing cell counts as different",
+            row=first_row + int(wrong[0]),
+        )
     if len(wrong):
         raise DataError(
             f"{len(wrong)} row(s) (",
@@ -138,7 +147,7 @@ def _refuse_beyond(is_finite: np.ndarray, first_row: int, name: str) -> None:
 
 
 def search_for(metric: Metric, points: Any, algorithm: str) -> str:
-    """Which index searches these points: "kd_tree", "brute", "direct", "mixed", "called" or "sparse".
+    """Which index searches these points: "kd_tree", "brute", "direct", "mixed", "called", "given" or "sparse".
 
     ``points`` are float64[n, d] or csr_matrix; ``algorithm`` is one of ``ALGORITHMS``, where "brute" compares all rows.
 
@@ -170,8 +179,8 @@ def search_for(metric: Metric, points: Any, algorithm: str) -> str:
         return "sparse"
     if metric.kind == MIXED:
         return "mixed"
-    if metric.kind == CALLED:
-        return "called"
+    if metric.kind in (CALLED, PRECOMPUTED):
+        return "called" if metric.kind == CALLED else "given"
     n, d = points.shape
     if in_tree and (
         algorithm == "kd_tree" or (algorithm == "auto" and d <= _TREE_COLUMNS[metric.kind] and n >= _TREE_ROWS)
@@ -200,6 +209,10 @@ def index_for(metric: Metric, points: Any, algorithm: str, n_threads: int) -> In
         from treewright.neighbors.direct import Called
 
         return Called(points, metric.function)
+    if search == "given":
+        from treewright.neighbors.direct import Given
+
+        return Given(points.shape[1])
     if search == "sparse":
         from treewright.neighbors.sparse import SparseRows
 

@@ -212,7 +212,8 @@ def is_fixed(metric: Metric) -> bool:
     >>> is_fixed(Metric("manhattan", MANHATTAN)), is_fixed(Metric("euclidean", SQUARES, center=np.array([2.0])))
     (True, False)
     """
-    learned = (metric.mixed, metric.transform, metric.center)
+    mixed = None if metric.name == "nan_euclidean" else metric.mixed
+    learned = (mixed, metric.transform, metric.center)
     moves = metric.name not in DIRECTIONS and metric.name != "canberra"
     return all(part is None for part in learned) and (metric.scales is None or not moves)
 

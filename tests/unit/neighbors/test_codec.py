@@ -27,6 +27,8 @@ def queries_of(case: str) -> Any:
         return {"city": ["Rome", None, "Paris"], "size": ["L", "S", "M"], "age": [2.0, 30.0, None]}
     if case == "hvdm":
         return {"city": ["Rome", None, "Oslo"], "size": ["L", "S", "M"], "age": [2.0, 30.0, None]}
+    if case == "precomputed":
+        return np.abs(NUMBERS[:4, :1] + 0.25 - NUMBERS[:, 0])
     return SHORT[:4] > 1 if case == "jaccard" else NUMBERS[:4] + 0.25
 
 

@@ -259,7 +259,8 @@ def test_the_folds_are_those_of_cross_validate_and_without_heed_of_classes_where
     rows.write_csv(tmp_path / "t.csv")
     cv = folds if folds == 5 else KFold(folds, shuffle=True, random_state=3)
 
-    said = command("fit", "t.csv", "--target", "species", "--cv", folds, "--seed", 3, folder=tmp_path)
+    words = ["--target", "species", "--cv", folds, "--seed", 3, "--prune", "none"]
+    said = command("fit", "t.csv", *words, folder=tmp_path)
 
     scores = treewright.model_selection.cross_validate(
         treewright.DecisionTreeClassifier(random_state=3), rows.drop("species"), rows["species"], cv=cv, random_state=3

@@ -194,7 +194,8 @@ def made(
 
 def _needs_estimator(request: FitRequest, settings: Mapping[str, Any]) -> bool:
     """Whether a fit is one of scikit-learn's way: its import takes longer than to fit a small table."""
-    by_hand = request.prune is not None or request.report is not None or settings.get("oob_score", False)
+    prunes = request.prune is not None and not request.prune.is_by_folds
+    by_hand = prunes or request.report is not None or settings.get("oob_score", False)
     return by_hand or ALGORITHMS[request.algorithm].of_members
 
 

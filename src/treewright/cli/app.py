@@ -147,7 +147,8 @@ def fit(
         typer.Option(
             "--prune",
             metavar="HOW",
-            help="Cut the grown tree back: ccp-1se, ccp-min, leaves, reduced-error, error-based, mdl, ...",
+            help="Cut the grown tree back: ccp-1se, ccp-min, leaves, reduced-error, error-based, mdl, ..., or none. "
+            "By default ccp-min where one cart tree is fitted and no option says how large it is to be.",
         ),
     ] = None,
     prune_settings: PruneSettings = None,
@@ -159,9 +160,10 @@ def fit(
     """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
     with refusals(data):
         from treewright.cli.fit import run_fit
-        from treewright.cli.prune import asked_pruning, option_words
+        from treewright.cli.prune import NO_PRUNING, asked_pruning, option_words
         from treewright.cli.request import FitRequest
 
+        choose_size, prune = prune is None, None if prune == NO_PRUNING else prune
         if prune is None and prune_settings:
             raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
         pruned = {} if prune is None else option_words(prune_settings or (), "--prune-set")
@@ -188,6 +190,7 @@ def fit(
             trace=trace,
             json=json,
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
+            choose_size=choose_size,
         )
         run_fit(request)
 

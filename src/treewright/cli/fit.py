@@ -17,6 +17,7 @@ import polars as pl
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_is_one_model, check_options, parse_settings
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, summary
+from treewright.cli.prune import DEFAULT_PRUNING
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
     FitRequest,
@@ -28,6 +29,7 @@ from treewright.cli.request import (
     learner_of,
     read_request,
     weights_of,
+    with_chosen_size,
 )
 from treewright.cli.show import say_tree
 from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
@@ -84,6 +86,7 @@ def _run_with_target(request: FitRequest) -> Any:
         check_ending(request.svg.suffix)
     check_report_output(request.report, request.force)
     data = read_request(request)
+    request, remark = with_chosen_size(request, data)
     estimator = learner_of(request, data, as_estimator=False)
     check_is_one_model(estimator, data.features.width)
     with progress(), worded(fit_words):
@@ -107,20 +110,27 @@ def _run_with_target(request: FitRequest) -> Any:
             say_json(_facts(request, data, held_out, folds, warning))
             written.clear()
         else:
-            _say_results(request, data, held_out, folds, warning)
+            _say_results(request, data, held_out, folds, remark, warning)
     if refused is not None:
         raise refused
     return held_out.estimator
 
 
-def _say_results(request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, warning: str) -> None:
+def _say_results(
+    request: FitRequest, data: Learnable, held_out: HeldOut, folds: _Folds | None, remark: str, warning: str
+) -> None:
     """The table, the tree and its score, for a person."""
     _say_what_is_in_it(request, data, held_out.estimator)
     if data.remark:
         say_prose(data.remark)
     _say_split(request, held_out)
-    if request.prune:
+    if request.prune is DEFAULT_PRUNING:
+        words = _tree_words(held_out.estimator)
+        say_prose(f"size by cross-validation ({request.prune.word}): {words}; --prune none keeps every leaf")
+    elif request.prune:
         say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
+    if remark:
+        say_prose(remark)
     say()
     _say_model(request, data, held_out.estimator)
     say()
@@ -233,8 +243,8 @@ def _say_rounds(estimator: Any) -> None:
 
 def _tree_words(estimator: Any) -> str:
     """What pruning left, beside what it began with."""
-    steps = estimator.model_.facts["pruning"]
-    return f"{steps[0]['leaves_before']} leaves -> {estimator.get_n_leaves()}, depth {estimator.get_depth()}"
+    steps, tree = estimator.model_.facts["pruning"], estimator.model_.trees[0]
+    return f"{steps[0]['leaves_before']} leaves -> {tree.n_leaves}, depth {tree.max_depth}"
 
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:

@@ -8,7 +8,8 @@ out-of-bag scores, reports.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from treewright.core.progress import compiling_announced
 from treewright.learn.params import CLASSES
 from treewright.learn.registry import Algorithm
 from treewright.learn.train import Trained, check_domain, encoded_target, make_dataset, train
+
+if TYPE_CHECKING:
+    from treewright.cli.prune import Pruning
 
 __all__ = ["Learner"]
 
@@ -29,21 +33,56 @@ class Learner:
         That of the estimator, for messages.
     params : Params
     model_ : Model, or NeighborsModel
+
+    Notes
+    -----
+    With ``pruning``, a way to prune by cross-validation and the seed of its folds, a fit cuts the tree back to the size
+    that they choose: as ``PrunedTree`` does, for which scikit-learn would have to be imported.
     """
 
     _trained: Trained
 
-    def __init__(self, algorithm: Algorithm, task: Any, values: Mapping[str, Any]) -> None:
-        self._algorithm, self._task, self._values = algorithm, task, values
+    def __init__(
+        self, algorithm: Algorithm, task: Any, values: Mapping[str, Any], pruning: tuple[Pruning, int] | None = None
+    ) -> None:
+        self._algorithm, self._task, self._values, self._pruning = algorithm, task, values, pruning
         self.name = algorithm.classifier if task == CLASSES else algorithm.regressor
         self.params = algorithm.params_class()(task=task, owner=self.name, **values)
 
     def __sklearn_clone__(self) -> Self:
         """An unfitted copy; the name is that of scikit-learn's protocol."""
-        return type(self)(self._algorithm, self._task, self._values)
+        return type(self)(self._algorithm, self._task, self._values, self._pruning)
+
+    def pruned_by(self, pruning: Pruning, seed: int) -> Self:
+        """The same, cut back in its fit; what prunes by itself otherwise is left out."""
+        from treewright.model_selection.path import OWN_PRUNING
+
+        own = {name: off for name, off in OWN_PRUNING.items() if hasattr(self.params, name)}
+        return type(self)(self._algorithm, self._task, {**self._values, **own}, (pruning, seed))
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from a table and its target."""
+        if self._pruning is None:
+            return self._grow(X, y, sample_weight)
+        from treewright.model_selection.path import size_by_folds
+
+        pruning, seed = self._pruning
+        whole = type(self)(self._algorithm, self._task, self._values)
+        sized = size_by_folds(
+            lambda *rows: copy(whole)._grow(*rows), X, y, sample_weight, pruning=pruning.method,
+            is_classification=self._task == CLASSES, random_state=seed, n_jobs=self.params.n_jobs, **pruning.options,
+        )  # fmt: skip
+        self.model_ = sized.model_
+        return self
+
+    def prune(self, method: str, **options: Any) -> Self:
+        """A copy whose model is cut back."""
+        pruned = copy(self)
+        pruned.model_ = self.model_.prune(method, **options)
+        return pruned
+
+    def _grow(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit once."""
         with compiling_announced():
             if self._algorithm.is_neighbors:
                 from treewright.learn.neighbors import neighbors_dataset

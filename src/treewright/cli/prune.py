@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from treewright.fitted import Model
 
 __all__ = [
+    "DEFAULT_PRUNING",
     "FIT_PRUNINGS",
+    "NO_PRUNING",
     "PruneRequest",
     "Pruning",
     "asked_pruning",
@@ -223,14 +225,38 @@ class Pruning:
     word: str
     options: Mapping[str, Value] = field(default_factory=dict)
 
+    @property
+    def method(self) -> str:
+        """Its name in Python."""
+        return _method_of(self.word)
+
+    @property
+    def is_by_folds(self) -> bool:
+        """Whether folds within the rows of the fit choose the size."""
+        return self.word in _BY_CROSS_VALIDATION
+
     def wrap(self, seed: int) -> Callable[[Any], Any]:
-        """What makes of an estimator one that also prunes."""
+        """What makes of an estimator, or of a ``Learner`` where folds choose, one that also prunes."""
+
+        def by(estimator: Any) -> Any:
+            from treewright.cli.learner import Learner
+
+            return estimator.pruned_by(self, seed) if isinstance(estimator, Learner) else self._tree(estimator, seed)
+
+        return by
+
+    def _tree(self, estimator: Any, seed: int) -> Any:
+        """The estimator that grows and prunes."""
         from treewright.model_selection.pruning import PrunedTree
 
         own: dict[str, Any] = {name: value for name, value in self.options.items() if name in _OF_THE_ESTIMATOR}
         options = {name: value for name, value in self.options.items() if name not in own}
-        method = _method_of(self.word)
-        return lambda estimator: PrunedTree(estimator, method, options=options or None, random_state=seed, **own)
+        return PrunedTree(estimator, self.method, options=options or None, random_state=seed, **own)
+
+
+NO_PRUNING = "none"
+# What chooses the size of a tree where nobody said how large it is to be.
+DEFAULT_PRUNING = Pruning("", "ccp-min")
 
 
 def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Pruning:
@@ -248,8 +274,9 @@ def pruning_named(word: str, named: str) -> str:
     """The one of ``FIT_PRUNINGS`` that a word means; ``-`` and ``_`` are the same."""
     meant = word.replace("_", "-")
     if meant not in FIT_PRUNINGS:
-        guess = did_you_mean(meant, FIT_PRUNINGS)
-        raise UsageRefusal(f"{named}: there is no such pruning{guess}; there are: {', '.join(FIT_PRUNINGS)}")
+        words = (*FIT_PRUNINGS, NO_PRUNING)
+        guess = did_you_mean(meant, words)
+        raise UsageRefusal(f"{named}: there is no such pruning{guess}; there are: {', '.join(words)}")
     return meant
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -22,7 +22,7 @@ from treewright.cli.algorithms import (
     with_typed_labels,
 )
 from treewright.cli.options import Declared, parse_value
-from treewright.cli.prune import Pruning, pruning_words, refuse_for_numbers
+from treewright.cli.prune import DEFAULT_PRUNING, Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, note, printable
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase
@@ -42,6 +42,7 @@ __all__ = [
     "read_request",
     "learner_of",
     "weights_of",
+    "with_chosen_size",
 ]
 
 
@@ -71,6 +72,7 @@ class FitRequest:
     trace: bool = False
     json: bool = False
     prune: Pruning | None = None
+    choose_size: bool = False
 
     def __post_init__(self) -> None:
         known = algorithm_of(self.algorithm)
@@ -151,6 +153,38 @@ def _check_outputs(request: FitRequest) -> None:
         if path in named:
             raise UsageRefusal(f"{named[path]} and {option} name the same file {path}")
         named[path] = option
+
+
+# Who sets one of these says how large a tree is to be.
+_SIZES = (
+    "max_depth", "max_leaf_nodes", "min_samples_split", "min_samples_leaf", "min_weight_fraction_leaf",
+    "min_impurity_decrease", "max_p_value", "ccp_alpha",
+)  # fmt: skip
+_FEWEST_ROWS = 100  # folds of fewer say little, and such a table is read as it stands
+_MOST_CELLS = 5_000_000
+
+
+def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, str]:
+    """The request of a tree whose size nobody named: folds choose it; and a remark where they would take too long.
+
+    docs/decisions/0011 has the table that this goes by. Trees of C4.5, ID3 and CHAID stop or are cut back by rules of
+    their own.
+    """
+    if not request.choose_size or request.prune is not None or request.trace or request.algorithm != "cart":
+        return request, ""
+    settings = own_settings(request, data.is_classification)
+    if settings.get("grow_trace") or any(name in settings for name in _SIZES):
+        return request, ""
+    n_rows = len(data.target)
+    n_cells = n_rows * data.features.width
+    if n_rows < _FEWEST_ROWS:
+        return request, ""
+    if n_cells > _MOST_CELLS:
+        return request, (
+            f"the tree is not cut back: of {n_cells:,} cells that takes a while; --prune ccp-min chooses its size by "
+            "cross-validation in some ten times the time, --prune none leaves this line out"
+        )
+    return replace(request, prune=DEFAULT_PRUNING), ""
 
 
 def read_request(request: FitRequest) -> Learnable:

@@ -1,7 +1,7 @@
 """Which rows are learned from and which are predicted. In: ``cv``, a target. Out: pairs of positions.
 
-Splitters are scikit-learn's; what is asked of them is checked here, so that a fold that cannot be is refused before
-anything is grown. Folds, and whatever else chance decides beside them, hang on ``random_state`` alone.
+Splitters, and the draws, are scikit-learn's; what is asked of them is checked here, so that a fold that cannot be is
+refused before anything is grown. Folds, and whatever else chance decides beside them, hang on ``random_state`` alone.
 """
 
 from __future__ import annotations
@@ -80,8 +80,6 @@ def splits_of(cv: Any, y: Any, *, is_classification: bool, random_state: Any = 0
 
 def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_state: Any) -> list[Split]:
     """Folds of shuffled rows, with each class spread evenly where there is one target of classes."""
-    from sklearn.model_selection import KFold, StratifiedKFold
-
     n = len(held)
     if n_folds < 2:
         raise ParameterError(
@@ -92,8 +90,7 @@ def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_st
             f"{n} rows are too few for {n_folds} folds: give ", setting("cv", max(n, 2)), " or less, or more rows"
         )
     if not is_classification or held.ndim > 1:
-        splits = KFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n))
-        return [_whole(pair) for pair in splits]
+        return _numbered(_fold_of_each(n, n_folds, random_state), n)
     codes, labels = label_codes(held)
     counts = np.bincount(codes, minlength=len(labels))
     if counts.min() < n_folds:
@@ -108,14 +105,41 @@ def _shuffled(n_folds: int, held: np.ndarray, is_classification: bool, random_st
             "folds that take no heed of classes, ",
             Phrase(f"cv={own}", "setting", "cv", own),
         )
-    splits = StratifiedKFold(n_folds, shuffle=True, random_state=random_state).split(np.zeros(n), codes)
-    return [_whole(pair) for pair in splits]
+    return _numbered(_fold_of_each_by_class(codes, n_folds, random_state), n)
 
 
-def _whole(pair: Any) -> Split:
-    """A pair of position arrays in the one dtype."""
-    train, test = pair
-    return np.asarray(train).astype(np.int64), np.asarray(test).astype(np.int64)
+def _fold_of_each(n: int, n_folds: int, random_state: Any) -> np.ndarray:
+    """The fold of each row, int64[n], in shuffled rows: the draws of scikit-learn's ``KFold``, number for number.
+
+    Like those of ``_fold_of_each_by_class`` and ``_parts_by_class`` they are drawn here because the import of
+    scikit-learn takes longer than the folds of a small table; tests compare them.
+    """
+    order, fold = np.arange(n), np.empty(n, np.int64)
+    _generator(random_state).shuffle(order)
+    for number, rows in enumerate(np.array_split(order, n_folds)):
+        fold[rows] = number
+    return fold
+
+
+def _fold_of_each_by_class(codes: np.ndarray, n_folds: int, random_state: Any) -> np.ndarray:
+    """The same with an even share of each class in every fold, as scikit-learn's ``StratifiedKFold`` draws them."""
+    rng, fold = _generator(random_state), np.empty(len(codes), np.int64)
+    _, firsts = np.unique(codes, return_index=True)
+    counts = np.bincount(codes)
+    begin = 0
+    for code in np.argsort(firsts):  # classes in the order in which they appear
+        # Rows sorted by class go to the folds in turn: of each class a fold gets every n_folds-th one.
+        turns = np.bincount(np.arange(begin, begin + counts[code]) % n_folds, minlength=n_folds)
+        folds = np.arange(n_folds).repeat(turns)
+        rng.shuffle(folds)
+        fold[codes == code] = folds
+        begin += counts[code]
+    return fold
+
+
+def _generator(random_state: Any) -> Any:
+    """What draws."""
+    return random_state if hasattr(random_state, "permutation") else np.random.RandomState(random_state)
 
 
 def _split_by(cv: Any, held: np.ndarray, groups: Any) -> list[Any]:
@@ -222,16 +246,14 @@ def folds_within(cv: Any, y: Any, *, is_classification: bool, random_state: int 
 
     Returns
     -------
-    splitter, or ``cv`` as it is
+    list of (int64[n_train], int64[n_test]), or ``cv`` as it is
         For ``splits_of``.
     """
-    from sklearn.model_selection import KFold
-
     held = as_array(y)
     if is_whole(cv) and is_classification and held.ndim == 1 and 2 <= cv <= len(held):
         codes, _ = label_codes(held)
         if np.bincount(codes).min() < cv:
-            return KFold(int(cv), shuffle=True, random_state=random_state)
+            return _numbered(_fold_of_each(len(held), int(cv), random_state), len(held))
     return cv
 
 
@@ -265,7 +287,7 @@ def two_parts(
         if problem and by_class == "always":
             raise DataError(problem)
         codes = None if problem else codes
-    rng = random_state if hasattr(random_state, "permutation") else np.random.RandomState(random_state)
+    rng = _generator(random_state)
     if codes is None:
         order = rng.permutation(n)
         first, second = order[n_second:], order[:n_second]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.metrics import r2_score
 
 from treewright.core.elementary import log_of
 from treewright.data.target import check_lengths, encode_labels, encode_numbers
@@ -48,6 +47,8 @@ def r_squared(true: np.ndarray, predicted: np.ndarray, weights: np.ndarray | Non
 
     nan is scikit-learn's answer too, but it warns of every such fold.
     """
+    from sklearn.metrics import r2_score
+
     return float(r2_score(true, predicted, sample_weight=weights)) if len(true) > 1 else float("nan")
 
 

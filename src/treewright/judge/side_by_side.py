@@ -6,10 +6,11 @@ depends on when.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import partial
 from typing import Any, TypeVar
-
-from sklearn import config_context, get_config
 
 from treewright.core.notices import Notices, listening
 from treewright.core.threads import resolve_jobs, run_each
@@ -40,11 +41,11 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
     done: list[Any] = [None] * n_tasks
     heard: list[Notices | None] = [None] * n_tasks
     failed: dict[int, Exception] = {}
-    settings = get_config()  # scikit-learn keeps them per thread
+    settings = _settings()
 
     def run(task: int, _: int) -> None:
         try:
-            with config_context(**settings), listening() as notices:
+            with settings(), listening() as notices:
                 done[task] = work(task)
             heard[task] = notices
         except Exception as error:
@@ -65,3 +66,12 @@ def answers(work: Callable[[int], Answer], n_tasks: int, n_jobs: int | None, wha
             together.add(site, text)
     together.tell(n_tasks, what)
     return done
+
+
+def _settings() -> Callable[[], Any]:
+    """scikit-learn's settings, which it keeps per thread, for another one; nothing where it is not loaded."""
+    if "sklearn" not in sys.modules:
+        return nullcontext
+    from sklearn import config_context, get_config
+
+    return partial(config_context, **get_config())

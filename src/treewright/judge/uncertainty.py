@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import stdtr
 
 
 def mean_of(values: np.ndarray) -> float:
@@ -115,6 +114,8 @@ def corrected_t(differences: np.ndarray, test_share: float) -> tuple[float, floa
     if math.sqrt(variance) <= 1e-12 * scale or scale == 0.0:
         # The same difference in every fold, up to rounding.
         return (0.0, 1.0) if scale == 0.0 else (float("nan"), float("nan"))
+    from scipy.special import stdtr  # its import takes longer than a small fit
+
     t = mean / math.sqrt((1.0 / n + test_share) * variance)
     return t, min(1.0, 2.0 * float(stdtr(n - 1, -abs(t))))
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from sklearn.base import clone
 
+from treewright.core.notices import listening
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole
 from treewright.data.take import count_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.estimators.trees import SingleTree as TreeEstimator
-from treewright.exceptions import ParameterError
+from treewright.exceptions import DataError, ParameterError, pruner, setting
 from treewright.fitted import Model
-from treewright.judge.folds import check_tested_once, splits_of
+from treewright.judge.folds import as_array, check_tested_once, folds_within, splits_of
 from treewright.judge.scores import WORDS
 from treewright.judge.tasks import with_parameters
 from treewright.model_selection.path_judges import (
@@ -36,9 +36,12 @@ from treewright.prune.costs import EQUAL, Risk
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from treewright.estimators.trees import SingleTree as TreeEstimator
+
 DEFAULT_FOLDS = 10
 Rule = Literal["1se", "min"]
 RULES: tuple[Rule, ...] = ("1se", "min")
+BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
 JUDGES = {"folds": "cv error", "validation": "valid. error", "nothing": ""}
 LABELS = {"folds": "cross-validated", "validation": "rows kept aside", "nothing": ""}
 OWN_PRUNING = {"ccp_alpha": 0.0, "confidence": None}  # what an estimator calls its own pruning, and none of it
@@ -128,10 +131,35 @@ def pruning_path(
     >>> path.chosen, path.estimator.get_n_leaves()
     (4, 7)
     """
-    _check(estimator, rule, risk, validation, cv, groups)
-    n_threads = resolve_jobs(n_jobs)
+    from sklearn.base import clone
+
+    check_prunable(estimator)
+    _check(rule, risk, validation, cv, groups)
     bare = unpruned(estimator)
-    grown = clone(bare).fit(X, y, sample_weight)
+    return path_by(
+        lambda *rows: clone(bare).fit(*rows), X, y, cv=cv, rule=rule, risk=risk, loss=loss, validation=validation,
+        sample_weight=sample_weight, random_state=random_state, n_jobs=n_jobs, groups=groups,
+    )  # fmt: skip
+
+
+def path_by(
+    grow: Callable[[Any, Any, Any], Any],
+    X: Any,
+    y: Any,
+    *,
+    cv: Any,
+    rule: Rule,
+    risk: Risk = "impurity",
+    loss: PathLoss | None = None,
+    validation: tuple[Any, ...] | None = None,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    groups: Any = None,
+) -> PruningPath:
+    """As ``pruning_path``, of whatever ``grow`` makes of X, y and weights: it has a ``model_`` and can ``prune``."""
+    n_threads = resolve_jobs(n_jobs)
+    grown = grow(X, y, sample_weight)
     model: Model = grown.model_
     loss = loss_of(model, loss)
     n = count_rows(y)
@@ -150,7 +178,8 @@ def pruning_path(
         check_tested_once(splits, n)
         rows = FoldRows(X, y, weights, judged)
         views, n_folds = [along_path(path, risk)], len(splits)
-        found = by_folds(lambda *given: clone(bare).fit(*given).model_, rows, splits, views, loss, n_threads)[0]
+        with listening():  # the tree of all rows has told what there is to tell; trees of folds are nobody's
+            found = by_folds(lambda *given: grow(*given).model_, rows, splits, views, loss, n_threads)[0]
     error = standard_error = None
     if found is not None:
         warn_of_small_weights(stands_for, n_judged, "the standard error of pruning_path")
@@ -174,9 +203,54 @@ def pruning_path(
     )
 
 
-def _check(estimator: Any, rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
+def size_by_folds(
+    grow: Callable[[Any, Any, Any], Any],
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    pruning: str,
+    cv: Any = DEFAULT_FOLDS,
+    risk: Risk = "impurity",
+    loss: PathLoss | None = None,
+    is_classification: bool,
+    random_state: Any,
+    n_jobs: int | None,
+) -> Any:
+    """What ``grow`` makes of all rows, cut back to the size that folds within them choose.
+
+    A small part of a cross-validation may have fewer rows than folds, or few of a class, and nobody is there to be
+    asked: there are no more folds than rows, and they take no heed of classes where one is rare.
+
+    Parameters
+    ----------
+    grow : callable
+        As of ``path_by``.
+    pruning : {"ccp_1se", "ccp_min"}
+    cv, risk, loss, n_jobs
+        As of ``pruning_path``.
+    """
+    if cv is None:
+        raise ParameterError(
+            setting("cv", None), ": ", pruner(pruning), " finds its price by folds, give a number such as ",
+            setting("cv", 10), parameter="cv",
+        )  # fmt: skip
+    rule = BY_CROSS_VALIDATION[pruning]
+    _check(rule, risk, None, cv, None)
+    n = len(as_array(y))
+    if n == 1:
+        raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
+    folds = folds_within(
+        min(cv, n) if is_whole(cv) else cv, y, is_classification=is_classification, random_state=random_state
+    )
+    return path_by(
+        grow, X, y, cv=folds, rule=rule, risk=risk, loss=loss, sample_weight=sample_weight, random_state=random_state,
+        n_jobs=n_jobs,
+    ).estimator  # fmt: skip
+
+
+def _check(rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
     """Refuse what has no meaning."""
-    check_prunable(estimator)
     for name, value, words in (("rule", rule, RULES), ("risk", risk, get_args(Risk))):
         if not isinstance(value, str) or value not in words:
             raise ParameterError(f"{name}={value!r}: choose one of {', '.join(map(repr, words))}")
@@ -191,6 +265,8 @@ def _check(estimator: Any, rule: Any, risk: Any, validation: Any, cv: Any, group
 
 def is_single_tree(estimator: Any) -> bool:
     """Whether it is a single-tree estimator of this library."""
+    from treewright.estimators.trees import SingleTree as TreeEstimator
+
     return isinstance(estimator, TreeEstimator)
 
 

@@ -14,15 +14,20 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from treewright.core.whole import is_whole
 from treewright.data.matching import did_you_mean
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import check_weights
 from treewright.data.weights import warn_of_small_weights
-from treewright.exceptions import DataError, ParameterError, pruner, setting
+from treewright.exceptions import DataError, ParameterError
 from treewright.judge.folds import as_array, check_random_state, folds_within, rows_in_two
 from treewright.judge.scores import WORDS, Loss, check_loss, mean_loss, mean_with_error
-from treewright.model_selection.path import Rule, check_prunable, pruning_path, unpruned
+from treewright.model_selection.path import (
+    BY_CROSS_VALIDATION,
+    check_prunable,
+    pruning_path,
+    size_by_folds,
+    unpruned,
+)
 from treewright.model_selection.tables import beside
 from treewright.prune.methods import METHODS, method_of, options_of
 
@@ -33,7 +38,6 @@ if TYPE_CHECKING:
     from treewright.fitted import Model
     from treewright.tree.arrays import Tree
 
-BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
 OF_PATH = ("risk", "loss")  # what may be said of ``pruning_path`` beside the rows and folds
 Rows = tuple[Any, np.ndarray, np.ndarray | None]
 # What is compared unless the user says otherwise: everything that needs no number to be chosen.
@@ -154,15 +158,12 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         """
         self._check_parameters()
         estimator, options = unpruned(self.estimator), dict(self.options or {})
-        if self._needs_parts() and len(as_array(y)) == 1:
-            raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
         if self.pruning in BY_CROSS_VALIDATION:
-            rule = BY_CROSS_VALIDATION[self.pruning]
-            path = pruning_path(
-                estimator, X, y, cv=self._folds(estimator, y), rule=rule, sample_weight=sample_weight,
-                random_state=self.random_state, n_jobs=estimator.n_jobs, **options,
+            self.estimator_ = size_by_folds(
+                lambda *rows: clone(estimator).fit(*rows), X, y, sample_weight, pruning=self.pruning, cv=self.cv,
+                is_classification=is_classifier(estimator), random_state=self.random_state, n_jobs=estimator.n_jobs,
+                **options,
             )  # fmt: skip
-            self.estimator_ = path.estimator
         elif method_of(self.pruning).needs == "holdout":
             self.estimator_ = self._fit_in_two_parts(estimator, X, y, sample_weight, options)
         else:
@@ -180,28 +181,15 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         if self.options is not None and not isinstance(self.options, Mapping):
             raise ParameterError(f"options={self.options!r}: give a mapping from option to value")
         check_options(self.pruning, self.options or {})
-        if self.cv is None and self.pruning in BY_CROSS_VALIDATION:
-            raise ParameterError(
-                setting("cv", None), ": ", pruner(self.pruning), " finds its price by folds, give a number such as ",
-                setting("cv", 10), parameter="cv",
-            )  # fmt: skip
         share = self.prune_size
         if isinstance(share, bool) or not isinstance(share, Real) or not 0 < share < 1:
             raise ParameterError(f"prune_size={share!r}: give a share of the rows, a number between 0 and 1")
         check_random_state(self.random_state)
 
-    def _needs_parts(self) -> bool:
-        """Whether some rows are kept from the growing, to judge with."""
-        return self.pruning in BY_CROSS_VALIDATION or method_of(self.pruning).needs == "holdout"
-
-    def _folds(self, estimator: Any, y: Any) -> Any:
-        """The folds that choose the price."""
-        # A small part of a cross-validation may have fewer rows than folds, and nobody is there to be asked.
-        cv = min(self.cv, len(as_array(y))) if is_whole(self.cv) else self.cv
-        return folds_within(cv, y, is_classification=is_classifier(estimator), random_state=self.random_state)
-
     def _fit_in_two_parts(self, estimator: Any, X: Any, y: Any, sample_weight: Any, options: Mapping[str, Any]) -> Any:
         """Grow on one part of the rows, prune with the other."""
+        if len(as_array(y)) == 1:
+            raise DataError("n_samples=1: 2 rows or more are needed, to judge cuts by others than the tree is grown on")
         grow, prune = rows_in_two(y, self.prune_size, self.random_state, is_classification=is_classifier(estimator))
         try:
             weights = check_weights(sample_weight, len(grow) + len(prune))

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, ShuffleSplit, StratifiedKFold
 
 from treewright.exceptions import DataError, ParameterError
@@ -28,6 +30,24 @@ def test_folds_of_classes_are_those_of_a_shuffled_stratified_k_fold(make):
     wanted = list(StratifiedKFold(4, shuffle=True, random_state=7).split(np.zeros(20), LABELS))
     assert same(found, wanted)
     assert all(part.dtype == np.int64 for pair in found for part in pair)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    codes=st.lists(st.integers(0, 4), min_size=2, max_size=60), n_folds=st.integers(2, 9), seed=st.integers(0, 2**32 - 1)
+)
+def test_draws_of_folds_are_scikit_learns_number_for_number(codes, n_folds, seed):
+    assume(len(codes) >= n_folds)
+    n, rarest = len(codes), np.unique(codes, return_counts=True)[1].min()
+
+    of_numbers = splits_of(n_folds, np.arange(n) * 0.5, is_classification=False, random_state=seed)
+    within = folds_within(n_folds, codes, is_classification=True, random_state=seed)
+    by_class = splits_of(within, codes, is_classification=True, random_state=np.random.RandomState(seed))
+
+    wanted = list(KFold(n_folds, shuffle=True, random_state=seed).split(codes))
+    stratified = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
+    assert same(of_numbers, wanted)
+    assert same(by_class, wanted if rarest < n_folds else list(stratified.split(codes, codes)))
 
 
 def test_every_fold_has_its_share_of_each_class():
@@ -169,7 +189,7 @@ def test_what_is_no_target_is_refused(y):
 def test_folds_within_a_fit_take_no_heed_of_classes_where_one_is_too_rare():
     folds = folds_within(10, LABELS, is_classification=True, random_state=1)
 
-    assert same(list(folds.split(LABELS)), list(KFold(10, shuffle=True, random_state=1).split(LABELS)))
+    assert same(folds, list(KFold(10, shuffle=True, random_state=1).split(LABELS)))
     assert folds_within(8, LABELS, is_classification=True, random_state=1) == 8
 
 

@@ -132,8 +132,8 @@ def test_what_no_fit_would_bring_is_no_attribute():
 
 def test_the_folds_run_on_the_threads_of_its_estimator(cancer, monkeypatch):
     asked = []
-    whole = pruned.pruning_path
-    monkeypatch.setattr(pruned, "pruning_path", lambda *a, **k: asked.append(k["n_jobs"]) or whole(*a, **k))
+    whole = pruned.size_by_folds
+    monkeypatch.setattr(pruned, "size_by_folds", lambda *a, **k: asked.append(k["n_jobs"]) or whole(*a, **k))
 
     for n_jobs in (1, 2, None):
         PrunedTree(tw.DecisionTreeClassifier(n_jobs=n_jobs), cv=2).fit(cancer[0][:60], cancer[1][:60])

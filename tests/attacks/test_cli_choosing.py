@@ -72,7 +72,7 @@ def folder(tmp_path_factory):
     for name, content in odd.items():
         (folder / name).write_text(content)
     for target, name in (("species", "m.tw"), ("body_mass_g", "numbers.tw")):
-        done = run(folder, "fit", "grow.csv", "--target", target, "--test-size", 0, "--out", name)
+        done = run(folder, "fit", "grow.csv", "--target", target, "--test-size", 0, "--prune", "none", "--out", name)
         assert done.code == 0, done.err
     whole = (folder / "m.tw").read_bytes()
     (folder / "half.tw").write_bytes(whole[: len(whole) // 2])
@@ -263,7 +263,7 @@ def hostile(tmp_path):
 
 
 def test_the_log_runs_in_no_spreadsheet_and_obeys_nothing(hostile):
-    assert run(hostile, "fit", "t.csv", "--target", "y", "--test-size", 0, "--out", "m.tw").code == 0
+    assert run(hostile, "fit", "t.csv", "--target", "y", "--test-size", 0, "--prune", "none", "--out", "m.tw").code == 0
 
     done = run(hostile, "prune", "m.tw", "t.csv", "--method", "leaves", "--set", "max_leaves=2", "--log", "log.csv")
 
@@ -290,7 +290,9 @@ def test_compare_of_such_a_table_is_safe_as_well(hostile):
 
 def test_a_long_log_is_cut_on_the_screen_and_whole_in_the_file(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(400)))
-    assert run(tmp_path, "fit", "t.csv", "--target", "y", "--test-size", 0, "--out", "m.tw").code == 0
+    assert (
+        run(tmp_path, "fit", "t.csv", "--target", "y", "--test-size", 0, "--prune", "none", "--out", "m.tw").code == 0
+    )
 
     done = run(tmp_path, "prune", "m.tw", "--method", "mdl", "--log", "log.csv")
 

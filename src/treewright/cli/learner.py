@@ -67,10 +67,11 @@ class Learner:
         from treewright.model_selection.path import size_by_folds
 
         pruning, seed = self._pruning
+        options: dict[str, Any] = dict(pruning.options)
         whole = type(self)(self._algorithm, self._task, self._values)
         sized = size_by_folds(
             lambda *rows: copy(whole)._grow(*rows), X, y, sample_weight, pruning=pruning.method,
-            is_classification=self._task == CLASSES, random_state=seed, n_jobs=self.params.n_jobs, **pruning.options,
+            is_classification=self._task == CLASSES, random_state=seed, n_jobs=self.params.n_jobs, **options,
         )  # fmt: skip
         self.model_ = sized.model_
         return self

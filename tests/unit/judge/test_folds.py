@@ -34,7 +34,9 @@ def test_folds_of_classes_are_those_of_a_shuffled_stratified_k_fold(make):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    codes=st.lists(st.integers(0, 4), min_size=2, max_size=60), n_folds=st.integers(2, 9), seed=st.integers(0, 2**32 - 1)
+    codes=st.lists(st.integers(0, 4), min_size=2, max_size=60),
+    n_folds=st.integers(2, 9),
+    seed=st.integers(0, 2**32 - 1),
 )
 def test_draws_of_folds_are_scikit_learns_number_for_number(codes, n_folds, seed):
     assume(len(codes) >= n_folds)

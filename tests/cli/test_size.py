@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -96,6 +97,28 @@ def test_a_large_table_is_left_whole_and_the_option_is_named(noisy, monkeypatch,
 
     said = " ".join(capsys.readouterr().out.split())
     assert "the tree is not cut back: of 400 cells that takes a while; --prune ccp-min chooses its size" in said
+
+
+def test_one_leaf_says_why_and_how_to_keep_more(command, tmp_path):
+    drawn = np.random.default_rng(16)
+    x, z = drawn.integers(0, 40, 120), drawn.integers(0, 40, 120)
+    y = np.where(drawn.random(120) < np.where(x > 20, 0.58, 0.36), "b", "a")
+    pl.DataFrame({"x": x, "z": z, "y": y}).write_csv(tmp_path / "weak.csv")
+
+    said = command("fit", "weak.csv", "--target", "y", "--test-size", 0, "--prune", "ccp-1se", folder=tmp_path).stdout
+
+    assert "is within one standard error (0.0449) of the least, 0.4083 with 5 leaves" in " ".join(said.split())
+    assert "; --prune ccp-min keeps them" in " ".join(said.split())
+
+
+def test_log_loss_may_choose_the_size(command, noisy):
+    words = ["--test-size", 0, "--prune", "ccp-min", "--prune-set", "loss=log_loss", "--out", "log.tw", "--force"]
+
+    assert fit(command, noisy, *words).returncode == 0
+
+    table = pl.read_csv(noisy / "noisy.csv")
+    tree = PrunedTree(treewright.DecisionTreeClassifier(random_state=0), "ccp_min", options={"loss": "log_loss"})
+    assert treewright.load(noisy / "log.tw").show() == tree.fit(table["x", "z"], table["y"]).show()
 
 
 def test_json_names_the_pruning(command, noisy):

@@ -129,6 +129,8 @@ def _say_results(
         say_prose(f"size by cross-validation ({request.prune.word}): {words}; --prune none keeps every leaf")
     elif request.prune:
         say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
+    if request.prune and request.prune.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
+        say_prose(f"{why}; --prune ccp-min keeps them" if request.prune.word == "ccp-1se" else why)
     if remark:
         say_prose(remark)
     say()

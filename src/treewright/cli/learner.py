@@ -69,11 +69,11 @@ class Learner:
         pruning, seed = self._pruning
         options: dict[str, Any] = dict(pruning.options)
         whole = type(self)(self._algorithm, self._task, self._values)
-        sized = size_by_folds(
+        self.path_ = size_by_folds(
             lambda *rows: copy(whole)._grow(*rows), X, y, sample_weight, pruning=pruning.method,
             is_classification=self._task == CLASSES, random_state=seed, n_jobs=self.params.n_jobs, **options,
         )  # fmt: skip
-        self.model_ = sized.model_
+        self.model_ = self.path_.estimator.model_
         return self
 
     def prune(self, method: str, **options: Any) -> Self:

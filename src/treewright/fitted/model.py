@@ -414,7 +414,7 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict_one")
-        shares = self._answer_of(row)[0].copy()
+        shares = np.minimum(self._answer_of(row)[0], 1.0)  # as for tables
         each = [shares[columns] for columns in output_columns(self.n_classes)]
         return each[0] if self.n_outputs == 1 else each
 

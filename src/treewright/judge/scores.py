@@ -22,7 +22,6 @@ WORDS: dict[Loss, str] = {
     "squared_error": "mean squared error",
     "absolute_error": "mean absolute error",
 }
-LEAST_SHARE = float(np.finfo(np.float64).eps)  # as in scikit-learn: a share of 0 costs 36 nats, not infinity
 
 
 def are_right(true: np.ndarray, predicted: np.ndarray) -> np.ndarray:
@@ -146,6 +145,8 @@ def row_losses(loss: Loss, true: np.ndarray, predicted: np.ndarray) -> np.ndarra
 
 def log_losses(estimator: Any, X: Any, y: np.ndarray) -> np.ndarray:
     """float64[n]: -ln of the share that the true class got (nats); a class that was not learned has none."""
+    from treewright.prune.losses import LEAST_SHARE
+
     if not hasattr(estimator, "predict_proba"):
         name = type(estimator).__name__
         raise ParameterError(f"loss='log_loss' needs predict_proba, which {name} has not: use 'misclassification'")

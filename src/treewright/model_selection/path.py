@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from treewright.estimators.trees import SingleTree as TreeEstimator
 
 DEFAULT_FOLDS = 10
+_WIDTH = 80  # of what is printed
 Rule = Literal["1se", "min"]
 RULES: tuple[Rule, ...] = ("1se", "min")
 BY_CROSS_VALIDATION: dict[str, Rule] = {"ccp_1se": "1se", "ccp_min": "min"}
@@ -77,8 +79,9 @@ def pruning_path(
         The smallest tree whose error is within one standard error of the least, or the one of least error.
     risk : {"impurity", "error"}
         What a leaf costs on the path: its impurity, as in scikit-learn, or what it gets wrong, as in rpart.
-    loss : {"misclassification", "squared_error", "absolute_error"}, optional
-        How errors are counted: by default "misclassification" for classes; for numbers "absolute_error" where the tree
+    loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}, optional
+        How errors are counted: by default "misclassification" for classes; "log_loss" judges their shares (a class that
+        a leaf has not seen costs 36, as in scikit-learn; of one target); for numbers "absolute_error" where the tree
         was grown by that criterion, else "squared_error". With several outputs a row's loss is their mean.
     validation : (X, y) or (X, y, sample_weight), optional
         Rows kept aside that judge in place of the folds; of two classes or more, where the tree has as many.
@@ -216,8 +219,8 @@ def size_by_folds(
     is_classification: bool,
     random_state: Any,
     n_jobs: int | None,
-) -> Any:
-    """What ``grow`` makes of all rows, cut back to the size that folds within them choose.
+) -> PruningPath:
+    """The path whose ``estimator`` is what ``grow`` makes of all rows, cut back as folds within them choose.
 
     A small part of a cross-validation may have fewer rows than folds, or few of a class, and nobody is there to be
     asked: there are no more folds than rows, and they take no heed of classes where one is rare.
@@ -246,7 +249,7 @@ def size_by_folds(
     return path_by(
         grow, X, y, cv=folds, rule=rule, risk=risk, loss=loss, sample_weight=sample_weight, random_state=random_state,
         n_jobs=n_jobs,
-    ).estimator  # fmt: skip
+    )  # fmt: skip
 
 
 def _check(rule: Any, risk: Any, validation: Any, cv: Any, groups: Any) -> None:
@@ -306,7 +309,7 @@ class PruningPath:
         0 without cross-validation.
     rule : {"1se", "min"}
     risk : {"impurity", "error"}
-    loss : {"misclassification", "squared_error", "absolute_error"}
+    loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
     judged_by : {"folds", "validation", "nothing"}
     grown : estimator
         Fitted on all rows, not cut back.
@@ -428,6 +431,8 @@ class PruningPath:
         lines = [self._title(), self._head(), *abridged(shown, steps, "step")]
         if self.chosen is not None:
             lines.append(self._verdict(self.chosen))
+        if self.why_one_leaf:
+            lines += wrap(self.why_one_leaf + ("; rule='min' keeps them" if self.rule == "1se" else ""), _WIDTH)
         return "\n".join(lines)
 
     def _title(self) -> str:
@@ -461,7 +466,22 @@ class PruningPath:
     def _verdict(self, step: int) -> str:
         """The step that was chosen, in words."""
         rule = {"min": "the least error", "1se": "the 1-SE rule"}[self.rule]
-        return f"chosen by {rule}: step {step}, {self.n_leaves[step]} leaves, alpha {self.alphas[step]:.5g}"
+        leaves = f"{self.n_leaves[step]} {'leaf' if self.n_leaves[step] == 1 else 'leaves'}"
+        return f"chosen by {rule}: step {step}, {leaves}, alpha {self.alphas[step]:.5g}"
+
+    @property
+    def why_one_leaf(self) -> str:
+        """Why nothing is left of the tree but its root, in words; empty where more is left, or never was."""
+        error, standard_error, chosen = self.cv_error, self.standard_error, self.chosen
+        if error is None or standard_error is None or chosen is None or chosen == 0 or self.n_leaves[chosen] > 1:
+            return ""
+        least = self.step_of("min")
+        if least == chosen:
+            return f"one leaf is left: no larger tree of the path has a lower error than it, {error[chosen]:.4g}"
+        return (
+            f"one leaf is left: its error, {error[chosen]:.4g}, is within one standard error "
+            f"({standard_error[least]:.3g}) of the least, {error[least]:.4g} with {self.n_leaves[least]} leaves"
+        )
 
 
 def step_by(rule: Rule, error: np.ndarray, standard_error: np.ndarray) -> int:

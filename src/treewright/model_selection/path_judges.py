@@ -14,7 +14,7 @@ from treewright.data.encoder import encode
 from treewright.data.take import count_rows, take_rows
 from treewright.data.target import Labels, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.judge.folds import Split
 from treewright.judge.scores import check_loss, in_units
@@ -67,7 +67,7 @@ class JudgedRows(NamedTuple):
             The model's.
         steps : int64[m], ascending
         rows : int64[r], 0 to n - 1
-        loss : {"misclassification", "squared_error", "absolute_error"}
+        loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
         """
         matrix = encode(model.schema, take_rows(self.X, rows), unseen=model.unseen, missing=model.missing)
         codes = None if self.labels is None else _codes_among(model, self.labels)
@@ -112,11 +112,15 @@ def judged_numbers(X: Any, y: Any, weights: np.ndarray) -> JudgedRows:
 
 def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
     """The loss, checked; what goes with the tree where none is given."""
-    known: tuple[PathLoss, ...] = ("misclassification",)
+    known: tuple[PathLoss, ...] = ("misclassification", "log_loss")
     if model.task == "regression":
         known = ("squared_error", "absolute_error")
         if model.facts.get("criterion") == "absolute_error":
             known = known[::-1]
+    if loss == "log_loss" and model.n_outputs > 1:
+        raise ParameterError(
+            f"loss='log_loss' is of one target, and there are {model.n_outputs}: leave it out", parameter="loss"
+        )
     return check_loss(loss, is_classification=model.task == "classification", known=known)  # type: ignore[return-value]
 
 

@@ -98,6 +98,8 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
     ----------
     estimator_ : estimator
         The pruned tree; what it has (``model_``, ``tree_``, ``show``, ``plot``, ``rules``, ``save`` ...) this one has.
+    path_ : PruningPath
+        Every subtree with its error, and why this one was chosen; of ``ccp_1se`` and ``ccp_min``.
 
     Examples
     --------
@@ -159,11 +161,12 @@ class PrunedTree(MetaEstimatorMixin, BaseEstimator):
         self._check_parameters()
         estimator, options = unpruned(self.estimator), dict(self.options or {})
         if self.pruning in BY_CROSS_VALIDATION:
-            self.estimator_ = size_by_folds(
+            self.path_ = size_by_folds(
                 lambda *rows: clone(estimator).fit(*rows), X, y, sample_weight, pruning=self.pruning, cv=self.cv,
                 is_classification=is_classifier(estimator), random_state=self.random_state, n_jobs=estimator.n_jobs,
                 **options,
             )  # fmt: skip
+            self.estimator_ = self.path_.estimator
         elif method_of(self.pruning).needs == "holdout":
             self.estimator_ = self._fit_in_two_parts(estimator, X, y, sample_weight, options)
         else:

@@ -85,6 +85,7 @@ def predict_shares(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
         answers = answers_of_tree(model, model.trees[0], leaf_table(model).shares, matrix, n_jobs)
     else:
         answers = combined(model, matrix, n_jobs)
+    answers = np.minimum(answers, 1.0)  # averages of ones may be rounded to more
     return [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(model.n_classes)]
 
 

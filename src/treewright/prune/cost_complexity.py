@@ -11,10 +11,13 @@ steps; 1.5 s for a chain of 20,000 levels that is cut level by level, the worst 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
+from treewright.core.elementary import log_of
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
@@ -24,7 +27,7 @@ from treewright.predict.fractional import Spread, average_leaves, portions_of, r
 from treewright.predict.route import leaf_of
 from treewright.predict.values import first_largest, leaf_table
 from treewright.prune.costs import EQUAL, Risk, costs_in_units, impurity_share, node_risk
-from treewright.prune.losses import NUMBERS, row_loss
+from treewright.prune.losses import ABSOLUTE_ERROR, LEAST_SHARE, NUMBERS, row_loss
 from treewright.prune.methods import Decision
 from treewright.prune.requirements import number_of, require_true_impurity
 from treewright.tree.arrays import LEAF, Tree
@@ -339,7 +342,7 @@ def _weakest(limit, first_child, n_branches, rate, least):
     return node
 
 
-PathLoss = Literal["misclassification", "squared_error", "absolute_error"]
+PathLoss = Literal["misclassification", "log_loss", "squared_error", "absolute_error"]
 
 
 class PathLosses(NamedTuple):
@@ -388,8 +391,8 @@ def path_losses(
     truth : float64[n, n_outputs]
         Class codes, or numbers already divided by ``scale``.
     weights : float64[n], >= 0
-    loss : {"misclassification", "squared_error", "absolute_error"}
-        Of one row: the mean over the outputs.
+    loss : {"misclassification", "log_loss", "squared_error", "absolute_error"}
+        Of one row: the mean over the outputs. Log loss is of one output.
     codes : tuple of int[n_classes], optional
         Per output the code in ``truth`` of each of the model's classes; by default they are the same.
     scale : float, a power of 2
@@ -400,10 +403,7 @@ def path_losses(
     O(rows x depth + nodes x log m). Under ``missing="fractional"`` a row with a missing cell is in several leaves and
     its prediction is their average: such rows are predicted with each different subtree, as ``predict`` does.
     """
-    tree, number = model.trees[0], NUMBERS[loss]
-    table = leaf_table(model)
-    is_classes = model.task == "classification"
-    predicted = _as_truth(model, table.codes, codes) if is_classes else np.ascontiguousarray(table.values / scale)
+    tree = model.trees[0]
     first = np.searchsorted(steps, np.arange(len(path.alphas) + 1))
     begin = first[path.collapse_step]
     end = _ends(tree, begin, len(steps))
@@ -413,10 +413,15 @@ def path_losses(
     at_node = np.zeros((tree.n_nodes, 2))
     parent = tree.parent.astype(np.int64)
     leaves = leaf_of(tree, matrix, 1).astype(np.int64)
-    sum_at_nodes(leaves, is_whole, parent, begin, end, predicted, truth, weights, number, at_node)
+    table = leaf_table(model)
+    content = table.shares if model.task == "classification" else table.values
+    for part in _compared(model, truth, loss, codes, scale):
+        is_counted, predicted = is_whole & part.is_counted, part.answer(content, table.codes)
+        sum_at_nodes(leaves, is_counted, parent, begin, end, predicted, part.truth, weights, part.number, at_node)
     sums = _over_steps(begin, end, at_node, len(steps))
     if len(apart):
-        _add_divided_rows(model, path, steps, matrix[apart], truth[apart], weights[apart], number, codes, scale, sums)
+        compared = _compared(model, truth[apart], loss, codes, scale)
+        _add_divided_rows(model, path, steps, matrix[apart], weights[apart], compared, sums)
     return PathLosses(sums[:, 0].copy(), sums[:, 1].copy(), float(np.sum(weights)))
 
 
@@ -443,6 +448,56 @@ def _over_steps(begin: np.ndarray, end: np.ndarray, at_node: np.ndarray, n_steps
     return sums[n_steps:]
 
 
+class _Compared(NamedTuple):
+    """Some rows, and what of a prediction is compared with their truth.
+
+    Attributes
+    ----------
+    is_counted : bool[n]
+    truth : float64[n, n_outputs]
+    number : int
+        The loss.
+    answer : callable
+        Of shares or values float64[m, n_values], and the most frequent classes int32[m, n_outputs] of them, what is
+        compared: float64[m, n_outputs].
+    """
+
+    is_counted: np.ndarray
+    truth: np.ndarray
+    number: int
+    answer: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+
+def _compared(
+    model: ModelData, truth: np.ndarray, loss: PathLoss, codes: tuple[np.ndarray, ...] | None, scale: float
+) -> list[_Compared]:
+    """The rows in parts.
+
+    Under log loss one part for each class: what a prediction costs its rows is a number like any other, whose
+    distance from 0 is summed.
+    """
+    every = np.ones(len(truth), bool)
+    if loss != "log_loss":
+        is_classes = model.task == "classification"
+
+        def compared(content: np.ndarray, classes: np.ndarray) -> np.ndarray:
+            return _as_truth(model, classes, codes) if is_classes else np.ascontiguousarray(content / scale)
+
+        return [_Compared(every, truth, NUMBERS[loss], compared)]
+    known = np.arange(len(model.classes[0])) if codes is None else codes[0]
+    zeros = np.zeros((len(truth), 1))
+    return [
+        _Compared(truth[:, 0] == code, zeros, ABSOLUTE_ERROR, partial(_log_costs, at=np.flatnonzero(known == code)))
+        for code in np.unique(truth[:, 0])
+    ]
+
+
+def _log_costs(shares: np.ndarray, _: np.ndarray, *, at: np.ndarray) -> np.ndarray:
+    """What the shares of one class cost its rows, float64[m, 1]; ``at`` is the class's place, or nowhere."""
+    share = shares[:, at[0]] if len(at) else np.zeros(len(shares))
+    return -np.asarray(log_of(np.clip(share, LEAST_SHARE, 1.0)))[:, None]
+
+
 def _as_truth(model: ModelData, predicted: np.ndarray, codes: tuple[np.ndarray, ...] | None) -> np.ndarray:
     """Predicted class codes as the truth spells them."""
     if codes is None:
@@ -456,11 +511,8 @@ def _add_divided_rows(
     path: Path,
     steps: np.ndarray,
     matrix: np.ndarray,
-    truth: np.ndarray,
     weights: np.ndarray,
-    number: int,
-    codes: tuple[np.ndarray, ...] | None,
-    scale: float,
+    compared: list[_Compared],
     sums: np.ndarray,
 ) -> None:
     """Add the rows that are in several leaves, subtree by subtree, to ``sums`` float64[m, 2]."""
@@ -477,8 +529,10 @@ def _add_divided_rows(
         # The tree of that step without making it: its leaves ask nothing.
         kind = np.where(path.collapse_step <= step, np.uint8(LEAF), tables.kind)
         average_leaves(rows, tables._replace(kind=kind), portions, content, room, out)
-        predicted = _as_truth(model, first_largest(model, out), codes) if is_class else out / scale
-        sum_of_rows(predicted, truth, weights, number, added[at])
+        classes = first_largest(model, out) if is_class else table.codes
+        for part in compared:
+            some = part.is_counted
+            sum_of_rows(part.answer(out, classes)[some], part.truth[some], weights[some], part.number, added[at])
     sums += added[place]
 
 

@@ -67,6 +67,7 @@ def row_loss(target: np.ndarray, row: int, predictions: np.ndarray, at: int, los
     return total
 
 
+LEAST_SHARE = float(np.finfo(np.float64).eps)  # as in scikit-learn: a share of 0 costs 36 nats, not infinity
 _EXACT = 2.0**53  # up to here sums of whole numbers are exact
 
 

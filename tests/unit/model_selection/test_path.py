@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+from sklearn.metrics import log_loss
 from sklearn.model_selection import GroupKFold, RepeatedKFold
 from sklearn.tree import DecisionTreeClassifier as TheirTree
 
@@ -63,6 +64,24 @@ class TestResult:
         again = tw.DecisionTreeClassifier(ccp_alpha=wine.best_alpha).fit(*WINE)
         assert again.get_n_leaves() == wine.n_leaves[step]
         assert 1 - wine.estimator.score(*WINE) == pytest.approx(wine.train_error[step])
+
+    def test_one_leaf_says_why(self):
+        simple = pruning_path(tw.DecisionTreeClassifier(), *load_wine(return_X_y=True), loss="log_loss")
+        least = pruning_path(tw.DecisionTreeClassifier(), np.arange(60.0)[:, None], np.arange(60) % 2, cv=5, rule="min")
+
+        error, spread, best = simple.cv_error, simple.standard_error, simple.step_of("min")
+        assert simple.n_leaves[simple.chosen] == 1 < simple.n_leaves[best]
+        assert simple.why_one_leaf == (
+            f"one leaf is left: its error, {error[-1]:.4g}, is within one standard error ({spread[best]:.3g}) of the "
+            f"least, {error[best]:.4g} with {simple.n_leaves[best]} leaves"
+        )
+        assert "; rule='min' keeps them" in " ".join(str(simple).split())
+        assert f"no larger tree of the path has a lower error than it, {least.cv_error[-1]:.4g}" in least.why_one_leaf
+        assert max(map(len, str(simple).splitlines())) <= 80
+
+    def test_more_than_one_leaf_needs_no_reason(self, wine):
+        assert wine.why_one_leaf == ""
+        assert pruning_path(tw.DecisionTreeClassifier(), [[1.0], [2.0]], [1, 1], cv=2).why_one_leaf == ""
 
     def test_every_step_can_be_had(self, wine):
         assert [wine.prune(step).get_n_leaves() for step in range(len(wine))] == wine.n_leaves.tolist()
@@ -145,6 +164,39 @@ class TestJudges:
         one, two = (pruning_path(tw.DecisionTreeRegressor(), *DIABETES, cv=4, n_jobs=n) for n in (1, 2))
 
         assert all(one.to_dict()[name].tobytes() == two.to_dict()[name].tobytes() for name in one.to_dict())
+
+    @pytest.mark.parametrize("missing", ["direction", "fractional"])
+    def test_log_loss_is_that_of_every_pruned_trees_shares(self, missing):
+        X, y = load_wine(return_X_y=True)
+        X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+        learn, judge = np.arange(178) % 2 == 0, np.arange(178) % 2 == 1
+        weights = np.random.default_rng(1).random(judge.sum())
+
+        path = pruning_path(
+            tw.DecisionTreeClassifier(missing=missing), X[learn], y[learn], loss="log_loss",
+            validation=(X[judge], y[judge], weights),
+        )  # fmt: skip
+
+        expected = [
+            log_loss(y[judge], path.prune(step).predict_proba(X[judge]), sample_weight=weights)
+            for step in range(len(path))
+        ]
+        assert path.cv_error == pytest.approx(expected, rel=1e-12)
+        assert path.loss == "log_loss"
+        assert "mean log loss" in str(path)
+
+    def test_a_class_that_a_fold_lacks_costs_the_log_of_the_least_share_there(self):
+        # The only row of b is learned from in one fold of two, and asked about in the other: ln 2^52 = 36.04.
+        x, y = np.arange(6.0)[:, None], ["a", "a", "a", "a", "a", "b"]
+
+        path = pruning_path(tw.DecisionTreeClassifier(), x, y, cv=[0, 0, 0, 1, 1, 1], loss="log_loss")
+
+        # Fold 0 is judged by a tree of a, a, b, whose root says b is a third; fold 1 by one of a alone.
+        assert path.cv_error[-1] == pytest.approx((3 * -np.log(2 / 3) + 52 * np.log(2)) / 6, rel=1e-12)
+
+    def test_log_loss_is_of_one_target(self):
+        with pytest.raises(ParameterError, match="loss='log_loss' is of one target, and there are 2"):
+            pruning_path(tw.DecisionTreeClassifier(), [[1.0], [2.0]], [[0, 1], [1, 0]], cv=2, loss="log_loss")
 
     def test_the_seed_draws_the_folds(self, wine):
         assert pruning_path(TREE, *WINE, cv=5).cv_error.tolist() == wine.cv_error.tolist()

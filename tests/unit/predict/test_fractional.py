@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 from random_trees import SCHEMA, Node, branch, flat, grow_at_random, random_matrix
+from sklearn.datasets import load_wine
 
+import treewright as tw
 from treewright.exceptions import DataWarning
 from treewright.fitted import Model
 from treewright.model.check import check_model
@@ -205,3 +207,15 @@ def test_a_row_arrives_at_all_of_100_000_branches(fractional_model: ModelData) -
     model = Model("regression", schema, (tree,), missing="fractional")
 
     assert values.predict_numbers(model, np.array([[nan], [7.0]])).ravel() == pytest.approx([(k + 1) / 2, 8.0])
+
+
+def test_no_share_of_a_class_is_above_one() -> None:
+    # scikit-learn's metrics refuse such a table of shares.
+    X, y = load_wine(return_X_y=True)
+    X[np.random.default_rng(0).random(X.shape) < 0.1] = np.nan
+    tree = tw.DecisionTreeClassifier(missing="fractional").fit(X, y)
+
+    shares = tree.predict_proba(X)
+
+    assert shares.max() == 1.0
+    assert [tree.predict_proba_one(row).tolist() for row in X] == shares.tolist()

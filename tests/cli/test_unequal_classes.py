@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.metrics import balanced_accuracy_score, roc_auc_score
 
@@ -63,3 +65,44 @@ def test_json_of_a_fit_has_them_for_equal_classes_too(command, penguins, tmp_pat
     facts = json.loads(done.stdout)
     score = (facts["held_out"] or facts["cross_validation"])["score"]
     assert 0.9 < score["roc_auc"] <= 1
+
+
+def test_compare_tells_them_of_a_rare_class_and_names_no_other_winner(command, folder):
+    words = [
+        "compare",
+        "rare.csv",
+        "--target",
+        "fraud",
+        "--cv",
+        3,
+        "--candidate",
+        "cart,knn,adaboost",
+        "--out",
+        "c.csv",
+    ]
+
+    said = command(*words, "--force", folder=folder)
+
+    titles = said.stdout.splitlines()[3]
+    wanted = "mean s.e. balanced accuracy ROC AUC log loss leaves depth behind p p (Holm)"
+    assert " ".join(titles.split()) == wanted
+    rows = {row["name"]: row for row in csv.DictReader((folder / "c.csv").read_text().splitlines())}
+    table = pl.read_csv(folder / "rare.csv")
+    alone = tw.model_selection.compare(
+        {"cart": tw.DecisionTreeClassifier(random_state=0)}, table["a", "b"], table["fraud"], cv=3, scoring="roc_auc"
+    )
+    assert float(rows["cart"]["ROC AUC"]) == pytest.approx(alone["cart"].mean)
+    assert float(rows["cart"]["log loss"]) > 0
+    assert rows["adaboost"]["log loss"] in ("", "nan", "NaN")  # its trees vote
+
+
+def test_compare_takes_scores_by_name(command, folder):
+    words = ["compare", "rare.csv", "--target", "fraud", "--cv", 3, "--candidate", "cart,knn"]
+
+    said = command(*words, "--scoring", "roc_auc, neg_log_loss", folder=folder)
+    wrong = command(*words, "--scoring", "roc_auc,neg_logloss", folder=folder)
+
+    assert said.stdout.splitlines()[2].startswith("roc_auc, 3 folds")
+    assert "log loss" in said.stdout.splitlines()[3]
+    assert wrong.returncode != 0
+    assert "did you mean 'neg_log_loss'" in wrong.stderr

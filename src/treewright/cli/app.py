@@ -619,7 +619,12 @@ def compare(
     repeats: Annotated[int, typer.Option("--repeats", metavar="N", help="Times it is done, on other folds.")] = 1,
     scoring: Annotated[
         str | None,
-        typer.Option("--scoring", metavar="NAME", help="A score of scikit-learn; accuracy or R2 by default."),
+        typer.Option(
+            "--scoring",
+            metavar="NAME,...",
+            help="Scores of scikit-learn, such as roc_auc,neg_log_loss; the first decides. By default accuracy or R2, "
+            "and of unequal classes balanced accuracy, ROC AUC and log loss beside it.",
+        ),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -670,7 +675,7 @@ def compare(
                 prune_options=option_words(prune_settings or (), "--prune-set"),
                 n_folds=cv,
                 repeats=repeats,
-                scoring=scoring,
+                scoring=tuple(name.strip() for name in (scoring or "").split(",") if name.strip()),
                 out=out,
             )
         )

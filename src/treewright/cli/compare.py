@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import polars as pl
+
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, known_parameters
+from treewright.cli.holdout import add_rows, score_for
 from treewright.cli.options import Value
 from treewright.cli.prune import asked_pruning, options_of_pruning, pruning_named
 from treewright.cli.request import (
@@ -35,10 +41,10 @@ from treewright.cli.terminal import (
 )
 from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError, TreewrightError
+from treewright.judge.shares import are_unequal
+from treewright.judge.tallies import LabelScore, label_counts
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from treewright.model_selection.comparison import Compared
 
 __all__ = ["CompareRequest", "run_compare"]
@@ -57,7 +63,7 @@ class CompareRequest:
     prune_options : mapping from name to value
         Options of the prunings.
     n_folds, repeats : int
-    scoring : str or None
+    scoring : tuple of str
     """
 
     fit: FitRequest
@@ -65,7 +71,7 @@ class CompareRequest:
     prune_options: Mapping[str, Value] = field(default_factory=dict)
     n_folds: int = 10
     repeats: int = 1
-    scoring: str | None = None
+    scoring: tuple[str, ...] = ()
     out: Path | None = None
 
 
@@ -82,14 +88,14 @@ def run_compare(request: CompareRequest) -> None:
     requests = requests or _requests_of(request, _usual(data))
     from treewright.model_selection import compare
 
-    target = data.target.to_numpy()
+    target, scoring = data.target.to_numpy(), list(request.scoring) or _usual_scores(data)
     folds = _folds(request, target, data.is_classification)
     with progress(), worded(fit_words):
         settled, idle = _with_settings(requests, data)
         makers = {word: learner_of(each, data, as_estimator=True) for word, each in settled.items()}
         table = compare(
             makers, data.features, target, **folds,
-            sample_weight=data.weights, scoring=request.scoring, random_state=request.fit.seed,
+            sample_weight=data.weights, scoring=scoring, random_state=request.fit.seed,
             n_jobs=request.fit.jobs, errors="show",
         )  # fmt: skip
     table = replace(table, rows=tuple(map(_with_options, table.rows)))
@@ -108,6 +114,24 @@ def run_compare(request: CompareRequest) -> None:
         say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
         say()
         say(printable_lines(str(table)))
+
+
+def _usual_scores(data: Learnable) -> dict[str, Any] | None:
+    """What is told where nobody names a score: accuracy alone says little of a rare class."""
+    if not (data.is_classification and are_unequal(dict(label_counts(data.target)))):
+        return None
+    scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy"}
+    if data.weights is None:
+        scores |= {name: partial(_measure, name) for name in ("ROC AUC", "log loss")}
+    return scores
+
+
+def _measure(name: str, estimator: Any, X: Any, y: np.ndarray) -> float:
+    """A measure of the shares that a fitted estimator gives the classes; nan where they are none of probabilities."""
+    score = score_for(estimator.model_)
+    add_rows(score, estimator.model_, estimator, X, pl.Series(y), always=True)
+    found = score.shares.measures() if isinstance(score, LabelScore) and score.shares is not None else {}
+    return found.get(name, math.nan)
 
 
 def _with_options(row: Compared) -> Compared:

@@ -17,7 +17,7 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.explain.table import TextColumn
 from treewright.judge.folds import Split, overlap_of, splits_of
-from treewright.judge.scoring import Scorer, one_scorer, shown_score
+from treewright.judge.scoring import Scorer, scorers_of, shown_score
 from treewright.judge.tasks import Fold, Task, best_first, evaluate_folds, task_of, warn_of_nan
 from treewright.judge.uncertainty import corrected_t, holm, mean_of, standard_error
 from treewright.judge.verdict import constant_score, verdict
@@ -38,6 +38,8 @@ class Compared:
         Per fold; the folds are the same for all. Greater is better.
     mean, standard_error : float
         Over the folds.
+    others : dict of str to float
+        Means of the other scores, where ``scoring`` names several.
     n_leaves, depth : float
         Mean over the folds; nan for what is no tree.
     behind : float, >= 0
@@ -61,6 +63,7 @@ class Compared:
     behind: float
     p_value: float
     p_adjusted: float
+    others: Mapping[str, float] = field(default_factory=dict)
     refusal: str | None = None
     error: Exception | None = field(default=None, repr=False, compare=False)
 
@@ -73,6 +76,7 @@ class Comparison(Sequence[Compared]):
     ----------
     rows : tuple of Compared
     score : str
+        The one that decides: the first of several.
     n_rows, n_folds, repeats : int
         Rows of the table, folds in all, and how often the rows were shuffled anew.
     constant : float
@@ -108,7 +112,13 @@ class Comparison(Sequence[Compared]):
         names = (
             "name", "mean", "standard_error", "n_leaves", "depth", "behind", "p_value", "p_adjusted", "refusal",
         )  # fmt: skip
-        return {name: [getattr(row, name) for row in self.rows] for name in names}
+        columns = {name: [getattr(row, name) for row in self.rows] for name in names}
+        return columns | {name: [row.others.get(name, math.nan) for row in self.rows] for name in self._others}
+
+    @property
+    def _others(self) -> list[str]:
+        """Names of the scores that do not decide."""
+        return list(dict.fromkeys(name for row in self.rows for name in row.others))
 
     def __repr__(self) -> str:
         return str(self)
@@ -123,6 +133,10 @@ class Comparison(Sequence[Compared]):
             TextColumn("mean", texts[0::3], "point"),
             TextColumn("s.e.", texts[1::3], "point"),
         ]
+        for name in self._others:
+            title, turned = shown_score(name)
+            means = [turned * row.others.get(name, math.nan) for row in self.rows]
+            columns.append(TextColumn(shorten(title.replace("_", " "), LONGEST_NAME), written(means), "point"))
         if not all(math.isnan(row.n_leaves) for row in self.rows):
             columns += [
                 TextColumn(title, ["-" if math.isnan(n) else f"{n:.1f}" for n in numbers], "point")
@@ -192,8 +206,9 @@ def compare(
         ``cross_validate``.
     sample_weight : n numbers >= 0, optional
         For fitting and for scoring.
-    scoring : None, str or callable
-        None is the accuracy, or R2; one score only.
+    scoring : None, str, callable, list or dict
+        As for ``cross_validate``; None is the accuracy, or R2. Of several the first decides who is best, the means of
+        the others stand beside it.
     random_state : int, RandomState or None
         Seed of the shuffles, and of chance inside an estimator that has no seed of its own.
     n_jobs : int, optional
@@ -251,9 +266,10 @@ def compare(
             raise ParameterError(
                 f"{name!r} and {next(iter(tasks))!r} are a classifier and a regressor: compare one sort"
             )
-    score, scorer = one_scorer(scoring, is_classification=task.is_classification)
+    scorers = scorers_of(scoring, is_classification=task.is_classification)
+    score = next(iter(scorers))
     splits = _repeated(cv, y, repeats, random_state, groups, is_classification=task.is_classification)
-    found, refused = _evaluated(named, task, splits, score, scorer, n_jobs, errors)
+    found, refused = _evaluated(named, task, splits, scorers, n_jobs, errors)
     by_name = {row.name: row for row in _rows(found, score, splits, task.n)}
     rows = tuple(by_name.get(name) or _refused(name, refused[name], len(splits)) for name in named)
     constant = constant_score(task, np.arange(task.n)) if score in ("accuracy", "r2") else math.nan
@@ -264,8 +280,7 @@ def _evaluated(
     named: Mapping[str, Any],
     task: Task,
     splits: Sequence[Split],
-    score: str,
-    scorer: Scorer,
+    scorers: Mapping[str, Scorer],
     n_jobs: int | None,
     errors: str,
 ) -> tuple[dict[str, list[Fold]], dict[str, Exception]]:
@@ -275,7 +290,7 @@ def _evaluated(
     with listening() as notices:
         for name, estimator in named.items():
             try:
-                found[name] = evaluate_folds(estimator, task, splits, {score: scorer}, n_jobs=n_jobs)
+                found[name] = evaluate_folds(estimator, task, splits, scorers, n_jobs=n_jobs)
             except Exception as error:
                 error.add_note(f"while comparing {name!r}; with errors='show' the others would finish")
                 if errors == "raise":
@@ -291,7 +306,7 @@ def _refused(name: str, error: Exception, n_folds: int) -> Compared:
     """The row of an estimator that could not be fitted."""
     none, nan = np.full(n_folds, np.nan), float("nan")
     reason = " ".join(str(error).split()) or type(error).__name__
-    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, reason, error)
+    return Compared(name, none, none.copy(), nan, nan, nan, nan, nan, nan, nan, refusal=reason, error=error)
 
 
 def _named(estimators: Any) -> dict[str, Any]:
@@ -363,6 +378,11 @@ def _rows(found: Mapping[str, Sequence[Fold]], score: str, splits: Sequence[Spli
             behind=0.0 if name == best else means[best] - means[name],
             p_value=p_value,
             p_adjusted=adjusted,
+            others={
+                other: mean_of(np.array([fold.test_scores[other] for fold in found[name]]))
+                for other in found[name][0].test_scores
+                if other != score
+            },
         )
         for name, p_value, adjusted in zip(names, p_values, holm(p_values), strict=True)
     ]

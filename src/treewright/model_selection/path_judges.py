@@ -121,7 +121,7 @@ def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
         raise ParameterError(
             f"loss='log_loss' is of one target, and there are {model.n_outputs}: leave it out", parameter="loss"
         )
-    return check_loss(loss, is_classification=model.task == "classification", known=known)  # type: ignore[return-value]
+    return check_loss(loss, is_classification=model.task == "classification", known=known)
 
 
 def rows_that_judge(model: Model, X: Any, y: Any, weights: np.ndarray | None, n: int) -> tuple[JudgedRows, float]:

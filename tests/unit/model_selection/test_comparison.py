@@ -158,12 +158,35 @@ def test_what_is_printed_fits_into_80_columns_and_marks_the_best():
         ([tw.ID3Classifier(), tw.DecisionTreeRegressor()], {}, "a classifier and a regressor"),
         (TREES, {"repeats": 0}, "repeats=0"),
         (TREES, {"repeats": 2, "cv": np.arange(150) % 2}, "repeats=2 needs cv as a number"),
-        (TREES, {"scoring": ["accuracy", "f1_macro"]}, "scoring names 2 scores"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(estimators, options, message):
     with pytest.raises(ParameterError, match=message):
         compare(estimators, X, Y, **options)
+
+
+def test_of_several_scores_the_first_decides_and_the_others_stand_beside_it():
+    several = compare(TREES, X, Y, cv=3, scoring=["f1_macro", "neg_log_loss"])
+    alone = compare(TREES, X, Y, cv=3, scoring="f1_macro")
+    other = compare(TREES, X, Y, cv=3, scoring="neg_log_loss")
+
+    assert several.score == "f1_macro"
+    assert several.best.name == alone.best.name
+    assert [row.p_value for row in several] == pytest.approx([row.p_value for row in alone], nan_ok=True)
+    assert [row.others for row in several] == [{"neg_log_loss": row.mean} for row in other]
+    assert several.to_dict()["neg_log_loss"] == [row.mean for row in other]
+    assert "log loss" in str(several).splitlines()[1]
+    assert f"{-other['stump'].mean:.3f}" in str(several)
+    assert all(row.others == {} for row in alone)
+
+
+def test_a_refused_estimator_has_no_other_scores():
+    named = {"bad": tw.DecisionTreeClassifier(max_depth=0), **TREES}
+
+    found = compare(named, X, Y, cv=3, errors="show", scoring=["accuracy", "f1_macro"])
+
+    assert math.isnan(found.to_dict()["f1_macro"][0])
+    assert "bad refused: " in str(found)
 
 
 def test_the_estimator_that_fails_is_named():

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from treewright.show.figures.curves import bias_variance, boosting_history, error_against_size, error_curve
     from treewright.show.figures.dependence import dependence_lines, dependence_map
     from treewright.show.figures.impurity import impurity_functions
-    from treewright.show.figures.quality import calibration, confusion, precision_recall, residuals, roc
+    from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
     from treewright.show.figures.regions import decision_regions
     from treewright.show.media import sized
 
@@ -30,8 +30,10 @@ _HOMES = {
     "dependence_map": "treewright.show.figures.dependence",
     "error_against_size": "treewright.show.figures.curves",
     "error_curve": "treewright.show.figures.curves",
+    "gains": "treewright.show.figures.quality",
     "importance_bars": "treewright.show.figures.bars",
     "impurity_functions": "treewright.show.figures.impurity",
+    "lift": "treewright.show.figures.quality",
     "precision_recall": "treewright.show.figures.quality",
     "pruning_comparison": "treewright.show.figures.bars",
     "residuals": "treewright.show.figures.quality",
@@ -49,8 +51,10 @@ __all__ = [
     "dependence_map",
     "error_against_size",
     "error_curve",
+    "gains",
     "importance_bars",
     "impurity_functions",
+    "lift",
     "precision_recall",
     "pruning_comparison",
     "residuals",

@@ -89,6 +89,21 @@ def test_curves_of_another_class_are_chosen_by_keyboard(open_page, iris, classes
     assert calibration.locator(".chart-whisker").count() == np.count_nonzero(held.n_rows)
 
 
+def test_gains_and_lift_are_those_of_the_rows_taken_first(open_page, iris, classes):
+    est, X, y = iris
+    quality = section(open_page(classes.html))
+    is_first, share = y == "setosa", est.predict_proba(X)[:, 0]
+    false_rate, true_rate, _ = metrics.roc_curve(is_first, share)
+    taken = is_first.mean() * true_rate + (1 - is_first.mean()) * false_rate
+
+    gains = np.array(numbers_of(quality.locator("figure", has_text="Cumulative gains").first), float)
+    lift = np.array(numbers_of(quality.locator("figure", has_text="Lift of").first), float)
+
+    assert np.allclose(gains, np.column_stack([taken, true_rate]), atol=1e-3)
+    assert lift[0, 0] == 0.01
+    assert np.allclose(lift[:, 1], np.interp(lift[:, 0], taken, true_rate) / lift[:, 0], rtol=5e-3)
+
+
 def test_the_depth_curve_has_the_numbers_of_the_summary(open_page, classes):
     opened = open_page(classes.html)
     (curve,) = classes.summary.quality[0].curves

@@ -114,7 +114,8 @@ class Report:
 
         Parameters
         ----------
-        name : {"confusion", "roc", "precision_recall", "calibration", "residuals", "learning", "depth"}
+        name : {"confusion", "roc", "precision_recall", "gains", "lift", "calibration", "residuals", "learning",
+            "depth"}
         output : int
             Which of several targets.
         label : str, optional

@@ -12,14 +12,16 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 from treewright.show.figures.curves import error_curve
-from treewright.show.figures.quality import calibration, confusion, precision_recall, residuals, roc
+from treewright.show.figures.quality import calibration, confusion, gains, lift, precision_recall, residuals, roc
 from treewright.show.page.parts import CalibrationPart, QualityPart, RankPart
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FigureName = Literal["confusion", "roc", "precision_recall", "calibration", "residuals", "learning", "depth"]
+FigureName = Literal[
+    "confusion", "roc", "precision_recall", "gains", "lift", "calibration", "residuals", "learning", "depth"
+]
 
 
 def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = None, ax: Axes | None = None) -> Figure:
@@ -29,7 +31,7 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
     ----------
     part : QualityPart
         ``report.summary.quality[0]``, or another output.
-    name : {"confusion", "roc", "precision_recall", "calibration", "residuals", "learning", "depth"}
+    name : {"confusion", "roc", "precision_recall", "gains", "lift", "calibration", "residuals", "learning", "depth"}
     label : str, optional
         Of the curves of classes the one to draw, as the report writes it; by default all, of calibration the first.
     ax : matplotlib.axes.Axes, optional
@@ -64,7 +66,7 @@ def quality_figure(part: QualityPart, name: FigureName, *, label: str | None = N
             truth=held.truth, predicted=held.predicted, edges=held.edges, weight=held.weight, weighted=part.weighted,
             ax=ax,
         )  # fmt: skip
-    if name in ("roc", "precision_recall") and part.ranks:
+    if name in ("roc", "precision_recall", "gains", "lift") and part.ranks:
         return _ranks(name, _chosen(part.ranks, label), ax)
     if name == "calibration" and part.calibration:
         return _calibration(_chosen(part.calibration, label)[0], part, ax)
@@ -96,11 +98,23 @@ def _ranks(name: str, ranks: tuple[RankPart, ...], ax: Axes | None) -> Figure:
             curves={rank.name: (rank.false_rate, rank.true_rate) for rank in ranks},
             areas={rank.name: rank.area for rank in ranks}, positions=positions, ax=ax,
         )  # fmt: skip
+    shares = {rank.name: rank.share for rank in ranks}
+    if name in ("gains", "lift"):
+        curves = {rank.name: (_taken(rank), rank.true_rate) for rank in ranks}
+        if name == "lift":
+            return lift(curves=curves, positions=positions, ax=ax)
+        return gains(curves=curves, shares=shares, positions=positions, ax=ax)
     return precision_recall(
         curves={rank.name: (rank.recall, rank.precision) for rank in ranks},
         averages={rank.name: rank.average_precision for rank in ranks},
-        shares={rank.name: rank.share for rank in ranks}, positions=positions, ax=ax,
+        shares=shares, positions=positions, ax=ax,
     )  # fmt: skip
+
+
+def _taken(rank: RankPart) -> np.ndarray:
+    """The share of all rows at each point of a ROC curve."""
+    taken = rank.share * np.array(rank.true_rate) + (1 - rank.share) * np.array(rank.false_rate)
+    return np.minimum(taken, 1.0)  # rounding
 
 
 def _calibration(held: CalibrationPart, part: QualityPart, ax: Axes | None) -> Figure:

@@ -61,6 +61,28 @@ def test_precision_is_a_step_before_its_recall_and_guessing_is_the_share_of_the_
     assert set(guess.get_ydata()) == {0.3}
 
 
+def test_gains_are_drawn_as_given_with_the_best_that_there_can_be():
+    ax = tw.plot.gains(curves={"yes": ([0, 0.5, 1], [0, 0.8, 1])}, shares={"yes": 0.25}).axes[0]
+    lines = {line.get_label(): np.array(line.get_data()).tolist() for line in ax.get_lines()}
+
+    assert legend(ax) == ["yes", "perfect", "guessing"]
+    assert lines == {
+        "yes": [[0, 0.5, 1], [0, 0.8, 1]], "perfect": [[0, 0.25, 1], [0, 1, 1]], "guessing": [[0, 1], [0, 1]],
+    }  # fmt: skip
+
+
+def test_lift_is_found_over_taken_also_between_the_points():
+    ax = tw.plot.lift(curves={"yes": ([0, 0.2, 1], [0, 0.6, 1])}).axes[0]
+    x, y = ax.get_lines()[0].get_data()
+    at = dict(zip(x.round(2).tolist(), y.tolist(), strict=True))
+
+    assert legend(ax) == ["yes", "guessing"]
+    assert min(x) == 0.01
+    assert at[0.01] == at[0.2] == pytest.approx(3.0)
+    assert at[0.6] == pytest.approx((0.6 + 0.4 / 2) / 0.6)
+    assert at[1.0] == 1.0
+
+
 def test_calibration_has_points_intervals_and_the_rows_behind_them():
     figure = tw.plot.calibration(
         **BINS,
@@ -169,6 +191,10 @@ def test_the_figures_of_a_report_hold_the_numbers_of_its_page(part):
     assert above.get_lines()[0].get_ydata().tolist() == held
     assert errors[1].get_ydata().tolist() == list(part.curves[0].test)
     assert legend(quality_figure(part, "precision_recall", label="2").axes[0])[0].startswith("2: average")
+    rank, line = part.ranks[2], quality_figure(part, "gains", label="2").axes[0].get_lines()[0]
+    taken = rank.share * np.array(rank.true_rate) + (1 - rank.share) * np.array(rank.false_rate)
+    assert np.array(line.get_data()) == pytest.approx(np.array([taken, rank.true_rate]))
+    assert quality_figure(part, "lift", label="2").axes[0].get_lines()[0].get_ydata()[-1] == 1.0
 
 
 def test_a_figure_that_a_report_has_not_is_refused_with_the_reason(part):

@@ -151,6 +151,106 @@ def precision_recall(
     return figure
 
 
+def gains(
+    *,
+    curves: Curves,
+    shares: Mapping[Any, float] | None = None,
+    positions: Mapping[Any, int] | None = None,
+    ax: Axes | None = None,
+) -> Figure:
+    """Draw cumulative gains: what share of a class is found among the rows that are taken first.
+
+    Rows are taken by descending predicted probability of the class.
+
+    Parameters
+    ----------
+    curves : mapping from class to (taken, found)
+        Shares of all rows and of those of the class, each k numbers from 0 to 1, ascending; up to 12 classes. With a
+        ROC curve, ``taken`` is share * true_rate + (1 - share) * false_rate, and ``found`` the true_rate.
+    shares : mapping from class to its share of the rows, optional
+        Then the best that there can be is drawn too, as dotted lines: only rows of the class, until all are found.
+    positions, ax
+        As in ``roc``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    DataError, ParameterError, MissingLibraryError
+        As ``roc``.
+
+    Examples
+    --------
+    >>> figure = gains(curves={"yes": ([0, 0.2, 1], [0, 0.8, 1])}, shares={"yes": 0.2})
+    >>> [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    ['yes', 'perfect', 'guessing']
+    """
+    checked = _checked(curves, ("taken", "found"))
+    figure, ax = _unit_square(ax, "share of the rows taken", "share of the class found")
+    handles = _lines(ax, checked, None, "", positions, step=False)
+    for number, name in enumerate(checked):
+        if shares is not None and name in shares:
+            color = class_color(number if positions is None else positions[name])
+            best = ax.plot(
+                [0, shares[name], 1], [0, 1, 1], color=color, linewidth=points(1.2), linestyle=DOTTED, zorder=1.5
+            )
+            if number == len(checked) - 1:
+                best[0].set_label("perfect")
+                handles += best
+    handles += ax.plot([0, 1], [0, 1], label="guessing", **as_wanted())
+    legend_beside(ax, handles)
+    return figure
+
+
+def lift(*, curves: Curves, positions: Mapping[Any, int] | None = None, ax: Axes | None = None) -> Figure:
+    """Draw lift: how many times as many rows of a class are found among those taken first as by guessing.
+
+    Parameters
+    ----------
+    curves : mapping from class to (taken, found)
+        As for ``gains``. Where rows have equal probabilities, found grows evenly between two points. The line begins at
+        a hundredth of the rows.
+    positions, ax
+        As in ``roc``.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+
+    Raises
+    ------
+    DataError, ParameterError, MissingLibraryError
+        As ``roc``.
+
+    Examples
+    --------
+    >>> figure = lift(curves={"yes": ([0, 0.2, 1], [0, 0.8, 1])})
+    >>> figure.axes[0].get_lines()[0].get_ydata()[[0, -1]].tolist()
+    [4.0, 1.0]
+    """
+    lifts = {name: _lift(*curve) for name, curve in _checked(curves, ("taken", "found")).items()}
+    figure, ax = new_axes(ax, SIZE)
+    dress(ax, xlabel="share of the rows taken", ylabel="lift", grid="both")
+    handles = _lines(ax, lifts, None, "", positions, step=False)
+    handles += ax.plot([0, 1], [1, 1], label="guessing", **as_wanted())
+    ax.set_xlim(-ROOM, 1 + ROOM)
+    ax.set_ylim(bottom=0)
+    legend_beside(ax, handles)
+    return figure
+
+
+def _lift(taken: npt.NDArray[np.float64], found: npt.NDArray[np.float64]) -> tuple[np.ndarray, np.ndarray]:
+    """Lift where gains have a point, and between them: it is no straight line there.
+
+    It begins at a hundredth of the rows: among the first few it jumps between 0 and the most there can be.
+    """
+    steps = np.linspace(0, 1, 101)[1:]
+    x = np.unique(np.concatenate([taken[taken > steps[0]], steps]))
+    return x, np.interp(x, taken, found) / x
+
+
 def _checked(curves: Any, names: tuple[str, str]) -> dict[Any, tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]]:
     """The curves as arrays."""
     if not isinstance(curves, Mapping):

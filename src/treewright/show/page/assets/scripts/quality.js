@@ -45,6 +45,32 @@ const quality = (() => {
         xlabel: "recall", ylabel: "precision", domain: SHARES }));
   }
 
+  // Rows are taken by descending probability: at a point of the ROC curve this share of all of them.
+  function gains(grid, part, rank) {
+    const x = rank.true_rate.map((found, at) => rank.share * found + (1 - rank.share) * rank.false_rate[at]);
+    picture(grid, `Rows are taken by their predicted probability of "${rank.name}", the highest first. Across: the share of all rows that is taken; up: the share of "${rank.name}" that is found among them. The higher the better; the dashed line is guessing.`, (held) =>
+      chart.lines(held, { title: titled(part, `Cumulative gains of "${rank.name}"`), x,
+        series: [{ name: rank.name, y: rank.true_rate, color: color(rank.position), dots: x.length <= 40 }],
+        xlabel: "share of the rows taken", ylabel: "share of the class found", diagonal: true, domain: SHARES }));
+    lift(grid, part, rank, x);
+  }
+
+  // Between two points gains are a straight line, and lift is none. Among the first few rows it jumps: a hundredth is the least.
+  function lift(grid, part, rank, taken) {
+    const x = [...new Set([...taken.filter((value) => value > 0.01), ...Array.from({ length: 100 }, (_, at) => (at + 1) / 100)])].sort((one, other) => one - other);
+    let right = 1;
+    const y = x.map((value) => {
+      while (right < taken.length - 1 && taken[right] < value) right += 1;
+      const step = taken[right] - taken[right - 1], part = step > 0 ? Math.min((value - taken[right - 1]) / step, 1) : 1;
+      return (rank.true_rate[right - 1] + part * (rank.true_rate[right] - rank.true_rate[right - 1])) / value;
+    });
+    picture(grid, `How many times as many rows of "${rank.name}" are found among those that are taken as by guessing (the dashed line).`, (held) =>
+      chart.lines(held, { title: titled(part, `Lift of "${rank.name}"`), x,
+        series: [{ name: rank.name, y, color: color(rank.position) },
+          { name: "guessing", y: x.map(() => 1), color: "var(--muted)", dash: "4 4", width: 1.5 }],
+        xlabel: "share of the rows taken", ylabel: "lift", domain: { x: [0, 1], y: [0, Math.max(...y) * 1.05] } }));
+  }
+
   function calibration(grid, part, held) {
     const full = held.predicted.flatMap((value, at) => value === null ? [] : [at]), take = (values) => full.map((at) => values[at]);
     picture(grid, `Rows are put together by the probability that the model predicts for "${held.name}" (across); up is the share that is of it. On the dashed line probabilities can be taken at their word. Upright lines are 95 % intervals; the error is the mean distance from the dashed line.`, (host) =>
@@ -64,7 +90,7 @@ const quality = (() => {
     const show = (place) => {
       dom.fill(grid);
       const rank = part.ranks.find((held) => held.position === place), held = part.calibration.find((each) => each.position === place);
-      if (rank) { roc(grid, part, rank); precision(grid, part, rank); }
+      if (rank) { roc(grid, part, rank); precision(grid, part, rank); gains(grid, part, rank); }
       if (held) calibration(grid, part, held);
     };
     const name = (place) => [...part.ranks, ...part.calibration].find((held) => held.position === place).name;

@@ -17,6 +17,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.core.jit import allocating_kernel, inner_kernel
 from treewright.data.bins import MISSING_BIN, Bins, cuts_of
+from treewright.data.sparse import SparseMatrix, codes_of_sparse
 
 _BLOCK = 256  # rows a kernel searches at a time
 _TASK_ROWS = 8192
@@ -177,12 +178,12 @@ def _grid_of(cuts: np.ndarray, steps: int) -> tuple[tuple[float, float, float], 
     return None
 
 
-def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
+def bin_rows(bins: Bins, matrix: np.ndarray | SparseMatrix, n_threads: int = 1) -> np.ndarray:
     """The rows of a table as bin numbers.
 
     Parameters
     ----------
-    matrix : float32[n, p] or float64[n, p]
+    matrix : float32[n, p] or float64[n, p], or SparseMatrix
         Encoded as the matrix that the bins were made of. Any memory order; read without a copy of the whole.
     n_threads : int >= 1
         The result does not depend on it.
@@ -202,6 +203,8 @@ def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
     >>> bin_rows(bins, np.array([[-9.0], [1.5], [1.6], [99.0], [np.nan]]))[:, 0].tolist()
     [0, 0, 1, 2, 255]
     """
+    if isinstance(matrix, SparseMatrix):
+        return codes_of_sparse(bins, matrix).dense()
     n, p = matrix.shape
     out = np.zeros((n, -(-p // 8) * 8), np.uint8)
     tables = tables_of(bins)
@@ -214,7 +217,7 @@ def bin_rows(bins: Bins, matrix: np.ndarray, n_threads: int = 1) -> np.ndarray:
     return out
 
 
-def bin_columns(bins: Bins, matrix: np.ndarray, columns: np.ndarray) -> None:
+def bin_columns(bins: Bins, matrix: np.ndarray | SparseMatrix, columns: np.ndarray) -> None:
     """The rows of a table as bin numbers, column by column.
 
     Parameters
@@ -234,6 +237,9 @@ def bin_columns(bins: Bins, matrix: np.ndarray, columns: np.ndarray) -> None:
     >>> columns.tolist()
     [[2, 1, 0]]
     """
+    if isinstance(matrix, SparseMatrix):
+        columns[:, : len(matrix)] = codes_of_sparse(bins, matrix).dense()[:, : bins.n_columns].T
+        return
     bin_block(_writeable(matrix), tables_of(bins), columns.T)
 
 

@@ -108,6 +108,24 @@ def bins_of(
     threads.run_each(bin_some, -(-p // width), threads_used)
     if n * p >= _MANY_CELLS:
         give_back()
+    return _together(parts, schema)
+
+
+def bins_of_summaries(summaries: Sequence[ColumnSummary], schema: Schema, max_bins: int) -> Bins:
+    """Bins of columns that are summed up already."""
+    parts = [
+        _column_bins(summary, column, max_bins) for summary, column in zip(summaries, schema.columns, strict=True)
+    ]
+    return _together(parts, schema)
+
+
+def summary_of_column(cells: np.ndarray, column: Column, weights: np.ndarray | None) -> ColumnSummary:
+    """The summary from which ``bins_of`` cuts the bins of one column of numbers float[n]."""
+    return next(_summaries(cells[:, None], whole_weights(weights), [column]))
+
+
+def _together(parts: Sequence[tuple[np.ndarray, ...]], schema: Schema) -> Bins:
+    """The bins of all columns, of what ``_column_bins`` says of each."""
     is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
     lowest, highest, level_bin = (
         np.concatenate([np.empty(0, kind), *(part[at] for part in parts)])

@@ -23,6 +23,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
 from treewright.data.encoder import refuse_missing_at_fit
 from treewright.data.schema import Schema
+from treewright.data.sparse import SparseCodes, SparseMatrix, bins_of_sparse, codes_of_sparse, dense_of
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.data.weights import Factors, factors_by_code, is_weight, warn_of_small_weights, weighed
 from treewright.exceptions import ParameterError
@@ -39,7 +40,7 @@ class Dataset:
     Attributes
     ----------
     schema : Schema
-    matrix : float[n, p]
+    matrix : float[n, p], or SparseMatrix
     target : Labels or Numbers of n rows
     weights : float64[n], > 0, or None
         What a row weighs, its classes included; None: all alike.
@@ -57,7 +58,7 @@ class Dataset:
     """
 
     schema: Schema
-    matrix: np.ndarray
+    matrix: Any
     target: Labels | Numbers
     weights: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
@@ -122,10 +123,16 @@ class Dataset:
         made: Made = self.cache[what]
         return made
 
-    def binned(self, max_bins: int, n_threads: int) -> tuple[Bins, np.ndarray]:
-        """Bins that hold about equal weight, or one value each; and uint8[n, stride], the bin of each cell."""
+    def binned(self, max_bins: int, n_threads: int) -> tuple[Bins, Any]:
+        """Bins that hold about equal weight, or one value each; and uint8[n, stride], the bin of each cell.
 
-        def make() -> tuple[Bins, np.ndarray]:
+        Of a sparse table its ``SparseCodes``.
+        """
+
+        def make() -> tuple[Bins, Any]:
+            if isinstance(self.matrix, SparseMatrix):
+                bins = bins_of_sparse(self.matrix, self.schema, self.weights, max_bins=max_bins)
+                return bins, codes_of_sparse(bins, self.matrix)
             bins = bins_of(self.matrix, self.schema, self.weights, max_bins=max_bins, n_threads=n_threads)
             return bins, bin_rows(bins, self.matrix, n_threads)
 
@@ -134,18 +141,28 @@ class Dataset:
         weighed_by = blake2b(np.ascontiguousarray(self.weights).data, digest_size=16).digest()
         return self.once(("bins", max_bins, weighed_by), make)
 
-    def digest(self, bins: Bins, codes: np.ndarray) -> str:
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the zeros of the matrix are not stored."""
+        return isinstance(self.matrix, SparseMatrix)
+
+    def made_dense(self) -> Dataset:
+        """The same rows with every cell, where they fit in memory: for what cannot read stored cells alone."""
+        return replace(self, matrix=dense_of(self.matrix))
+
+    def digest(self, bins: Bins, codes: Any) -> str:
         """The same for the same binned rows, targets and weights in the same order."""
         made = blake2b(digest_size=16)
         weights = np.empty(0) if self.weights is None else self.weights
-        for array in (codes, self.target_array, weights, bins.lowest, bins.highest):
+        stored = codes.arrays if isinstance(codes, SparseCodes) else (codes,)
+        for array in (*stored, self.target_array, weights, bins.lowest, bins.highest):
             made.update(repr((array.shape, array.dtype.str)).encode())
             made.update(np.ascontiguousarray(array).data)
         return made.hexdigest()
 
     def copied_if_small(self) -> Dataset | None:
         """The rows where they are few enough to be kept beside a model, and not those of many trees; else None."""
-        if self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
+        if self.is_sparse or self.matrix.nbytes > KEPT_BYTES or self.cache is not None:
             return None
         # A copy: the matrix may be the user's own array, which may be changed after the fit.
         return replace(self, matrix=self.matrix.copy(order="K"))
@@ -163,7 +180,7 @@ def target_rows(target: Any, chosen: np.ndarray) -> Any:
 
 def dataset_of(
     schema: Schema,
-    matrix: np.ndarray,
+    matrix: Any,
     target: Labels | Numbers,
     sample_weight: Any = None,
     *,

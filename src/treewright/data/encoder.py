@@ -21,6 +21,7 @@ from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, re
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
 from treewright.data.schema import Column, Schema
+from treewright.data.sparse import SparseMatrix, stays_sparse
 from treewright.data.table import DOUBLE, SINGLE, Table, column_label
 from treewright.exceptions import ColumnError, DataError, MissingValueError, ParameterError, first_row
 
@@ -45,7 +46,8 @@ def encode_fit(
     nominal: Nominal | None = None,
     ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
     numeric: Sequence[Hashable] | None = None,
-) -> tuple[Schema, np.ndarray]:
+    sparse: bool = False,
+) -> tuple[Schema, Any]:
     """Settle what the columns are, and encode the table.
 
     Numbers are numeric; strings, categories and booleans nominal; ordered pandas categories ordinal; a declaration
@@ -63,6 +65,8 @@ def encode_fit(
     ordinal : mapping from column name or position to its levels, lowest first, optional
     numeric : sequence of column names or positions, optional
         Text such as ``"12"`` is parsed.
+    sparse : bool
+        Whether the caller takes a large sparse matrix of numbers as a ``SparseMatrix`` (``data.sparse``).
 
     Returns
     -------
@@ -95,9 +99,15 @@ def encode_fit(
     >>> schema.columns[0].levels, matrix.ravel().tolist()
     (('Drama', 'Comedy'), [0.0, 0.0, 1.0])
     """
+    if sparse and stays_sparse(X):
+        names = tuple(f"x{at}" for at in range(X.shape[1]))
+        if all(entry.kind == "numeric" for entry in resolve(names, nominal, ordinal, numeric).values()):
+            stored = SparseMatrix.of(X)
+            missing = stored.missing_columns()
+            return Schema(tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names)), False), stored
     table = read_table(X)
     if table.names is None:
-        names: tuple[Hashable, ...] = tuple(f"x{at}" for at in range(table.width))
+        names = tuple(f"x{at}" for at in range(table.width))
     else:
         names = table.names
     check_not_empty(table)
@@ -121,8 +131,14 @@ def encode_fit(
 
 
 def encode(
-    schema: Schema, X: Any, *, unseen: str = "missing", missing: str = "direction", owner: str = "the model"
-) -> np.ndarray:
+    schema: Schema,
+    X: Any,
+    *,
+    unseen: str = "missing",
+    missing: str = "direction",
+    owner: str = "the model",
+    sparse: bool = False,
+) -> Any:
     """Encode a table for a fitted schema: columns matched by name, levels by value.
 
     Parameters
@@ -135,6 +151,8 @@ def encode(
         Under ``"error"`` a cell that would become nan is refused; the others are what a warning says of it.
     owner : str
         Who is asking, for messages about the number and names of columns.
+    sparse : bool
+        Whether the caller takes a large sparse matrix of numbers as a ``SparseMatrix`` (``data.sparse``).
 
     Returns
     -------
@@ -181,6 +199,15 @@ def encode(
         return matrix
     if unseen not in UNSEEN:
         raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
+    if sparse and schema.is_plain and stays_sparse(X):
+        match_columns(schema, Table(None, *map(int, X.shape)), owner)
+        stored = SparseMatrix.of(X)
+        found = stored.missing_columns()
+        for at in sorted(found) if missing == "error" else ():
+            cells = stored[:, at]
+            refuse_missing_cells(cells, np.isnan(cells), column_label(None, at))
+        warn_missing(schema, found, missing)
+        return stored
     return encode_table(schema, read_table(X), unseen, owner, missing)
 
 

@@ -276,7 +276,7 @@ class Boosting(Estimator):
             The table, its target or weights were refused.
         """
         model = self._fitted()
-        matrix = model._encoded(X, type(self).__name__)
+        matrix = model._encoded(X, type(self).__name__, sparse=True)
         return self._judge(y, sample_weight, len(matrix))(combined(model, matrix, self.n_jobs))
 
     def importances(

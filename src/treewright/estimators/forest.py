@@ -488,12 +488,12 @@ class Forest(Estimator):
             of numbers the coefficient of determination, of several outputs the mean.
         """
         model = self._fitted()
-        matrix = model._encoded(X, type(self).__name__)
+        matrix = model._encoded(X, type(self).__name__, sparse=True)
         weights = check_weights(sample_weight, len(matrix))
         if self._task == CLASSES:
-            predicted = predict_codes(model, matrix, self.n_jobs)
+            predicted = model.codes_of(matrix, self.n_jobs)
             return share_right(true_codes(model, y, len(predicted)), predicted, weights)
-        predicted = predict_numbers(model, matrix, self.n_jobs)
+        predicted = model.numbers_of(matrix, self.n_jobs)
         return explained(true_numbers(y, len(predicted), model.n_outputs), predicted, weights)
 
     @available_if(_predicts_numbers)

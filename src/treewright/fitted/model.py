@@ -9,13 +9,14 @@ from __future__ import annotations
 import html
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from treewright.data.encoder import encode, encode_plain_row, encode_row
+from treewright.data.sparse import in_blocks
 from treewright.exceptions import ParameterError
 from treewright.model import codec
 from treewright.model.aggregation import first_largest, output_columns
@@ -34,6 +35,7 @@ from treewright.predict.fractional import average_of_leaves
 from treewright.predict.one import leaf_of_row
 from treewright.predict.values import leaf_table
 from treewright.prune.methods import ROUNDS, Rows
+from treewright.tree.packed import PackedTrees
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -49,6 +51,9 @@ if TYPE_CHECKING:
     from treewright.prune.methods import PruneLog
     from treewright.show.svg import SvgPicture
     from treewright.tree.arrays import Tree
+
+
+Answer = TypeVar("Answer")
 
 
 class Model(ModelData):
@@ -158,14 +163,19 @@ class Model(ModelData):
 
         return node_of(self._the_tree("node") if tree is None else self.tree(tree), i)
 
-    def _encoded(self, X: Any, owner: str) -> np.ndarray:
-        """The rows of a table as the trees take them."""
+    def _encoded(self, X: Any, owner: str, *, sparse: bool = False) -> Any:
+        """The rows of a table as the trees take them; ``sparse`` of one who takes a ``SparseMatrix`` too."""
         if type(X) is list and len(X) == 1 and type(X[0]) is list and not self.schema.named:
             # The door for one row in lists: a table of one row takes ten times as long as many trees do.
             cells = encode_plain_row(self.schema, X[0])
             if cells is not None and not (self.missing == "error" and math.isnan(sum(cells))):
                 return np.array([cells])
-        return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner)
+        return encode(self.schema, X, unseen=self.unseen, missing=self.missing, owner=owner, sparse=sparse)
+
+    def _answered(self, answer: Callable[[Any], Answer], matrix: Any) -> Answer:
+        """What a function answers for encoded rows; those of a sparse table are read block by block, or by bins."""
+        on_bins = isinstance(self.trees, PackedTrees) and not self.is_single_tree
+        return answer(matrix) if on_bins else in_blocks(answer, matrix)
 
     def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Predict a class label or a number for each row.
@@ -193,22 +203,22 @@ class Model(ModelData):
         MissingValueError
             A missing cell, or a level that counts as missing, under ``missing="error"``.
         """
-        matrix = self._encoded(X, owner)
+        matrix = self._encoded(X, owner, sparse=True)
         if self.task == "regression":
             return self._numbers(self.numbers_of(matrix, n_jobs))
         return labels_of(self.classes, self.codes_of(matrix, n_jobs))
 
-    def codes_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Class codes of encoded rows: int32[n, n_outputs]."""
-        return values.predict_codes(self, matrix, n_jobs)
+        return self._answered(lambda rows: values.predict_codes(self, rows, n_jobs), matrix)
 
-    def shares_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> list[np.ndarray]:
+    def shares_of(self, matrix: Any, n_jobs: int | None = None) -> list[np.ndarray]:
         """Shares of the classes, of encoded rows: float64[n, n_classes] per output."""
-        return values.predict_shares(self, matrix, n_jobs)
+        return self._answered(lambda rows: values.predict_shares(self, rows, n_jobs), matrix)
 
-    def numbers_of(self, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
+    def numbers_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Numbers of encoded rows: float64[n, n_outputs]."""
-        return values.predict_numbers(self, matrix, n_jobs)
+        return self._answered(lambda rows: values.predict_numbers(self, rows, n_jobs), matrix)
 
     def _numbers(self, numbers: np.ndarray) -> np.ndarray:
         """Numbers as ``predict`` gives them."""
@@ -233,7 +243,7 @@ class Model(ModelData):
         """
         if self.task == "regression":
             raise AttributeError("a regression model has no class probabilities; use predict")
-        shares = self.shares_of(self._encoded(X, owner), n_jobs)
+        shares = self.shares_of(self._encoded(X, owner, sparse=True), n_jobs)
         return shares[0] if self.n_outputs == 1 else shares
 
     def predict_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
@@ -252,7 +262,7 @@ class Model(ModelData):
             The model is not boosted.
         """
         self._refuse_without_scores()
-        return self._scores(scores_of(self, self._encoded(X, owner), n_jobs))
+        return self._scores(scores_of(self, self._encoded(X, owner, sparse=True), n_jobs))
 
     def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
         """Scores after each round, as ``predict_scores`` gives them; the last are the same.
@@ -446,7 +456,9 @@ class Model(ModelData):
         int64[n], or int64[n, n_trees] for many trees
             Of a row in several leaves (``missing="fractional"``) the one with its largest share, the lowest of equals.
         """
-        return values.predict_leaves(self, self._encoded(X, owner), n_jobs).astype(np.int64, copy=False)
+        matrix = self._encoded(X, owner, sparse=True)
+        leaves = self._answered(lambda rows: values.predict_leaves(self, rows, n_jobs), matrix)
+        return leaves.astype(np.int64, copy=False)
 
     def decision_path(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"

@@ -20,6 +20,7 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.core.whole import is_whole
+from treewright.data.sparse import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import fixed_weights
 
@@ -28,6 +29,7 @@ ROWS, COLUMNS, GROWTH = 0, 1, 2
 # Whole-number weights are numbers of rows while there are not more than this many rows for each one given.
 _MOST_REPEATS = 16
 _MOST_DRAWS = 2**31 - 1
+_SPARSE_ROWS = 256  # of a sparse table, whose bins are written out at a time
 _BLOCK = 65_536  # rows whose cells are made comparable at a time
 _EVERY_BIT = np.uint64(2**64 - 1)
 
@@ -73,13 +75,13 @@ def tree_seeds(seed, first_tree, seeds):
 # Rows in an order of their own ----------------------------------------------------------------------------------------
 
 
-def row_order(codes: np.ndarray, target: np.ndarray, *, n_columns: int | None = None, weights: np.ndarray | None = None,
+def row_order(codes: np.ndarray | SparseCodes, target: np.ndarray, *, n_columns: int | None = None, weights: np.ndarray | None = None,
               matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Rows in an order that does not depend on where they stand.
 
     Parameters
     ----------
-    codes : uint8[n, stride]
+    codes : uint8[n, stride], or SparseCodes
         Rows as bins.
     target : int32[n, n_outputs] or float64[n, n_outputs]
         Class codes or numbers; -0.0 is 0.0.
@@ -114,9 +116,14 @@ def row_order(codes: np.ndarray, target: np.ndarray, *, n_columns: int | None = 
     return np.lexsort((weights, hashes)).astype(np.int32)
 
 
-def _hash_codes(codes: np.ndarray, n_columns: int, hashes: np.ndarray) -> None:
+def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndarray) -> None:
     """Hash rows of bins, eight at a time."""
     if not n_columns:
+        return
+    if isinstance(codes, SparseCodes):
+        for start in range(0, len(codes), _SPARSE_ROWS):
+            rows = slice(start, start + _SPARSE_ROWS)
+            _hash_codes(codes.dense(rows), n_columns, hashes[rows])
         return
     n_words = -(-n_columns // 8)
     if codes.flags.c_contiguous and codes.shape[1] % 8 == 0:

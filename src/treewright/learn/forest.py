@@ -64,7 +64,7 @@ from treewright.learn.settings import (
     seed_of,
 )
 from treewright.learn.suspicions import warn_of_suspicions
-from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts
+from treewright.learn.train import Trained, WarmStart, model_of, refuse_not_counts, with_every_cell
 from treewright.model.data import ModelData
 from treewright.model.trees import ListedTrees
 from treewright.predict.walks import walk_of
@@ -89,6 +89,7 @@ class ForestParams(ColumnParams):
 
     algorithm_name: ClassVar[str] = "random_forest"
     random_cuts: ClassVar[bool] = False
+    grows_sparse: ClassVar[bool] = True
 
     n_estimators: int = param(100, whole(1), unit="trees", help="trees")
     criterion: str = param(
@@ -209,6 +210,8 @@ class ExtraTreesParams(ForestParams):
 def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: Trained | None = None) -> Trained:
     """Grow the trees, or those that are new."""
     # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
+    if _asks_for_cells(dataset, params):
+        dataset = with_every_cell(dataset, params)
     rows = replace(dataset, weights=dataset.sample_weight)
     with bar_where_nobody_listens(bool(params.verbose)):
         if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
@@ -242,9 +245,15 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     column = int(importances.argmax()) if len(importances) and importances.any() else -1
     warn_of_suspicions(rows.schema, rows.matrix, rows.target, column)
     positions = np.arange(len(rows)) if rows.kept is None else np.flatnonzero(rows.kept)
-    cells = walk_of(trees).chosen(codes, rows.matrix)
+    cells = None if rows.is_sparse else walk_of(trees).chosen(codes, rows.matrix)
     warm = WarmStart(digest, shared, seed, positions)
     return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
+
+
+def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
+    """Whether more is asked for than growth on the stored cells of a sparse table has."""
+    without_sums = dataset.n_outputs > 1 or params.criterion == "poisson"
+    return params.criterion in EXACT_CRITERIA or params.quantiles or (params.random_cuts and without_sums)
 
 
 def forest_settings(

@@ -488,6 +488,8 @@ def name_of(function: Callable[..., Any]) -> str:
 class ColumnParams(Params):
     """What the columns of a table are, and the threads that work on it."""
 
+    grows_sparse: ClassVar[bool] = False  # whether its learner takes a dataset whose zeros are not stored
+
     nominal: Any = param(
         None, LISTED, MAPPING, TEXT, NOTHING, help="columns whose values are names; 'all' for every one"
     )

@@ -11,8 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
+from treewright.data.bins import MAX_BINS as MOST_BINS
 from treewright.data.schema import Schema
 from treewright.exceptions import ColumnError, ParameterError, Phrase
 from treewright.grow.binned.grower import grow_binned
@@ -54,7 +57,7 @@ from treewright.learn.settings import (
     seed_of,
 )
 from treewright.learn.suspicions import warn_of_suspicions
-from treewright.learn.train import Trained, model_of, refuse_not_counts
+from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
 from treewright.prune.cost_complexity import prune_at
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
 
@@ -80,6 +83,7 @@ class TreeParams(TreeLimits):
     """CART (Breiman, Friedman, Olshen and Stone 1984)."""
 
     algorithm_name: ClassVar[str] = "cart"
+    grows_sparse: ClassVar[bool] = True
 
     criterion: str | Callable[..., Any] = param(
         by_task("gini", "squared_error"),
@@ -254,17 +258,26 @@ Grown = tuple["Tree", "tuple[Step, ...] | None"]
 
 
 def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
+    if dataset.is_sparse:
+        dataset = dataset if dataset.cache is not None else dataset.shared()  # bins are asked for twice
+        if not _grows_on_stored_cells(dataset, params):
+            dataset = with_every_cell(dataset, params)
     n, p = dataset.matrix.shape
     is_random = params.splitter == "random" or columns_per_node(params.max_features, p) < p
     seed = seed_of(params.random_state) if is_random else 0
     settings = grow_settings(params, dataset, n_rows=n, seed=seed, n_threads=n_threads)
     trace: tuple[Step, ...] | None = None
     by_node = _what_asks_for_nodes(dataset.schema, params)
-    if params.splitter != "best":
+    if params.splitter != "best" or dataset.is_sparse:
         _refuse_beside_bins(params, by_node)
         on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
-        bins, codes = dataset.binned(int(params.max_bins), n_threads)
-        tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion_name), on_bins)
+        bins, codes = dataset.binned(MOST_BINS if params.splitter == "best" else int(params.max_bins), n_threads)
+        rows = dataset
+        if params.splitter == "best":
+            # The exact grower adds a node's squares up in the order of the first column: the last bit of an impurity.
+            order = np.argsort(dataset.matrix[:, 0], kind="stable")
+            rows, codes = dataset.take(order), codes[order]
+        tree = grow_binned(codes, bins, dataset.schema, objective_of(rows, params.criterion_name), on_bins)
     elif by_node:
         tree, trace = _grow_cart_by_node(dataset, params, settings)
     else:
@@ -272,6 +285,23 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
         if params.grow_trace:
             trace = retrace(tree, *problem_and_policy(dataset, params))
     return prune_at(tree, finite(params.ccp_alpha)), trace
+
+
+def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
+    """Whether the tree of a sparse table grows on its stored cells.
+
+    On bins of one value each the grower on bins makes the exact grower's tree; of more than 255 values a bin has several.
+    """
+    if params.splitter == "random":
+        return dataset.n_outputs == 1 and params.criterion != "poisson"
+    if params.splitter == "hist":
+        return True
+    if _what_asks_for_nodes(dataset.schema, params) or params.grow_trace or params.criterion == "absolute_error":
+        return False
+    if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema):
+        return False  # the exact grower draws columns in its own way
+    bins, _ = dataset.binned(MOST_BINS, 1)
+    return bool((bins.lowest == bins.highest).all())
 
 
 def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Tree:

@@ -18,6 +18,7 @@ from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.kinds import parse_number, resolve
 from treewright.data.schema import Column, Schema
+from treewright.data.sparse import SparseMatrix
 from treewright.data.target import Labels, Numbers
 
 # Fewer levels do no harm, and may well be names: five waves of a survey by their dates, grades from "1" to "6".
@@ -141,6 +142,8 @@ def warn_of_suspicions(schema: Schema, matrix: np.ndarray, target: Labels | Numb
 
 def is_constant(matrix: np.ndarray) -> bool:
     """Whether every column holds one value, or none."""
+    if isinstance(matrix, SparseMatrix):
+        return matrix.is_constant()
     first = matrix[0]
     return all(bool(((column == value) | (np.isnan(column) & np.isnan(value))).all())
                for column, value in zip(matrix.T, first, strict=True))  # fmt: skip

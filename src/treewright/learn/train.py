@@ -20,6 +20,7 @@ import numpy as np
 from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of, target_rows
 from treewright.data.encoder import encode_fit
+from treewright.data.sparse import SparseMatrix
 from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers
 from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeError, first_row
 from treewright.fitted import Model
@@ -121,7 +122,8 @@ def make_dataset(
         More rows or columns than a tree's integers can name.
     """
     schema, matrix = encoded_table(X, params)
-    params.check_size(*matrix.shape)
+    if not isinstance(matrix, SparseMatrix):  # of that what is stored is there already; the growers look at their room
+        params.check_size(*matrix.shape)
     target = encoded_target(y, params) if encode_target is None else encode_target(y)
     return dataset_of(
         schema, matrix, target, sample_weight,
@@ -143,10 +145,20 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
     params.check_domain(target if kept is None else target_rows(target, kept), kept)
 
 
-def encoded_table(X: Any, params: Any) -> tuple[Any, np.ndarray]:
+def with_every_cell(dataset: Dataset, params: Any) -> Dataset:
+    """The dataset with a dense matrix, where that fits in memory: for parameters that ask for more than stored cells."""
+    if not dataset.is_sparse:
+        return dataset
+    params.check_size(*dataset.matrix.shape)
+    return dataset.made_dense()
+
+
+def encoded_table(X: Any, params: Any) -> tuple[Any, Any]:
     """The columns of a table and its cells as numbers, with warnings of what is left out and of text as names."""
     refuse_too_large(X)
-    schema, matrix = encode_fit(X, nominal=params.nominal, ordinal=params.ordinal, numeric=params.numeric)
+    schema, matrix = encode_fit(
+        X, nominal=params.nominal, ordinal=params.ordinal, numeric=params.numeric, sparse=params.grows_sparse
+    )
     warn_of_left_out(schema)
     warn_of_text(schema, matrix, params.nominal, params.ordinal, params.numeric)
     return schema, matrix

@@ -19,6 +19,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
+from treewright.data.sparse import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.model.aggregation import class_shares, votes_for
 from treewright.model.data import ModelData
@@ -135,7 +136,7 @@ def packed_leaves(packed: PackedTrees, matrix: np.ndarray, n_jobs: int | None) -
 
 def leaf_rows_of_bins(
     packed: PackedTrees,
-    codes: np.ndarray,
+    codes: np.ndarray | SparseCodes,
     rows: np.ndarray,
     tree: int = 0,
     *,
@@ -146,8 +147,8 @@ def leaf_rows_of_bins(
 
     Parameters
     ----------
-    codes : uint8[n, stride]
-        Row-major, as ``bin_rows`` makes them.
+    codes : uint8[n, stride], or SparseCodes
+        Row-major, as ``bin_rows`` makes them; of a sparse table some rows are written out at a time.
     rows : int32[m], 0 to n - 1
         Which rows; one may be there twice.
     has_missing : bool
@@ -160,6 +161,16 @@ def leaf_rows_of_bins(
     int32[m]
         Rows of the leaf table, or positions.
     """
+    if isinstance(codes, SparseCodes):
+        blocks = [rows[begin : begin + _LEAST_ROWS] for begin in range(0, len(rows), _LEAST_ROWS)]
+        parts = [
+            leaf_rows_of_bins(
+                packed, codes.dense(some), np.arange(len(some), dtype=np.int32), tree,
+                has_missing=has_missing, as_positions=as_positions,
+            )
+            for some in blocks
+        ]  # fmt: skip
+        return np.concatenate([np.empty(0, np.int32), *parts])
     if codes.nbytes > _MOST_CODES:
         raise TooLargeError(f"{codes.nbytes} bytes of bin numbers: walk at most {_MOST_CODES} at once")
     records, roots, sets, set_column = walk_arrays(packed)

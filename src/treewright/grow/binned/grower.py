@@ -20,6 +20,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
+from treewright.data.sparse import SparseCodes
 from treewright.data.thresholds import middle_of
 from treewright.exceptions import TooLargeError
 from treewright.grow.binned.layout import CELLS, N_NODES, N_SETS, N_WAITING, Growth
@@ -39,12 +40,14 @@ N_PARTS = 16  # subtrees, whatever the number of threads
 _CALL_CELLS = 20_000_000  # as in the exact grower: what a kernel looks at before Ctrl-C is answered
 
 
-def grow_binned(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Tree:
+def grow_binned(
+    codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
+) -> Tree:
     """Grow a tree on binned rows; thresholds lie between the values that the node's rows had.
 
     Parameters
     ----------
-    codes : uint8[n, stride]
+    codes : uint8[n, stride], or SparseCodes
         The rows as bins (``data.bin_rows``); only read.
     bins : Bins
     schema : Schema
@@ -64,7 +67,7 @@ def grow_binned(codes: np.ndarray, bins: Bins, schema: Schema, objective: Object
 
 
 def grow_packed(
-    codes: np.ndarray,
+    codes: np.ndarray | SparseCodes,
     rows: np.ndarray,
     bins: Bins,
     schema: Schema,
@@ -75,7 +78,7 @@ def grow_packed(
 
     Parameters
     ----------
-    codes : uint8[n, stride]
+    codes : uint8[n, stride], or SparseCodes
     rows : int32[m], ascending
     bins : Bins
     schema : Schema
@@ -91,7 +94,7 @@ def grow_packed(
     return to_packed(_grow(codes[rows], bins, schema, objective, settings), bins, settings)
 
 
-def _grow(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Grown:
+def _grow(codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Grown:
     """All kernels need, and the growth itself."""
     n = len(codes)
     if n > MAX_ROWS:

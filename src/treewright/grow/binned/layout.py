@@ -31,6 +31,10 @@ class BinTable(NamedTuple):
     ``candidates`` int32[k]: columns that the tree may use.
     ``groups`` uint64[p]: bit g is set where the column is in group g of columns that may meet on a path; empty where
     all may.
+
+    Of a sparse table the bins of its stored cells; of a dense one these arrays are empty. Row by row: ``row_start``
+    int64[n + 1], ``row_columns`` int32[k], ``row_bins`` uint8[k]. Column by column: ``column_start`` int64[p + 1],
+    ``column_rows`` int32[k], ``column_bins`` uint8[k]. ``usual`` uint8[p]: the bin of a cell that is not stored.
     """
 
     n_bins: np.ndarray
@@ -41,13 +45,21 @@ class BinTable(NamedTuple):
     candidates: np.ndarray
     groups: np.ndarray
     has_missing: np.ndarray
+    row_start: np.ndarray
+    row_columns: np.ndarray
+    row_bins: np.ndarray
+    column_start: np.ndarray
+    column_rows: np.ndarray
+    column_bins: np.ndarray
+    usual: np.ndarray
 
 
 @struct
 class Growth(NamedTuple):
     """What grows beside the nodes.
 
-    ``rows`` int32[n]: the rows of each node, side by side. ``origin`` int32[n]: under a window, which rows they were.
+    ``rows`` int32[n]: the rows of each node, side by side. ``origin`` int32[n]: under a window, which rows they were;
+    of a sparse table, which has no windows, the place of each row in ``rows``.
     ``stack`` int32[capacity]: nodes that wait. ``sets``, ``seen`` uint64[n_sets, 4]: bins that go left, and that had
     rows. ``alive`` uint64[capacity]: the groups of columns that a node's path belongs to. ``constant``
     uint64[capacity, p // 64 + 1]: columns known to be constant in a node, as in all below; empty where there are too
@@ -81,6 +93,11 @@ class Desk(NamedTuple):
     negative; ``histograms`` int64[k, 256 * width]: a row for each column drawn, zero between uses; ``touched``
     uint64[k, 4]: bins of each that are not. For random cuts, a row for each column drawn: ``spans`` int32[k, 2], lowest
     and highest bin; ``below`` int64[k, t] and ``below_weight`` int64[k], sums on the left; ``present`` uint64[4].
+
+    Of a sparse table: ``cells`` uint8[n, 1], a column's bins; ``met`` uint64[p // 64 + 1], ``begin`` and ``end``
+    int64[p], ``cell_rows`` int32[k], ``cell_bins`` uint8[k]: the node's stored cells, gathered (``stored``). ``wanted``
+    uint64[p // 64 + 1]: columns to be gathered; ``found`` int32[k, 2], ``found_bins`` uint8[k]: column, row and bin of
+    their cells, in the order of the rows.
     """
 
     items: np.ndarray
@@ -100,6 +117,15 @@ class Desk(NamedTuple):
     below: np.ndarray
     below_weight: np.ndarray
     present: np.ndarray
+    cells: np.ndarray
+    met: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    cell_rows: np.ndarray
+    cell_bins: np.ndarray
+    wanted: np.ndarray
+    found: np.ndarray
+    found_bins: np.ndarray
 
 
 @struct

@@ -227,10 +227,10 @@ def toss_levels(present, low, high, state, sides):
 
 
 @inner_kernel
-def mark_random(codes, column, bins, key, rows, present, sides):
+def mark_random(codes, at, column, bins, key, rows, present, sides):
     """Put 1 into ``sides`` uint8[256] for each bin that a random cut of a column sends left, 0 for the others.
 
-    ``codes`` uint8[n, stride], ``rows`` int32[m]; ``present`` uint64[4] is scratch.
+    ``codes`` uint8[n, stride], in which the column is ``at``, ``rows`` int32[m]; ``present`` uint64[4] is scratch.
 
     Returns
     -------
@@ -242,7 +242,7 @@ def mark_random(codes, column, bins, key, rows, present, sides):
     low = MISSING_BIN
     high = -1
     for i in range(rows.shape[0]):
-        b = np.int64(codes[rows[i], column])
+        b = np.int64(codes[rows[i], at])
         if b != MISSING_BIN:
             present[b >> 6] |= np.uint64(1) << np.uint64(b & 63)
             low = min(low, b)

@@ -11,6 +11,7 @@ import numpy as np
 from treewright.data.bins import MISSING_BIN, Bins
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
+from treewright.data.sparse import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.binned.histograms import histogram_width
 from treewright.grow.binned.layout import MOST_TRACKED, SLOT_ROWS, WINDOW_ROWS, BinTable, Desk, Growth, Rules
@@ -34,6 +35,7 @@ class Plan:
     Attributes
     ----------
     codes : uint8[n, stride]
+        Of a sparse table a row that nobody reads: its cells are in the table.
     objective : Objective
     settings : BinnedSettings
     table : BinTable
@@ -77,7 +79,7 @@ class Room:
     window: np.ndarray
 
 
-def plan_of(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Plan:
+def plan_of(codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Plan:
     """Parameters in the units of the kernels."""
     p = len(schema)
     table = _table(bins, settings, codes)
@@ -89,6 +91,10 @@ def plan_of(codes: np.ndarray, bins: Bins, schema: Schema, objective: Objective,
         min_split_weight=_weight_of(objective, settings.min_samples_split) if settings.counts_rows else 0,
         histogram_rows=_histogram_rows(objective, settings, limits, width),
     )
+    if isinstance(codes, SparseCodes):
+        # What is not stored costs a histogram nothing: it is read off whatever the number of rows.
+        rules = rules._replace(histogram_rows=rules.histogram_rows if rules.histogram_rows == _NEVER else 0)
+        codes = np.empty((1, 8), np.uint8)
     return Plan(codes, objective, settings, table, _columns(bins, schema, settings), limits, rules, width)
 
 
@@ -105,7 +111,9 @@ def room_for(plan: Plan, n: int) -> Room:
     per_node = sum(array[:1].nbytes for array in nodes)
     # A fifth is what full trees on noise come to.
     check_fits(capacity * per_node // 5, f"a tree of up to {capacity} nodes", "set max_depth or min_samples_leaf")
-    n_window = min(WINDOW_ROWS, max(_WINDOW_BYTES // max(plan.codes.shape[1], 1), 64))
+    # In a sparse table there are no windows: nodes of one row are not grown.
+    is_sparse = len(plan.table.row_start) > 0
+    n_window = 1 if is_sparse else min(WINDOW_ROWS, max(_WINDOW_BYTES // max(plan.codes.shape[1], 1), 64))
     return Room(
         nodes,
         _growth(plan, n, capacity, most_leaves if plan.table.is_nominal.any() else 0),
@@ -142,7 +150,7 @@ def _n_slots(plan: Plan, n: int) -> int:
     """
     rules, table = plan.rules, plan.table
     draws = rules.random_cuts or bool(len(table.groups)) or rules.n_drawn < len(table.candidates)
-    if draws or n < SLOT_ROWS or rules.histogram_rows > SLOT_ROWS:
+    if draws or len(table.row_start) or n < SLOT_ROWS or rules.histogram_rows > SLOT_ROWS:
         return 0
     within = _SLOT_BYTES // max(256 * 8 * plan.width * len(table.candidates), 1)
     return min(within, 24) if within >= 2 else 0
@@ -157,6 +165,10 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
     n_random = rules.n_drawn if rules.random_cuts else 1
     n_columns = rules.n_drawn if width and not rules.random_cuts else 1
     n_histograms = min(n_columns, max(1, _SLOT_BYTES // 2 // (2048 * width)))
+    n_table = max(len(plan.table.row_start) - 1, 0)
+    n_sparse, n_cells = (p, len(plan.table.row_bins)) if len(plan.table.row_start) else (0, 0)
+    if n_sparse:
+        n_random = n_histograms = 1  # a column at a time
     return Desk(
         items=np.empty(n + 1, np.int32),
         spare=np.empty(n + 1, np.int32),
@@ -175,6 +187,15 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
         below=np.empty((n_random, n_totals), np.int64),
         below_weight=np.empty(n_random, np.int64),
         present=np.empty(4, np.uint64),
+        cells=np.empty((n_table if n_sparse else 0, 1), np.uint8),
+        met=np.zeros(n_sparse // 64 + 1 if n_sparse else 0, np.uint64),
+        begin=np.zeros(n_sparse, np.int64),
+        end=np.zeros(n_sparse, np.int64),
+        cell_rows=np.empty(n_cells, np.int32),
+        cell_bins=np.empty(n_cells, np.uint8),
+        wanted=np.zeros(n_sparse // 64 + 1 if n_sparse else 0, np.uint64),
+        found=np.empty((n_cells, 2), np.int32),
+        found_bins=np.empty(n_cells, np.uint8),
     )
 
 
@@ -192,7 +213,7 @@ def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns:
     )
 
 
-def _table(bins: Bins, settings: BinnedSettings, codes: np.ndarray) -> BinTable:
+def _table(bins: Bins, settings: BinnedSettings, codes: np.ndarray | SparseCodes) -> BinTable:
     """The columns as the kernels know them."""
     p = bins.n_columns
     groups = np.empty(0, np.uint64)
@@ -211,11 +232,29 @@ def _table(bins: Bins, settings: BinnedSettings, codes: np.ndarray) -> BinTable:
         highest=np.array(bins.highest),
         candidates=np.array(candidates, np.int32),
         groups=groups,
-        has_missing=(codes.max(axis=0)[:p] == MISSING_BIN).view(np.uint8)
-        if settings.random_cuts
-        else np.zeros(p, np.uint8),
+        has_missing=_has_missing(codes, p).view(np.uint8) if settings.random_cuts else np.zeros(p, np.uint8),
+        **_stored_cells(codes),
     )
 
+
+def _has_missing(codes: np.ndarray | SparseCodes, p: int) -> np.ndarray:
+    """bool[p]: whether a column holds missing cells."""
+    return codes.has_missing() if isinstance(codes, SparseCodes) else codes.max(axis=0)[:p] == MISSING_BIN
+
+
+def _stored_cells(codes: np.ndarray | SparseCodes) -> dict[str, np.ndarray]:
+    """The arrays of ``BinTable`` that only a sparse table fills."""
+    cells: dict[str, np.ndarray] = {"usual": np.empty(0, np.uint8)}
+    for kind, of in (("row", "columns"), ("column", "rows")):
+        cells[f"{kind}_start"], cells[f"{kind}_{of}"] = np.empty(0, np.int64), np.empty(0, np.int32)
+        cells[f"{kind}_bins"] = np.empty(0, np.uint8)
+    if isinstance(codes, SparseCodes):
+        cells["usual"] = codes.usual
+        for kind, of, stored in (("row", "columns", codes.by_row), ("column", "rows", codes.by_column)):
+            cells[f"{kind}_start"] = stored.indptr.astype(np.int64)
+            cells[f"{kind}_{of}"] = stored.indices.astype(np.int32, copy=False)
+            cells[f"{kind}_bins"] = stored.data
+    return cells
 
 def _limits(objective: Objective, settings: BinnedSettings, n_candidates: int) -> Limits:
     """The settings in the units of the kernels; where weights are numbers of rows they are what is limited."""

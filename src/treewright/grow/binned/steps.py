@@ -31,6 +31,15 @@ from treewright.grow.binned.few_rows import cut_few, has_one_value, sort_bins, s
 from treewright.grow.binned.histograms import clear_touched, fill, give_back, hand_down, scan, slot_of
 from treewright.grow.binned.layout import CELLS, CONSTANT, FEW_ROWS, N_NODES, N_SETS, N_WAITING
 from treewright.grow.binned.random_cuts import cut_columns, mark_random, two_runs
+from treewright.grow.binned.stored import (
+    cut_loaded,
+    gather_by_row,
+    gather_drawn,
+    keep_met,
+    load,
+    mark,
+    write_column,
+)
 from treewright.grow.criteria.families import by_family, few_gain, scan_cuts
 from treewright.grow.exact.steps import bound_children, open_node
 from treewright.grow.exact.subsets import SIDE, START, search_levels
@@ -54,8 +63,8 @@ def mark_bins(codes, column, items, position, sides):
 
 
 @inner_kernel
-def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk):
-    """The best split of a node by a column.
+def search(stats, codes, at, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk):
+    """The best split of a node by a column, which is ``at`` in ``codes``.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m].
 
@@ -79,8 +88,8 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
     m = rows.shape[0]
     sides = desk.goes_left
     if rules.random_cuts:
-        last = mark_random(codes, column, bins, nodes.key[node], rows, desk.present, sides)
-        n_present = two_runs(codes, column, rows, sides, desk.items, desk.spare)
+        last = mark_random(codes, at, column, bins, nodes.key[node], rows, desk.present, sides)
+        n_present = two_runs(codes, at, rows, sides, desk.items, desk.spare)
         gain, position, missing_left = scan_cuts(
             stats, node, nodes, desk.items[:m], n_present, limits, direction, target, -1, 2, work
         )
@@ -91,7 +100,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
         for b in range(255):  # only missing rows go to the other side
             sides[b] = 1
         return gain, -1 if is_nominal else n_bins - 1, -1, missing_left
-    n_present = sort_items(codes, column, n_bins, rows, desk.items, desk.spare, desk.counts)
+    n_present = sort_items(codes, at, n_bins, rows, desk.items, desk.spare, desk.counts)
     items = desk.items[:m]
     if is_nominal:
         gain, n_groups, missing_left = search_levels(stats, node, nodes, items, n_present, limits, target, work)
@@ -99,7 +108,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
             for b in range(255):
                 sides[b] = 2
             for g in range(n_groups):
-                sides[codes[items[work.group[START, g]] & ROW, column]] = work.group[SIDE, g]
+                sides[codes[items[work.group[START, g]] & ROW, at]] = work.group[SIDE, g]
         return gain, -1, -1, missing_left
     if target < 0.0:
         gain = NOT_FEW
@@ -114,7 +123,7 @@ def search(stats, codes, column, rows, node, nodes, bins, columns, limits, rules
     )
     if target < 0.0 or position < 0:
         return gain, -1, -1, 0
-    before, after = mark_bins(codes, column, items, position, sides)
+    before, after = mark_bins(codes, at, items, position, sides)
     return gain, before, after, missing_left
 
 
@@ -274,10 +283,41 @@ def scan_varying(
                 desk.gains[k] = CONSTANT
             else:
                 desk.gains[k], _, _, _ = search(
-                    stats, codes, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
+                    stats, codes, column, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
                 )
         if desk.gains[k] == CONSTANT and constant.shape[0] > 0:
             constant[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+
+
+@inner_kernel
+def scan_stored(stats, rows, node, nodes, n_varying, bins, columns, limits, rules, work, desk):
+    """``scan_varying`` in a sparse table, whose cells are gathered. ``rows`` int32[m]."""
+    for k in range(n_varying):
+        column = np.int64(desk.varying[k])
+        desk.gains[k] = NOT_FEW
+        desk.cuts[k, 0] = -1
+        desk.cuts[k, 2] = 0
+        if rules.histogram_rows == 0:
+            load(stats, node, nodes, column, rows.shape[0], bins, desk)
+            if has_one_bin(desk.touched[0]):
+                desk.gains[k] = CONSTANT
+            elif rules.random_cuts:
+                desk.gains[k] = cut_loaded(stats, node, nodes, column, k, bins, limits, desk)
+            else:
+                desk.gains[k], desk.cuts[k, 0], desk.cuts[k, 1], desk.cuts[k, 2] = scan(
+                    stats, node, nodes, desk.histograms[0], desk.touched[0], limits, np.int64(columns.monotone[column]),
+                    work, desk,
+                )  # fmt: skip
+            mark(desk.touched[0], np.int64(bins.usual[column]))
+            clear_touched(desk.histograms[0], desk.touched[0], desk.histograms.shape[1] // 256)
+        if desk.gains[k] == NOT_FEW:
+            write_column(column, rows, bins, desk.cells)
+            if has_one_value(desk.cells, 0, rows):
+                desk.gains[k] = CONSTANT
+            else:
+                desk.gains[k], _, _, _ = search(
+                    stats, desk.cells, 0, column, rows, node, nodes, bins, columns, limits, rules, -1.0, work, desk
+                )
 
 
 @inner_kernel
@@ -302,22 +342,36 @@ def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rule
     n_drawn = rules.n_drawn
     tolerance = nodes.tolerance[node]
     constant = growth.constant[node if growth.constant.shape[1] > 0 else 0]
+    is_sparse = bins.row_start.shape[0] > 0
     n_scanned = 0
+    n_looked_at = 0 if is_sparse else rows.shape[0]
+    are_all_gathered = False
     while first < n_pool and best < 0.0:
         last = draw(nodes.key[node], pool, first, n_pool, n_drawn, desk.swaps) if is_drawn else n_pool
         n_chosen = sort_chosen(pool, first, last, desk.chosen)
         slot = np.int64(-1) if is_drawn else slot_of(stats, codes, node, nodes, bins, growth, desk)
         histograms = desk.histograms if slot < 0 else growth.slots[slot]
-        if slot < 0 and constant.shape[0] > 0:
-            n_varying = keep_varying(constant, desk.chosen, n_chosen, desk.varying)
+        if is_sparse:
+            if is_drawn and first == 0:
+                n_looked_at += gather_drawn(
+                    desk.chosen[:n_chosen], rows, np.int64(nodes.lo[node]), growth.origin, bins, desk
+                )
+            elif not are_all_gathered:
+                n_looked_at += gather_by_row(rows, True, bins, desk)
+                are_all_gathered = True
+            n_varying = keep_met(desk.met, desk.chosen, n_chosen, desk.varying)
+            scan_stored(stats, rows, node, nodes, n_varying, bins, columns, limits, rules, work, desk)
         else:
-            n_varying = n_chosen
-            for k in range(n_chosen):
-                desk.varying[k] = desk.chosen[k]
-        scan_varying(
-            stats, codes, rows, node, nodes, n_varying, constant, histograms, slot >= 0, bins, columns, limits, rules,
-            work, desk,
-        )  # fmt: skip
+            if slot < 0 and constant.shape[0] > 0:
+                n_varying = keep_varying(constant, desk.chosen, n_chosen, desk.varying)
+            else:
+                n_varying = n_chosen
+                for k in range(n_chosen):
+                    desk.varying[k] = desk.chosen[k]
+            scan_varying(
+                stats, codes, rows, node, nodes, n_varying, constant, histograms, slot >= 0, bins, columns, limits,
+                rules, work, desk,
+            )  # fmt: skip
         n_scanned += n_varying
         for k in range(n_varying):
             if desk.gains[k] > (best + tolerance if best >= 0.0 else -0.5):
@@ -339,7 +393,7 @@ def choose_column(stats, codes, node, nodes, growth, bins, columns, limits, rule
         if growth.slot.shape[0] > 0 and growth.slot[node] >= 0:
             give_back(growth, np.int64(growth.slot[node]))
             growth.slot[node] = -1
-    return rows.shape[0] * n_scanned
+    return n_looked_at if is_sparse else n_looked_at * n_scanned
 
 
 @inner_kernel
@@ -411,20 +465,33 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     before = np.int64(nodes.before[node])
     after = np.int64(nodes.after[node])
     missing_left = 1 - np.int64(nodes.missing_branch[node])
+    is_sparse = bins.row_start.shape[0] > 0
+    if is_sparse:
+        write_column(column, rows, bins, desk.cells)
     if before >= 0:
         for b in range(255):
             sides[b] = 1 if b <= before else 0
     else:  # searched row by row: then it kept nothing but the gain
         target = max(nodes.gain[node] - nodes.tolerance[node], 0.0)
-        _, before, after, missing_left = search(
-            stats, codes, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk
-        )
+        if is_sparse:
+            _, before, after, missing_left = search(
+                stats, desk.cells, 0, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk
+            )
+        else:
+            _, before, after, missing_left = search(
+                stats, codes, column, column, rows, node, nodes, bins, columns, limits, rules, target, work, desk
+            )
     if is_nominal and rules.random_cuts:
         mark_absent(codes, column, rows, sides)
     nodes.before[node] = before
     nodes.after[node] = after
     sides[MISSING_BIN] = missing_left
-    n_left, n_missing = part_rows(codes, column, sides, rows, desk.spare)
+    if is_sparse:
+        n_left, n_missing = part_rows(desk.cells, 0, sides, rows, desk.spare)
+        for i in range(rows.shape[0]):
+            growth.origin[rows[i]] = lo + i
+    else:
+        n_left, n_missing = part_rows(codes, column, sides, rows, desk.spare)
     child = growth.state[N_NODES]
     nodes.first_child[node] = child
     for branch in range(2):
@@ -625,6 +692,7 @@ def open_root(stats, nodes, growth, limits, rules, seed):
     n = growth.rows.shape[0]
     for i in range(n):
         growth.rows[i] = i
+        growth.origin[i] = i
     nodes.lo[0] = 0
     nodes.hi[0] = n
     nodes.depth[0] = 0

@@ -1,0 +1,314 @@
+"""Nodes of a sparse table. In: the bins of stored cells. Out: what each column gains, or a column's bins row by row.
+
+What is not stored is not read. A node's stored cells are gathered column by column, those of its rows or, where the few
+columns that it has drawn hold fewer, those of the columns:
+
+    rows of the node       2: b=1 d=3     5: b=2     9: d=1
+    gathered               b: [2: 1, 5: 2]           d: [2: 3, 9: 1]          a and c: nothing, so they are constant
+
+A column's histogram begins with all that the node holds in the column's usual bin; each gathered cell takes its row out
+of there and puts it into its own bin. Sums are whole numbers, so it is the dense table's histogram, and the cut read off
+it is the same, to the last bit. What has no histogram (``histogram_width``) is searched row by row in the column's
+bins, which are written out for the rows of the node.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from treewright.core.bits import trailing_zeros
+from treewright.core.jit import inner_kernel
+from treewright.data.bins import MISSING_BIN
+from treewright.grow.binned.histograms import unpack
+from treewright.grow.binned.layout import CONSTANT
+from treewright.grow.binned.random_cuts import cut_number
+from treewright.grow.criteria.families import by_family, gain_of
+from treewright.grow.layout import NOT_FEW
+from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
+
+
+@inner_kernel
+def mark(bits, number):
+    """Put a number into a set. ``bits`` uint64[k]."""
+    bits[number >> 6] |= np.uint64(1) << np.uint64(number & 63)
+
+
+@inner_kernel
+def forget(desk):
+    """Nothing is gathered."""
+    for word in range(desk.met.shape[0]):
+        bits = desk.met[word]
+        while bits != 0:
+            desk.end[(word << 6) + np.int64(trailing_zeros(bits))] = 0
+            bits &= bits - np.uint64(1)
+        desk.met[word] = 0
+
+
+@inner_kernel
+def gather_by_row(rows, are_all, bins, desk):
+    """Gather the stored cells of some rows, int32[m]: of all columns, or of those in ``desk.wanted``; how many.
+
+    Those of column ``j`` are then ``begin[j]`` to ``end[j] - 1`` of ``cell_rows`` and ``cell_bins``; ``met`` says which
+    columns have any.
+    """
+    forget(desk)
+    n_cells = np.int64(0)
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        for at in range(bins.row_start[row], bins.row_start[row + 1]):
+            column = bins.row_columns[at]
+            if are_all or desk.wanted[column >> 6] >> np.uint64(column & 63) & np.uint64(1):
+                desk.found[n_cells, 0] = column
+                desk.found[n_cells, 1] = row
+                desk.found_bins[n_cells] = bins.row_bins[at]
+                n_cells += 1
+                desk.end[column] += 1
+                desk.met[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+    place = np.int64(0)
+    for word in range(desk.met.shape[0]):
+        bits = desk.met[word]
+        while bits != 0:
+            column = (word << 6) + np.int64(trailing_zeros(bits))
+            bits &= bits - np.uint64(1)
+            count = desk.end[column]
+            desk.begin[column] = place
+            desk.end[column] = place
+            place += count
+    for i in range(n_cells):
+        column = desk.found[i, 0]
+        place = desk.end[column]
+        desk.cell_rows[place] = desk.found[i, 1]
+        desk.cell_bins[place] = desk.found_bins[i]
+        desk.end[column] = place + 1
+    return n_cells
+
+
+@inner_kernel
+def gather_by_column(chosen, lo, hi, places, bins, desk):
+    """As ``gather_by_row``, from the columns ``chosen`` int32[k] alone.
+
+    The node's rows are those whose place, ``places`` int32[n], is ``lo`` to ``hi - 1``.
+    """
+    forget(desk)
+    n_cells = np.int64(0)
+    for k in range(chosen.shape[0]):
+        column = chosen[k]
+        desk.begin[column] = n_cells
+        for at in range(bins.column_start[column], bins.column_start[column + 1]):
+            row = bins.column_rows[at]
+            if lo <= places[row] < hi:
+                desk.cell_rows[n_cells] = row
+                desk.cell_bins[n_cells] = bins.column_bins[at]
+                n_cells += 1
+        if n_cells > desk.begin[column]:
+            desk.end[column] = n_cells
+            desk.met[column >> 6] |= np.uint64(1) << np.uint64(column & 63)
+    return n_cells
+
+
+@inner_kernel
+def gather_drawn(chosen, rows, lo, places, bins, desk):
+    """Gather the cells of the columns that a node has drawn, the shorter way; returns how many were read.
+
+    ``chosen`` int32[k], ``rows`` int32[m], ``places`` int32[n].
+    """
+    by_column = np.int64(0)
+    for k in range(chosen.shape[0]):
+        by_column += bins.column_start[chosen[k] + 1] - bins.column_start[chosen[k]]
+    by_row = np.int64(0)
+    for i in range(rows.shape[0]):
+        by_row += bins.row_start[rows[i] + 1] - bins.row_start[rows[i]]
+    if by_column < by_row:
+        gather_by_column(chosen, lo, lo + rows.shape[0], places, bins, desk)
+        return by_column
+    for k in range(chosen.shape[0]):
+        mark(desk.wanted, chosen[k])
+    gather_by_row(rows, False, bins, desk)
+    for k in range(chosen.shape[0]):
+        desk.wanted[chosen[k] >> 6] = 0
+    return by_row
+
+
+@inner_kernel
+def keep_met(met, chosen, n_chosen, varying):
+    """The drawn columns that have a stored cell in the node, ascending; returns how many: the others are constant.
+
+    ``met`` uint64[p // 64 + 1], ``chosen`` int32[p], ``varying`` int32[p].
+    """
+    n_varying = 0
+    for k in range(n_chosen):
+        column = chosen[k]
+        varying[n_varying] = column
+        n_varying += np.int64(met[column >> 6] >> np.uint64(column & 63) & np.uint64(1))
+    return n_varying
+
+
+@inner_kernel
+def write_column(column, rows, bins, cells):
+    """Write the bins of some rows, int32[m], in a column to ``cells`` uint8[n, 1]; those of other rows are spoilt."""
+    usual = bins.usual[column]
+    for i in range(rows.shape[0]):
+        cells[rows[i], 0] = usual
+    for at in range(bins.column_start[column], bins.column_start[column + 1]):
+        cells[bins.column_rows[at], 0] = bins.column_bins[at]
+
+
+@inner_kernel
+def move_values(values, weights, total, weight, cell_rows, cell_bins, usual, histogram, touched):
+    """``move`` for means.
+
+    ``values`` int8 or int64[n], ``weights`` int64[n or 0], ``cell_rows`` int32[k], ``cell_bins`` uint8[k],
+    ``histogram`` int64[256 * width], ``touched`` uint64[4].
+    """
+    has_weights = weights.shape[0] > 0
+    if histogram.shape[0] == 256:
+        histogram[usual] = (total << 32) + weight
+        for i in range(cell_rows.shape[0]):
+            row = cell_rows[i]
+            b = np.int64(cell_bins[i])
+            word = (np.int64(values[row]) << 32) + (weights[row] if has_weights else 1)
+            histogram[usual] -= word
+            histogram[b] += word
+            mark(touched, b)
+        return
+    histogram[2 * usual] = total
+    histogram[2 * usual + 1] = weight
+    for i in range(cell_rows.shape[0]):
+        row = cell_rows[i]
+        b = np.int64(cell_bins[i])
+        value = np.int64(values[row])
+        own = weights[row] if has_weights else 1
+        histogram[2 * usual] -= value
+        histogram[2 * usual + 1] -= own
+        histogram[2 * b] += value
+        histogram[2 * b + 1] += own
+        mark(touched, b)
+
+
+@inner_kernel
+def move_labels(labels, weights, totals, cell_rows, cell_bins, usual, histogram, touched):
+    """``move`` for class counts.
+
+    ``labels`` uint8 or int32[n], ``weights`` int64[n or 0], ``totals`` int64[c], ``cell_rows`` int32[k], ``cell_bins``
+    uint8[k], ``histogram`` int64[256 * c], ``touched`` uint64[4].
+    """
+    has_weights = weights.shape[0] > 0
+    n_classes = totals.shape[0]
+    for k in range(n_classes):
+        histogram[usual * n_classes + k] = totals[k]
+    for i in range(cell_rows.shape[0]):
+        row = cell_rows[i]
+        b = np.int64(cell_bins[i])
+        label = np.int64(labels[row])
+        own = weights[row] if has_weights else 1
+        histogram[usual * n_classes + label] -= own
+        histogram[b * n_classes + label] += own
+        mark(touched, b)
+
+
+def move_means(stats, node, nodes, cell_rows, cell_bins, usual, histogram, touched):
+    """``move`` for means."""
+    move_values(
+        stats.values[0], stats.weights, nodes.totals[node, 0], nodes.weight[node], cell_rows, cell_bins, usual,
+        histogram, touched,
+    )  # fmt: skip
+
+
+def move_counts(stats, node, nodes, cell_rows, cell_bins, usual, histogram, touched):
+    """``move`` for class counts."""
+    move_labels(
+        stats.labels[0], stats.weights, nodes.totals[node], cell_rows, cell_bins, usual, histogram, touched
+    )  # fmt: skip
+
+
+def move_nothing(stats, node, nodes, cell_rows, cell_bins, usual, histogram, touched):
+    """``move`` for statistics without histograms."""
+
+
+move = by_family(
+    {MeanStats: move_means, CountStats: move_counts, PoissonStats: move_nothing, MedianStats: move_nothing},
+    "Put all of a node into the usual bin, then the rows of the gathered cells into their own; mark these bins.",
+)
+
+
+@inner_kernel
+def load(stats, node, nodes, column, n_rows, bins, desk):
+    """A column's histogram in a node of ``n_rows`` rows, from the gathered cells: ``desk.histograms[0]``."""
+    usual = np.int64(bins.usual[column])
+    begin = desk.begin[column]
+    end = desk.end[column]
+    move(
+        stats, node, nodes, desk.cell_rows[begin:end], desk.cell_bins[begin:end], usual, desk.histograms[0],
+        desk.touched[0],
+    )  # fmt: skip
+    if end - begin < n_rows:
+        mark(desk.touched[0], usual)
+
+
+def means_below(stats, histogram, touched, last, sums):
+    """``sums_below`` for means."""
+    weight = np.int64(0)
+    for b in range(last + 1):
+        if touched[b >> 6] >> np.uint64(b & 63) & np.uint64(1):
+            value, here = unpack(histogram, b)
+            sums[0] += value
+            weight += here
+    return weight
+
+
+def counts_below(stats, histogram, touched, last, sums):
+    """``sums_below`` for class counts."""
+    weight = np.int64(0)
+    n_classes = sums.shape[0]
+    for b in range(last + 1):
+        if touched[b >> 6] >> np.uint64(b & 63) & np.uint64(1):
+            for k in range(n_classes):
+                sums[k] += histogram[b * n_classes + k]
+                weight += histogram[b * n_classes + k]
+    return weight
+
+
+def nothing_below(stats, histogram, touched, last, sums):
+    """``sums_below`` for statistics without histograms."""
+    return np.int64(0)
+
+
+sums_below = by_family(
+    {MeanStats: means_below, CountStats: counts_below, PoissonStats: nothing_below, MedianStats: nothing_below},
+    "Add the sums of the bins up to ``last`` to ``sums`` int64[t]; returns their weight.",
+)
+
+
+@inner_kernel
+def span_of(touched):
+    """The lowest and the highest bin that has rows. ``touched`` uint64[4]."""
+    low = MISSING_BIN
+    high = 0
+    for b in range(256):
+        if touched[b >> 6] >> np.uint64(b & 63) & np.uint64(1):
+            low = min(low, b)
+            high = b
+    return low, high
+
+
+@inner_kernel
+def cut_loaded(stats, node, nodes, column, k, bins, limits, desk):
+    """What a random cut gains, from the column's histogram; ``NOT_FEW`` where it must be searched row by row.
+
+    As ``random_cuts.cut_columns`` for the dense table; the cut goes to ``desk.cuts[k]``.
+    """
+    low, high = span_of(desk.touched[0])
+    by_sums = not limits.is_monotone and (limits.min_leaf <= 1 or stats.weights.shape[0] == 0)
+    if not by_sums or high == MISSING_BIN:
+        return NOT_FEW
+    last = cut_number(column, bins, nodes.key[node], low, high)
+    sums = desk.below[0]
+    for t in range(sums.shape[0]):
+        sums[t] = 0
+    weight = sums_below(stats, desk.histograms[0], desk.touched[0], last, sums)
+    if weight == 0 or weight == nodes.weight[node]:
+        return CONSTANT
+    desk.cuts[k, 0] = last
+    desk.cuts[k, 1] = last + 1
+    allowed = min(weight, nodes.weight[node] - weight) >= max(limits.min_leaf_weight, limits.min_leaf)
+    return gain_of(stats, node, nodes, sums, weight) if allowed else -1.0

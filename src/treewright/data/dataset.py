@@ -23,7 +23,7 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
 from treewright.data.encoder import refuse_missing_at_fit
 from treewright.data.schema import Schema
-from treewright.data.sparse import SparseCodes, SparseMatrix, bins_of_sparse, codes_of_sparse, dense_of
+from treewright.data.sparse import SparseCodes, SparseMatrix, bins_of_sparse, codes_of_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.data.weights import Factors, factors_by_code, is_weight, warn_of_small_weights, weighed
 from treewright.exceptions import ParameterError
@@ -146,9 +146,9 @@ class Dataset:
         """Whether the zeros of the matrix are not stored."""
         return isinstance(self.matrix, SparseMatrix)
 
-    def made_dense(self) -> Dataset:
+    def made_dense(self, remedy: str = "") -> Dataset:
         """The same rows with every cell, where they fit in memory: for what cannot read stored cells alone."""
-        return replace(self, matrix=dense_of(self.matrix))
+        return replace(self, matrix=self.matrix.dense(remedy) if self.is_sparse else self.matrix, cache=None)
 
     def digest(self, bins: Bins, codes: Any) -> str:
         """The same for the same binned rows, targets and weights in the same order."""

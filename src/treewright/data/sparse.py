@@ -24,7 +24,7 @@ from treewright.data.table import MATRIX_DIMENSIONS, SINGLE, column_label, is_sp
 
 # A smaller table is made dense: it is learned from sooner, and an estimator keeps its rows for audits and reports.
 DENSE_BYTES = 32 * 2**20
-_BLOCK_CELLS = 2**21  # of rows made dense at a time
+_BLOCK_CELLS = 2**23  # of rows made dense at a time
 _STORED_BYTES = 32  # a cell with its row and column, by rows and by columns, as number and as bin
 _REMEDY = "keep fewer columns, or reduce them first (for example with TruncatedSVD)"
 
@@ -80,10 +80,11 @@ class SparseMatrix:
             return self.stored[:, [chosen[1]]].toarray()[:, 0].astype(np.float64, copy=False)
         return SparseMatrix(self.stored[chosen])
 
-    def dense(self) -> np.ndarray:
-        """The dense matrix, where it fits in memory."""
+    def dense(self, remedy: str = "") -> np.ndarray:
+        """The dense matrix, where it fits in memory; ``remedy`` says what to do if not, beside having fewer columns."""
         n, p = self.shape
-        check_fits(n * p * 8, f"the sparse {n} x {p} matrix, stored densely,", _REMEDY)
+        first = f"{remedy}; or " if remedy else ""
+        check_fits(n * p * 8, f"the sparse {n} x {p} matrix, stored densely,", first + _REMEDY)
         return np.asarray(self.stored.toarray())
 
     def blocks(self) -> Iterator[np.ndarray]:
@@ -111,12 +112,7 @@ class SparseMatrix:
         return bool(((full == full[:, :1]) | np.isnan(full) & np.isnan(full[:, :1])).all())
 
 
-def dense_of(matrix: Any) -> np.ndarray:
-    """A matrix of either sort as a dense one."""
-    return matrix.dense() if isinstance(matrix, SparseMatrix) else matrix
-
-
-def in_blocks(answer: Callable[[np.ndarray], Answer], matrix: Any) -> Answer:
+def by_blocks(answer: Callable[[np.ndarray], Answer], matrix: Any) -> Answer:
     """What a function answers for the rows of a matrix: of a sparse one block by block.
 
     ``answer`` takes float[m, p] and returns an array with m rows, or a list of such arrays.

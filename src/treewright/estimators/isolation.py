@@ -173,9 +173,10 @@ class IsolationForest(OutlierMixin, Estimator):
         self.max_samples_ = int(self.model_.facts["max_samples"])
         self._n_columns = columns_of_each(params.max_features, self.n_features_in_)
 
-    def _encoded(self, X: Any) -> np.ndarray:
+    def _encoded(self, X: Any) -> Any:
         model = self._fitted()
-        return encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=type(self).__name__)
+        owner = type(self).__name__
+        return encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=owner, sparse=True)
 
     @property
     def estimators_(self) -> TreesOf:

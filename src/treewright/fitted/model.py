@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from treewright.data.encoder import encode, encode_plain_row, encode_row
-from treewright.data.sparse import in_blocks
+from treewright.data.sparse import by_blocks
 from treewright.exceptions import ParameterError
 from treewright.model import codec
 from treewright.model.aggregation import first_largest, output_columns
@@ -175,7 +175,7 @@ class Model(ModelData):
     def _answered(self, answer: Callable[[Any], Answer], matrix: Any) -> Answer:
         """What a function answers for encoded rows; those of a sparse table are read block by block, or by bins."""
         on_bins = isinstance(self.trees, PackedTrees) and not self.is_single_tree
-        return answer(matrix) if on_bins else in_blocks(answer, matrix)
+        return answer(matrix) if on_bins else by_blocks(answer, matrix)
 
     def predict(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Predict a class label or a number for each row.

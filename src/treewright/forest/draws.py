@@ -20,7 +20,7 @@ from treewright.core.elementary import log
 from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.core.whole import is_whole
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse import SparseCodes, SparseMatrix
 from treewright.exceptions import ParameterError
 from treewright.grow.objective import fixed_weights
 
@@ -75,8 +75,8 @@ def tree_seeds(seed, first_tree, seeds):
 # Rows in an order of their own ----------------------------------------------------------------------------------------
 
 
-def row_order(codes: np.ndarray | SparseCodes, target: np.ndarray, *, n_columns: int | None = None, weights: np.ndarray | None = None,
-              matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | None = None,
+              weights: np.ndarray | None = None, matrix: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
     """Rows in an order that does not depend on where they stand.
 
     Parameters
@@ -136,8 +136,14 @@ def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndar
     hash_rows(np.ascontiguousarray(words), _EVERY_BIT >> np.uint64(64 * n_words - 8 * n_columns), hashes)
 
 
-def _hash_numbers(table: np.ndarray, hashes: np.ndarray) -> None:
+def _hash_numbers(table: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
     """Hash rows of numbers, of which 0.0 and -0.0 are the same, and so is every nan."""
+    if isinstance(table, SparseMatrix):
+        start = 0
+        for block in table.blocks():
+            _hash_numbers(block, hashes[start : start + len(block)])
+            start += len(block)
+        return
     for start in range(0, len(table) if table.shape[1] else 0, _BLOCK):
         block = table[start : start + _BLOCK].astype(np.float64) + 0.0
         block[np.isnan(block)] = np.nan

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
+from treewright.data.sparse import SparseMatrix
 from treewright.exceptions import TooLargeError
 from treewright.forest.draws import GROWTH, Draws, candidate_columns, seeds_of
 from treewright.forest.isolation_scores import average_path_length
@@ -41,13 +42,13 @@ LARGEST = np.finfo(np.float64).max
 
 
 def grow_isolation_forest(
-    matrix: np.ndarray, schema: Schema, draws: Draws, n_columns: int, numbers: range, n_threads: int
+    matrix: Any, schema: Schema, draws: Draws, n_columns: int, numbers: range, n_threads: int
 ) -> tuple[Tree, ...]:
     """Grow some trees of a forest.
 
     Parameters
     ----------
-    matrix : float32 or float64 [n, p]
+    matrix : float32 or float64 [n, p], or SparseMatrix
     schema : Schema
     draws : Draws
         Which rows a tree draws; its seed is that of the columns and cuts as well.
@@ -66,7 +67,8 @@ def grow_isolation_forest(
     n_trees = len(numbers)
     refuse_too_many_trees(n_trees)
     n_threads = max(1, min(n_threads, n_trees))
-    cells = n_threads * (draws.n_draws * (n_columns + 20) + 4 * draws.n_rows) * 8
+    n_held = min(n_columns, 2 * matrix.stored.nnz // len(matrix) * draws.n_draws) if isinstance(matrix, SparseMatrix) else n_columns
+    cells = n_threads * (draws.n_draws * (n_held + 20) + 4 * draws.n_rows) * 8
     check_fits(cells, f"growing {n_threads} trees at once on {draws.n_draws} rows each", _REMEDY)
     growth = _Growth(matrix, schema, draws, n_columns)
     trees: list[Tree | None] = [None] * n_trees
@@ -100,7 +102,7 @@ def rows_of_tree(draws: Draws, number: int) -> np.ndarray:
 class _Growth:
     """What all trees have in common."""
 
-    def __init__(self, matrix: np.ndarray, schema: Schema, draws: Draws, n_columns: int) -> None:
+    def __init__(self, matrix: Any, schema: Schema, draws: Draws, n_columns: int) -> None:
         self.matrix, self.draws, self.n_columns = matrix, draws, n_columns
         self.n_levels = np.array([len(c.levels) if c.kind == "nominal" else 0 for c in schema.columns], np.int64)
         self.corrections = average_path_length(np.arange(draws.n_draws + 1))
@@ -114,16 +116,14 @@ class _Growth:
         p, seed = self.matrix.shape[1], self.draws.seed
         columns = candidate_columns(seed, number, p, self.n_columns)
         rows = rows_of_tree(self.draws, number)
-        # A copy of the cells, made for the tree: its columns one after another.
-        taken = self.matrix[rows] if len(columns) == p else self.matrix[np.ix_(rows, columns)]
-        cells = np.array(taken.T, np.float64, order="C")
+        cells, held = self._cells(rows, columns)
         n_levels, key = self.n_levels[columns], seeds_of(seed, number, 1)[0, GROWTH]
         nodes = _room(len(rows), len(columns), int(n_levels.max()), self.max_depth)
         n_room = self.n_words
         while True:
             words = np.empty((2, n_room), np.uint64)
             n_nodes, n_words = grow_isolation(
-                cells, columns, n_levels, key, self.max_depth, self.corrections, nodes, words[0], words[1]
+                cells, held, columns, n_levels, key, self.max_depth, self.corrections, nodes, words[0], words[1]
             )
             if n_words >= 0:
                 return _tree_of(nodes, n_nodes, words[:, :n_words])
@@ -131,6 +131,24 @@ class _Growth:
             check_fits(2 * 8 * n_room, "the sets of levels of a tree", _REMEDY)
             with self.lock:
                 self.n_words = max(self.n_words, n_room)
+
+
+    def _cells(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A copy of the cells, made for a tree: its columns one after another, and in which place each one stands.
+
+        Of a sparse table the columns of which some row stores a cell, behind one of zeros that stands for all others.
+        """
+        if isinstance(self.matrix, SparseMatrix):
+            taken = self.matrix.stored[rows]
+            met = np.unique(taken.indices)
+            cells = np.zeros((len(met) + 1, len(rows)))
+            by_row = np.repeat(np.arange(len(rows)), np.diff(taken.indptr))
+            cells[np.searchsorted(met, taken.indices) + 1, by_row] = taken.data
+            places = np.zeros(self.matrix.shape[1], np.int32)
+            places[met] = np.arange(1, len(met) + 1)
+            return cells, places[columns]
+        some = self.matrix[rows] if len(columns) == self.matrix.shape[1] else self.matrix[np.ix_(rows, columns)]
+        return np.array(some.T, np.float64, order="C"), np.arange(len(columns), dtype=np.int32)
 
 
 def _room(size: int, n_columns: int, n_levels: int, max_depth: int) -> Growing:
@@ -200,13 +218,15 @@ class Growing(NamedTuple):
 
 
 @kernel
-def grow_isolation(cells, columns, n_levels, key, max_depth, corrections, nodes, left, seen):
+def grow_isolation(cells, held, columns, n_levels, key, max_depth, corrections, nodes, left, seen):
     """Grow one isolation tree, depth first.
 
     Parameters
     ----------
-    cells : float64[k, n], IN
-        The columns of the tree, the rows that it drew; nan is missing, levels are codes.
+    cells : float64[h, n], IN
+        Columns of the tree, the rows that it drew; nan is missing, levels are codes.
+    held : int32[k], IN
+        Which row of ``cells`` holds each column of the tree.
     columns : int32[k], IN
         Their positions in the table.
     n_levels : int64[k], IN
@@ -248,7 +268,7 @@ def grow_isolation(cells, columns, n_levels, key, max_depth, corrections, nodes,
         n_rows, begin = nodes.n_samples[node], nodes.begin[node]
         if n_rows < 2 or nodes.depth[node] >= max_depth:
             continue  # a leaf: ``summarise`` adds the path length that its rows would still have
-        column, low, high, n_missing = draw_column(cells, nodes, node, unknown)
+        column, low, high, n_missing = draw_column(cells, held, nodes, node, unknown)
         if column < 0:
             continue
         rows = nodes.rows[begin : begin + n_rows]
@@ -258,12 +278,12 @@ def grow_isolation(cells, columns, n_levels, key, max_depth, corrections, nodes,
             n_own = n_levels[column] // 64 + 1
             if n_words + n_own > len(left):
                 return n_nodes, -1  # the caller makes room and grows the same tree again
-            n_present = divide_levels(cells[column], rows, nodes, node, low)
+            n_present = divide_levels(cells[held[column]], rows, nodes, node, low)
         elif low < high:
             cut = draw_cut(nodes.key[node], low, high)
         # Where the values are all the same, the missing cells are parted from them: to the right.
         missing_goes_left = low < high and mix(nodes.key[node], np.uint64(MISSING_SIDE)) & np.uint64(1) == np.uint64(0)
-        n_left = part(cells[column], rows, nodes, is_nominal, cut, missing_goes_left)
+        n_left = part(cells[held[column]], rows, nodes, is_nominal, cut, missing_goes_left)
         is_left_heavier = 2 * n_left > n_rows
         # What the fit did not see, a missing cell or a level, goes with the larger part: it shall not look odd.
         if n_missing == 0:
@@ -288,10 +308,10 @@ def grow_isolation(cells, columns, n_levels, key, max_depth, corrections, nodes,
 
 
 @inner_kernel
-def draw_column(cells, nodes, node, unknown):
+def draw_column(cells, held, nodes, node, unknown):
     """Draw one of the columns that are not constant in a node; returns it (-1: none) with its measures.
 
-    ``cells`` float64[k, n]; ``unknown`` int64, deeper than any node: the mark of a column not found constant. A column
+    ``cells`` float64[h, n], ``held`` int32[k]; ``unknown`` int64, deeper than any node: the mark of a column not found constant. A column
     is constant where all cells are equal, or all are missing. Columns that were found constant above are not
     looked at again: marks of an ancestor's depth are the ancestor's, since its subtree is finished before the next.
     """
@@ -309,7 +329,7 @@ def draw_column(cells, nodes, node, unknown):
     while n_left > 0:
         drawn = np.int64(mix(key, np.uint64(attempt)) % np.uint64(n_left))
         column = nodes.candidates[drawn]
-        low, high, n_missing = measure(cells[column], rows)
+        low, high, n_missing = measure(cells[held[column]], rows)
         if low < high or 0 < n_missing < len(rows):
             return column, low, high, n_missing
         nodes.since[column] = depth

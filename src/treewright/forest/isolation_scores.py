@@ -14,6 +14,7 @@ from treewright.core import notices
 from treewright.core.elementary import log_of, power_of
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
+from treewright.data.sparse import SparseMatrix, by_blocks
 from treewright.exceptions import ParameterError
 from treewright.forest.draws import counts_of_rows
 from treewright.model.check import ISOLATION_FOREST
@@ -166,6 +167,8 @@ def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = No
 
 def path_lengths(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """float64[n]: mean path length of each encoded row, over the trees in their order."""
+    if isinstance(matrix, SparseMatrix):
+        return by_blocks(lambda rows: path_lengths(model, rows, n_jobs), matrix)
     lengths = np.empty(len(matrix))
 
     def predict_block(start: int, stop: int) -> None:

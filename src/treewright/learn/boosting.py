@@ -37,6 +37,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
+from treewright.data.sparse import codes_of_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import Factors, weighed
 from treewright.exceptions import DataError, ParameterError, TreewrightError
@@ -114,6 +115,7 @@ class BoostingParams(ColumnParams):
     """Gradient boosting (Friedman 2001; Chen and Guestrin 2016; Ke et al. 2017)."""
 
     algorithm_name: ClassVar[str] = "gradient_boosting"
+    grows_sparse: ClassVar[bool] = True
     criterion_name: ClassVar[str] = "gradient"
 
     n_estimators: int = param(
@@ -524,7 +526,7 @@ def encode_other_rows(
         What ``fit`` refuses, and labels that the rows of the fit do not have.
     """
     with _named_in_errors(named):
-        matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner)
+        matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner, sparse=True)
         target: Labels | Numbers
         if classes:
             labels = encode_labels(y)
@@ -608,7 +610,11 @@ def _evaluation(
         return None
     rows, target = None, dataset.target_array
     if validation is not None:
-        codes = bin_rows(of_all.bins, validation.matrix, n_threads)
+        codes: Any = (
+            codes_of_sparse(of_all.bins, validation.matrix)
+            if validation.is_sparse
+            else bin_rows(of_all.bins, validation.matrix, n_threads)
+        )
         rows, target = BoostRows(codes, validation.target_array, validation.weights), validation.target_array
     score = None
     if params.scoring is not None:

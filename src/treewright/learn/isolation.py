@@ -57,6 +57,7 @@ class IsolationParams(ColumnParams):
     """The isolation forest."""
 
     algorithm_name: ClassVar[str] = ALGORITHM
+    grows_sparse: ClassVar[bool] = True
 
     n_estimators: int = param(100, whole(1), unit="trees", help="trees")
     max_samples: float | str = param(
@@ -173,7 +174,10 @@ def _rows_to_draw(wanted: Any, n_rows: int, weights: np.ndarray | None) -> int:
 def _digest(dataset: Dataset) -> str:
     """The same for the same cells and weights in the same order; weights of 1 are none."""
     made = blake2b(repr(dataset.matrix.shape).encode(), digest_size=16)
-    for begin in range(0, len(dataset), _BLOCK):
+    stored = dataset.matrix.stored if dataset.is_sparse else None
+    for array in () if stored is None else (stored.data, stored.indices, stored.indptr):
+        made.update(np.ascontiguousarray(array).data)
+    for begin in range(0, len(dataset) if stored is None else 0, _BLOCK):
         block = dataset.matrix[begin : begin + _BLOCK].astype(np.float64, order="C", copy=False)
         made.update(np.ascontiguousarray(block).data)
     if dataset.weights is not None and (dataset.weights != 1).any():

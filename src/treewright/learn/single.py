@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-import numpy as np
-
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.bins import MAX_BINS as MOST_BINS
@@ -261,7 +259,8 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
     if dataset.is_sparse:
         dataset = dataset if dataset.cache is not None else dataset.shared()  # bins are asked for twice
         if not _grows_on_stored_cells(dataset, params):
-            dataset = with_every_cell(dataset, params)
+            remedy = "set splitter='hist', which grows on the stored cells" if params.splitter == "best" else ""
+            dataset = with_every_cell(dataset, params, remedy)
     n, p = dataset.matrix.shape
     is_random = params.splitter == "random" or columns_per_node(params.max_features, p) < p
     seed = seed_of(params.random_state) if is_random else 0
@@ -272,12 +271,7 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
         _refuse_beside_bins(params, by_node)
         on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
         bins, codes = dataset.binned(MOST_BINS if params.splitter == "best" else int(params.max_bins), n_threads)
-        rows = dataset
-        if params.splitter == "best":
-            # The exact grower adds a node's squares up in the order of the first column: the last bit of an impurity.
-            order = np.argsort(dataset.matrix[:, 0], kind="stable")
-            rows, codes = dataset.take(order), codes[order]
-        tree = grow_binned(codes, bins, dataset.schema, objective_of(rows, params.criterion_name), on_bins)
+        tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion_name), on_bins)
     elif by_node:
         tree, trace = _grow_cart_by_node(dataset, params, settings)
     else:
@@ -298,8 +292,9 @@ def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
         return True
     if _what_asks_for_nodes(dataset.schema, params) or params.grow_trace or params.criterion == "absolute_error":
         return False
-    if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema):
-        return False  # the exact grower draws columns in its own way
+    # The exact grower draws columns in its own way, and adds squares up in another order: the last bit of an impurity.
+    if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema) or not dataset.classes:
+        return False
     bins, _ = dataset.binned(MOST_BINS, 1)
     return bool((bins.lowest == bins.highest).all())
 

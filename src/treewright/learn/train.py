@@ -145,12 +145,19 @@ def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> N
     params.check_domain(target if kept is None else target_rows(target, kept), kept)
 
 
-def with_every_cell(dataset: Dataset, params: Any) -> Dataset:
-    """The dataset with a dense matrix, where that fits in memory: for parameters that ask for more than stored cells."""
+def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:
+    """The dataset with a dense matrix, where that fits in memory: for parameters that ask for more than stored cells.
+
+    Raises
+    ------
+    TooLargeError
+        It does not fit; ``remedy`` says what to do beside having fewer columns.
+    """
     if not dataset.is_sparse:
         return dataset
-    params.check_size(*dataset.matrix.shape)
-    return dataset.made_dense()
+    dense = dataset.made_dense(remedy)
+    params.check_size(*dense.matrix.shape)
+    return dense
 
 
 def encoded_table(X: Any, params: Any) -> tuple[Any, Any]:

@@ -7,14 +7,17 @@ bundling). Here without a single conflict, so that no sum changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from treewright.data.bins import MISSING_BIN
+from treewright.data.bins import MISSING_BIN, Bins
+from treewright.data.sparse import SparseCodes
+from treewright.exceptions import TooLargeError
 
 _MOST_BINS = 255  # of a bundle, beside the one for "all in their first bin"
 _MOST_SHARE = 0.5  # of rows in other bins than the first; of more, no other column would fit beside
+_MOST_PLACES = 2**31 - 1
 _MOST_TRIED = 32  # bundles that a column is tried with
 
 
@@ -32,12 +35,27 @@ class Bundles:
         Where a column's bins begin in a histogram; of a column in a bundle its bin 1.
     bundled : uint8[p]
         1 where a column is in a bundle.
+    cells : int32[k]
+        Of a sparse table, which has no codes: to which place of a histogram each stored cell is added, row by row.
     """
 
     codes: np.ndarray
     width: int
     place: np.ndarray
     bundled: np.ndarray
+    cells: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+
+
+def without_bundles(codes: SparseCodes, bins: Bins) -> Bundles:
+    """The columns of a sparse table side by side, each with its bins and one for the missing cells."""
+    sizes = bins.n_bins.astype(np.int64) + 1
+    place = np.cumsum(sizes) - sizes
+    width = int(-(-sizes.sum() // 256) * 256)
+    if width > _MOST_PLACES:
+        raise TooLargeError(f"histograms of {width} bins: at most {_MOST_PLACES}; set a smaller max_bins")
+    columns, found = codes.by_row.indices, codes.by_row.data
+    cells = place[columns] + np.where(found == MISSING_BIN, bins.n_bins[columns], found)
+    return Bundles(np.empty((0, 0), np.uint8), width, place, np.zeros(len(place), np.uint8), cells.astype(np.int32))
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:

@@ -9,14 +9,16 @@ import time
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from treewright.core import threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
+from treewright.data.sparse import SparseCodes
 from treewright.exceptions import TooLargeError
-from treewright.grow.gradient.bundles import bundle
+from treewright.grow.gradient.bundles import bundle, without_bundles
 from treewright.grow.gradient.layout import (
     N_FREE,
     N_LEAVES,
@@ -32,7 +34,7 @@ from treewright.grow.gradient.layout import (
     nodes_for,
     table_of,
 )
-from treewright.grow.gradient.rows import blocks_of, part_rows, sum_up
+from treewright.grow.gradient.rows import blocks_of, part_rows, sum_up, write_column
 from treewright.grow.gradient.splitting import draw_for_tree
 from treewright.grow.gradient.step import (
     fill_of_node,
@@ -182,7 +184,7 @@ class GradientGrower:
 
     Parameters
     ----------
-    codes : uint8[n, stride]
+    codes : uint8[n, stride], or SparseCodes
         Bins of the rows (``data.bin_rows``); only read.
     bins : Bins
     ordered : bool[p]
@@ -193,17 +195,20 @@ class GradientGrower:
     """
 
     def __init__(
-        self, codes: np.ndarray, bins: Bins, ordered: np.ndarray, repeats: np.ndarray | None, settings: GradientSettings
+        self, codes: Any, bins: Bins, ordered: np.ndarray, repeats: np.ndarray | None, settings: GradientSettings
     ) -> None:
-        n, p = len(codes), bins.n_columns
+        n, p, is_sparse = len(codes), bins.n_columns, isinstance(codes, SparseCodes)
         if n > MAX_ROWS:
             raise TooLargeError(f"{n} rows: boosting holds at most {MAX_ROWS}; fit on a sample of the rows")
-        check_fits(n * (p + 24), f"boosting on {n} rows x {p} columns")
+        n_cells = codes.by_row.nnz * 9 if is_sparse else n * p
+        check_fits(n_cells + n * 24, f"boosting on {n} rows x {p} columns")
         self.settings, self.n_threads = settings, settings.n_threads
-        columns = columns_of(codes, p)
-        bundles = bundle(codes, columns, bins.n_bins)
+        columns = np.empty((0, n), np.uint8) if is_sparse else columns_of(codes, p)
+        bundles = without_bundles(codes, bins) if is_sparse else bundle(codes, columns, bins.n_bins)
         self.stride = bundles.codes.shape[1]
-        self.table = table_of(bins, ordered, columns, bundles, settings)
+        self.table = table_of(bins, ordered, columns, bundles, settings, codes if is_sparse else None)
+        self.row_start = codes.by_row.indptr.astype(np.int64) if is_sparse else np.empty(0, np.int64)
+        self.places = bundles.cells
         self.codes = bundles.codes.reshape(-1)
         self.repeats = np.empty(0, np.int32) if repeats is None else repeats
         self.every_row = np.arange(n, dtype=np.int32)
@@ -221,6 +226,9 @@ class GradientGrower:
             words=np.empty(n, np.int64),
             repeats=self.repeats,
             order=np.empty(2 * n, np.int32),
+            row_start=self.row_start,
+            places=self.places,
+            cells=np.empty(n if len(self.row_start) else 0, np.uint8),
         )
         self.leaf_of = np.empty(n, np.uint8 if self.n_leaves < 256 else np.int32)
         self.nodes = nodes_for(
@@ -355,7 +363,8 @@ class GradientGrower:
         nodes.n_rows[0] = int(rows.repeats[rows.order[:n]].sum(dtype=np.int64)) if weighs else n
         slot = int(free_slot_of(growth))
         self._sum_up(0, n, slot, is_every_row=is_every_row)
-        nodes.total[0] = growth.slots[slot, :256].sum()
+        is_sparse = len(rows.row_start) > 0  # no histogram holds every row
+        nodes.total[0] = rows.words[rows.order[:n]].sum() if is_sparse else growth.slots[slot, :256].sum()
         with self.stage("search"):
             look_at_node(0, slot, self.table, rows, nodes, limits, growth, self.desk)
 
@@ -365,7 +374,11 @@ class GradientGrower:
         begin, end = int(nodes.begin[node]), int(nodes.end[node])
         with self.stage("partition"):
             fill_of_node(node, self.table, nodes, self.desk.goes_left)
-            column = self.table.columns[nodes.column[node]]
+            if len(rows.row_start):
+                write_column(int(nodes.column[node]), begin, end, self.table, rows)
+                column = rows.cells
+            else:
+                column = self.table.columns[nodes.column[node]]
             n_left = part_rows(column, self.desk.goes_left, rows, begin, end, self.n_threads)
             first, smaller, is_wanted = open_node(node, n_left, self.table, rows, nodes, limits, growth)
         if not is_wanted:

@@ -21,6 +21,7 @@ import numpy as np
 from treewright.core.structs import struct
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
+from treewright.data.sparse import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.words import Scales
@@ -45,6 +46,10 @@ class Table(NamedTuple):
     ascending. ``monotone`` int8[p]. ``groups``
     uint64[p]: bit g is set where the column is in group g of those that may meet on a path; empty where all may.
     ``columns`` uint8[p, n]: the bins, column by column.
+
+    Of a sparse table ``columns`` has no row, and there are its stored cells instead: ``column_start`` int64[p + 1],
+    ``column_rows`` int32[k], ``column_bins`` uint8[k], column by column; ``usual`` uint8[p], the bin of a cell that is not
+    stored. Behind a column's bins its histogram then has that of the missing cells.
     """
 
     kind: np.ndarray
@@ -55,6 +60,10 @@ class Table(NamedTuple):
     monotone: np.ndarray
     groups: np.ndarray
     columns: np.ndarray
+    column_start: np.ndarray
+    column_rows: np.ndarray
+    column_bins: np.ndarray
+    usual: np.ndarray
 
 
 @struct
@@ -65,12 +74,18 @@ class Rows(NamedTuple):
     ``repeats`` int32[n]: how many rows each counts as; empty where each is one. ``order`` int32[2 n]: two halves with
     room for all rows; a node's rows stand together in one of them, ascending or descending, its children's in the other
     (so those of a node that is split are spoilt in time).
+
+    Of a sparse table there are no codes; ``row_start`` int64[n + 1] and ``places`` int32[k] say to which numbers of a
+    histogram each row is added, and ``cells`` uint8[n] is room for the bins of a column. Else these are empty.
     """
 
     codes: np.ndarray
     words: np.ndarray
     repeats: np.ndarray
     order: np.ndarray
+    row_start: np.ndarray
+    places: np.ndarray
+    cells: np.ndarray
 
 
 @struct
@@ -195,8 +210,9 @@ def columns_of(codes: np.ndarray, p: int) -> np.ndarray:
 
 
 def table_of(
-    bins: Bins, ordered: np.ndarray, columns: np.ndarray, bundles: Bundles, settings: GradientSettings
-) -> Table:
+    bins: Bins, ordered: np.ndarray, columns: np.ndarray, bundles: Bundles, settings: GradientSettings,
+    codes: SparseCodes | None = None,
+) -> Table:  # fmt: skip
     """What kernels know of the columns.
 
     Parameters
@@ -207,8 +223,11 @@ def table_of(
     columns : uint8[p, n]
     bundles : Bundles
     settings : GradientSettings
+    codes : SparseCodes, optional
+        The rows of a sparse table.
     """
     p = bins.n_columns
+    stored = None if codes is None else codes.by_column
     groups = np.empty(0, np.uint64)
     if settings.interactions is not None:
         if len(settings.interactions) > _MOST_GROUPS:
@@ -225,6 +244,10 @@ def table_of(
         monotone=np.array(settings.monotone or [0] * p, np.int8),
         groups=groups,
         columns=columns,
+        column_start=np.empty(0, np.int64) if stored is None else stored.indptr.astype(np.int64),
+        column_rows=np.empty(0, np.int32) if stored is None else stored.indices.astype(np.int32, copy=False),
+        column_bins=np.empty(0, np.uint8) if stored is None else stored.data,
+        usual=np.empty(0, np.uint8) if codes is None else codes.usual,
     )
 
 

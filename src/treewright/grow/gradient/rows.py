@@ -95,6 +95,40 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
 
 
 @kernel
+def add_stored(row_start, places, rows, begin, end, words, histogram):
+    """Add the rows ``rows[begin:end]`` of a sparse table: only their stored cells.
+
+    Parameters
+    ----------
+    row_start : int64[n + 1], IN
+    places : int32[k], IN
+        Where in the histogram each stored cell is added, row by row.
+    rows : int32[m], IN
+    begin, end : int
+    words : int64[n], IN
+    histogram : int64[width], IN and OUT
+    """
+    for i in range(begin, end):
+        row = rows[i]
+        word = words[row]
+        for at in range(row_start[row], row_start[row + 1]):
+            histogram[places[at]] += word
+
+
+@kernel
+def write_column(column, begin, end, table, rows):
+    """Write the bins of the rows ``order[begin:end]`` in a column of a sparse table to ``rows.cells``.
+
+    The cells of other rows are spoilt.
+    """
+    usual = table.usual[column]
+    for i in range(begin, end):
+        rows.cells[rows.order[i]] = usual
+    for at in range(table.column_start[column], table.column_start[column + 1]):
+        rows.cells[table.column_rows[at]] = table.column_bins[at]
+
+
+@kernel
 def subtract(histogram, other):
     """Take another histogram from this one: a node's less a child's is the other child's.
 
@@ -256,7 +290,9 @@ def sum_up(
 
     def add(histogram: np.ndarray, first: int, last: int) -> None:
         histogram[:] = 0
-        if is_every_row:
+        if len(rows.row_start):
+            add_stored(rows.row_start, rows.places, rows.order, first, last, rows.words, histogram)
+        elif is_every_row:
             add_all(rows.codes, stride, first, last, rows.words, histogram)
         else:
             add_some(rows.codes, stride, rows.order, first, last, rows.words, histogram)

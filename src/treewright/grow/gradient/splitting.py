@@ -17,6 +17,7 @@ from treewright.core.jit import inner_kernel, kernel
 from treewright.core.random import mix
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.rows import write_column
 
 NOTHING = -1.0  # no gain: no cut is allowed
 LOW = 0xFFFFFFFF  # the half of a word that holds the hessian
@@ -349,6 +350,15 @@ def load_bins(column, table, histogram, total, bins):
     ``histogram`` int64[width], ``bins`` int64[256].
     """
     place, n_bins = np.uintp(table.place[column]), table.n_bins[column]
+    if len(table.usual) > 0:
+        missing = histogram[place + np.uintp(n_bins)]
+        rest = total - missing
+        for b in range(n_bins):
+            bins[b] = histogram[place + np.uintp(b)]
+            rest -= bins[b]
+        bins[table.usual[column]] += rest
+        bins[MISSING_BIN] = missing
+        return
     if not table.bundled[column]:
         for b in range(n_bins):
             bins[b] = histogram[place + np.uintp(b)]
@@ -367,10 +377,13 @@ def count_rows(column, node, table, rows, nodes, counts):
     """How many rows of a node each bin of a column has, by what they count as. ``counts`` int64[256]."""
     for b in range(256):
         counts[b] = 0
-    cells, weighs = table.columns[column], len(rows.repeats) > 0
+    is_sparse, weighs = len(rows.row_start) > 0, len(rows.repeats) > 0
+    if is_sparse:
+        write_column(np.int64(column), np.int64(nodes.begin[node]), np.int64(nodes.end[node]), table, rows)
     for at in range(nodes.begin[node], nodes.end[node]):
         row = np.uintp(rows.order[at])
-        counts[np.uintp(cells[row])] += rows.repeats[row] if weighs else 1
+        b = rows.cells[row] if is_sparse else table.columns[column, row]
+        counts[np.uintp(b)] += rows.repeats[row] if weighs else 1
 
 
 @inner_kernel

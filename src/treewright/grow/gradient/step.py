@@ -14,7 +14,7 @@ import numpy as np
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import N_FREE, N_LEAVES, N_NODES, N_WAITING, NO_COLUMN, NUMERIC, ORDERED, SCRATCH
-from treewright.grow.gradient.rows import add_some, other_half, part, subtract
+from treewright.grow.gradient.rows import add_some, add_stored, other_half, part, subtract, write_column
 from treewright.grow.gradient.splitting import LOW, search, value_of
 
 
@@ -216,7 +216,11 @@ def look_at_both(node, smaller, slot, table, rows, nodes, limits, growth, desk):
 @inner_kernel
 def sum_up_rows(child, slot, stride, rows, nodes, growth):
     """The histogram of a node's rows."""
-    add_some(rows.codes, stride, rows.order, nodes.begin[child], nodes.end[child], rows.words, growth.slots[slot])
+    begin, end, histogram = nodes.begin[child], nodes.end[child], growth.slots[slot]
+    if len(rows.row_start) > 0:
+        add_stored(rows.row_start, rows.places, rows.order, begin, end, rows.words, histogram)
+    else:
+        add_some(rows.codes, stride, rows.order, begin, end, rows.words, histogram)
 
 
 @kernel
@@ -248,9 +252,12 @@ def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
             return node
         fill_goes_left(node, table, nodes, desk.goes_left)
         to = other_half(begin, rows.order)
-        n_left = part(
-            table.columns[nodes.column[node]], desk.goes_left, begin, end, to, to + end - begin - 1, rows.order
-        )
+        last = to + end - begin - 1
+        if len(rows.row_start) > 0:
+            write_column(np.int64(nodes.column[node]), begin, end, table, rows)
+            n_left = part(rows.cells, desk.goes_left, begin, end, to, last, rows.order)
+        else:
+            n_left = part(table.columns[nodes.column[node]], desk.goes_left, begin, end, to, last, rows.order)
         first, smaller = open_children(node, n_left, table, rows, nodes, limits, growth)
         if not are_wanted(first, nodes, limits, growth):
             give_back(node, nodes, growth)

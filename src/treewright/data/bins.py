@@ -113,9 +113,7 @@ def bins_of(
 
 def bins_of_summaries(summaries: Sequence[ColumnSummary], schema: Schema, max_bins: int) -> Bins:
     """Bins of columns that are summed up already."""
-    parts = [
-        _column_bins(summary, column, max_bins) for summary, column in zip(summaries, schema.columns, strict=True)
-    ]
+    parts = [_column_bins(summary, column, max_bins) for summary, column in zip(summaries, schema.columns, strict=True)]
     return _together(parts, schema)
 
 

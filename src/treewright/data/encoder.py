@@ -100,16 +100,11 @@ def encode_fit(
     (('Drama', 'Comedy'), [0.0, 0.0, 1.0])
     """
     if sparse and stays_sparse(X):
-        names = tuple(f"x{at}" for at in range(X.shape[1]))
-        if all(entry.kind == "numeric" for entry in resolve(names, nominal, ordinal, numeric).values()):
-            stored = SparseMatrix.of(X)
-            missing = stored.missing_columns()
-            return Schema(tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names)), False), stored
+        stored = _sparse_fit(X, resolve(numbered(X.shape[1]), nominal, ordinal, numeric))
+        if stored is not None:
+            return stored
     table = read_table(X)
-    if table.names is None:
-        names = tuple(f"x{at}" for at in range(table.width))
-    else:
-        names = table.names
+    names = numbered(table.width) if table.names is None else table.names
     check_not_empty(table)
     declared = resolve(names, nominal, ordinal, numeric)
     named = table.names is not None
@@ -128,6 +123,34 @@ def encode_fit(
         settled.append(column)
     schema = Schema(without_identifiers(settled, matrix, declared, named=named), named)
     return schema, zeroed(schema, matrix)
+
+
+def numbered(width: int) -> tuple[Hashable, ...]:
+    """The names of columns that have none."""
+    return tuple(f"x{at}" for at in range(width))
+
+
+def _sparse_fit(X: Any, declared: Mapping[int, Declared]) -> tuple[Schema, SparseMatrix] | None:
+    """A sparse table at fit; None where a column is declared to hold levels."""
+    if any(entry.kind != "numeric" for entry in declared.values()):
+        return None
+    matrix = SparseMatrix.of(X)
+    missing = matrix.missing_columns()
+    columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(numbered(X.shape[1])))
+    return Schema(columns, False), matrix
+
+
+def _sparse_rows(schema: Schema, X: Any, missing: str, owner: str) -> SparseMatrix:
+    """A sparse table of a schema of numbers without names."""
+    n, p = X.shape
+    match_columns(schema, Table(None, int(n), int(p)), owner)
+    matrix = SparseMatrix.of(X)
+    found = matrix.missing_columns()
+    for at in sorted(found) if missing == "error" else ():
+        cells = matrix[:, at]
+        refuse_missing_cells(cells, np.isnan(cells), column_label(None, at))
+    warn_missing(schema, found, missing)
+    return matrix
 
 
 def encode(
@@ -200,14 +223,7 @@ def encode(
     if unseen not in UNSEEN:
         raise ParameterError(f"unseen must be one of {UNSEEN}, not {shown(unseen)}")
     if sparse and schema.is_plain and stays_sparse(X):
-        match_columns(schema, Table(None, *map(int, X.shape)), owner)
-        stored = SparseMatrix.of(X)
-        found = stored.missing_columns()
-        for at in sorted(found) if missing == "error" else ():
-            cells = stored[:, at]
-            refuse_missing_cells(cells, np.isnan(cells), column_label(None, at))
-        warn_missing(schema, found, missing)
-        return stored
+        return _sparse_rows(schema, X, missing, owner)
     return encode_table(schema, read_table(X), unseen, owner, missing)
 
 

@@ -1,8 +1,8 @@
 """Sparse tables that stay sparse. In: SciPy matrices. Out: ``SparseMatrix``, its bins, its rows as bins.
 
-A cell that is not stored is 0, one that is stored as nan is missing. Of a column of bins all cells that are not stored
-have one bin, the column's *usual* one: so bins are cut from the stored values and one 0 that weighs as much as all cells
-that are not stored, and rows are the bins of their stored cells. Both are what the dense table gives.
+A cell that is not stored is 0, one that is stored as nan is missing. All cells of a column that are not stored have one
+bin, the column's *usual* one: so bins are cut from the stored values and one 0 that weighs as much as all cells that
+are not stored, and rows are the bins of their stored cells. Both are what the dense table gives.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def stays_sparse(X: Any) -> bool:
 
 
 class SparseMatrix:
-    """An encoded table whose zeros are not stored; it answers as the dense matrix does where rows or a column are taken.
+    """An encoded table whose zeros are not stored; rows and columns are taken of it as of the dense matrix.
 
     Attributes
     ----------
@@ -123,7 +123,8 @@ def by_blocks(answer: Callable[[np.ndarray], Answer], matrix: Any) -> Answer:
     together: Any = np.concatenate(parts) if isinstance(parts[0], np.ndarray) else [
         np.concatenate(of_output) for of_output in zip(*parts, strict=True)
     ]  # fmt: skip
-    return together  # type: ignore[no-any-return]
+    answers: Answer = together
+    return answers
 
 
 def _place_of(rows: Any, at: int) -> tuple[str, int]:
@@ -144,7 +145,7 @@ def bins_of_sparse(
     >>> bins.n_bins.tolist(), bins.lowest.tolist()
     ([2, 2], [0.0, 2.0, 0.0, 3.0])
     """
-    n, p = matrix.shape
+    n = len(matrix)
     values, heaviness, begins = _distinct(matrix, whole_weights(weights))
     summaries = [
         ColumnSummary(values[first:last], heaviness[first:last])
@@ -232,7 +233,9 @@ class SparseCodes:
 
 
 @kernel
-def search_bins(cut_start, cuts, columns, cells, codes):
+def search_bins(
+    cut_start: np.ndarray, cuts: np.ndarray, columns: np.ndarray, cells: np.ndarray, codes: np.ndarray
+) -> None:
     """Bins of single cells: how many cuts of the cell's column lie below it.
 
     Parameters

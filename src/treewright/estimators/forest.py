@@ -35,7 +35,6 @@ from treewright.learn.forest import what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.model.aggregation import output_columns
-from treewright.predict.values import predict_codes, predict_numbers
 from treewright.predict.walks import walk_of
 
 if TYPE_CHECKING:

@@ -67,7 +67,11 @@ def grow_isolation_forest(
     n_trees = len(numbers)
     refuse_too_many_trees(n_trees)
     n_threads = max(1, min(n_threads, n_trees))
-    n_held = min(n_columns, 2 * matrix.stored.nnz // len(matrix) * draws.n_draws) if isinstance(matrix, SparseMatrix) else n_columns
+    n_held = (
+        min(n_columns, 2 * matrix.stored.nnz // len(matrix) * draws.n_draws)
+        if isinstance(matrix, SparseMatrix)
+        else n_columns
+    )
     cells = n_threads * (draws.n_draws * (n_held + 20) + 4 * draws.n_rows) * 8
     check_fits(cells, f"growing {n_threads} trees at once on {draws.n_draws} rows each", _REMEDY)
     growth = _Growth(matrix, schema, draws, n_columns)
@@ -131,7 +135,6 @@ class _Growth:
             check_fits(2 * 8 * n_room, "the sets of levels of a tree", _REMEDY)
             with self.lock:
                 self.n_words = max(self.n_words, n_room)
-
 
     def _cells(self, rows: np.ndarray, columns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """A copy of the cells, made for a tree: its columns one after another, and in which place each one stands.
@@ -311,9 +314,10 @@ def grow_isolation(cells, held, columns, n_levels, key, max_depth, corrections, 
 def draw_column(cells, held, nodes, node, unknown):
     """Draw one of the columns that are not constant in a node; returns it (-1: none) with its measures.
 
-    ``cells`` float64[h, n], ``held`` int32[k]; ``unknown`` int64, deeper than any node: the mark of a column not found constant. A column
-    is constant where all cells are equal, or all are missing. Columns that were found constant above are not
-    looked at again: marks of an ancestor's depth are the ancestor's, since its subtree is finished before the next.
+    ``cells`` float64[h, n], ``held`` int32[k]; ``unknown`` int64, deeper than any node: the mark of a column not
+    found constant. A column is constant where all cells are equal, or all are missing. Columns that were found
+    constant above are not looked at again: marks of an ancestor's depth are the ancestor's, since its subtree is
+    finished before the next.
     """
     depth = nodes.depth[node]
     n_left = 0

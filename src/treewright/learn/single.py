@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from treewright.data.bins import MAX_BINS as MOST_BINS
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
-from treewright.data.bins import MAX_BINS as MOST_BINS
 from treewright.data.schema import Schema
 from treewright.exceptions import ColumnError, ParameterError, Phrase
 from treewright.grow.binned.grower import grow_binned
@@ -284,7 +284,8 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
 def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
     """Whether the tree of a sparse table grows on its stored cells.
 
-    On bins of one value each the grower on bins makes the exact grower's tree; of more than 255 values a bin has several.
+    On bins of one value each the grower on bins makes the exact grower's tree; where a column has more than 255 values,
+    a bin holds several.
     """
     if params.splitter == "random":
         return dataset.n_outputs == 1 and params.criterion != "poisson"

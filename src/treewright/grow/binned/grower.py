@@ -94,7 +94,9 @@ def grow_packed(
     return to_packed(_grow(codes[rows], bins, schema, objective, settings), bins, settings)
 
 
-def _grow(codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Grown:
+def _grow(
+    codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
+) -> Grown:
     """All kernels need, and the growth itself."""
     n = len(codes)
     if n > MAX_ROWS:

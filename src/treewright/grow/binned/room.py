@@ -79,7 +79,9 @@ class Room:
     window: np.ndarray
 
 
-def plan_of(codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings) -> Plan:
+def plan_of(
+    codes: np.ndarray | SparseCodes, bins: Bins, schema: Schema, objective: Objective, settings: BinnedSettings
+) -> Plan:
     """Parameters in the units of the kernels."""
     p = len(schema)
     table = _table(bins, settings, codes)
@@ -255,6 +257,7 @@ def _stored_cells(codes: np.ndarray | SparseCodes) -> dict[str, np.ndarray]:
             cells[f"{kind}_{of}"] = stored.indices.astype(np.int32, copy=False)
             cells[f"{kind}_bins"] = stored.data
     return cells
+
 
 def _limits(objective: Objective, settings: BinnedSettings, n_candidates: int) -> Limits:
     """The settings in the units of the kernels; where weights are numbers of rows they are what is limited."""

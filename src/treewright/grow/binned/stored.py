@@ -1,15 +1,15 @@
 """Nodes of a sparse table. In: the bins of stored cells. Out: what each column gains, or a column's bins row by row.
 
-What is not stored is not read. A node's stored cells are gathered column by column, those of its rows or, where the few
-columns that it has drawn hold fewer, those of the columns:
+What is not stored is not read. A node's stored cells are gathered column by column, those of its rows or, where the
+few columns that it has drawn hold fewer, those of the columns:
 
     rows of the node       2: b=1 d=3     5: b=2     9: d=1
     gathered               b: [2: 1, 5: 2]           d: [2: 3, 9: 1]          a and c: nothing, so they are constant
 
-A column's histogram begins with all that the node holds in the column's usual bin; each gathered cell takes its row out
-of there and puts it into its own bin. Sums are whole numbers, so it is the dense table's histogram, and the cut read off
-it is the same, to the last bit. What has no histogram (``histogram_width``) is searched row by row in the column's
-bins, which are written out for the rows of the node.
+A column's histogram begins with all that the node holds in the column's usual bin; each gathered cell takes its row
+out of there and puts it into its own bin. Sums are whole numbers, so it is the dense table's histogram, and the cut
+read off it is the same, to the last bit. What has no histogram (``histogram_width``) is searched row by row in the
+column's bins, which are written out for the rows of the node.
 """
 
 from __future__ import annotations

@@ -48,8 +48,8 @@ class Table(NamedTuple):
     ``columns`` uint8[p, n]: the bins, column by column.
 
     Of a sparse table ``columns`` has no row, and there are its stored cells instead: ``column_start`` int64[p + 1],
-    ``column_rows`` int32[k], ``column_bins`` uint8[k], column by column; ``usual`` uint8[p], the bin of a cell that is not
-    stored. Behind a column's bins its histogram then has that of the missing cells.
+    ``column_rows`` int32[k], ``column_bins`` uint8[k], column by column; ``usual`` uint8[p], the bin of a cell that is
+    not stored. Behind a column's bins its histogram then has that of the missing cells.
     """
 
     kind: np.ndarray

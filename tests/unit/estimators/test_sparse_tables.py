@@ -31,11 +31,33 @@ FITS = {
     "forest": (lambda: tw.RandomForestClassifier(30, random_state=2, oob_score=True, n_jobs=2), THREE),
     "balanced forest": (lambda: tw.RandomForestClassifier(5, random_state=2, class_weight="balanced"), TWO),
     "forest of numbers": (lambda: tw.RandomForestRegressor(5, random_state=2, max_features=0.3), NUMBERS),
+    "constrained forest": (
+        lambda: tw.RandomForestClassifier(
+            5,
+            random_state=2,
+            max_features=0.5,
+            monotonic_cst={"x0": 1, "x3": -1},
+            interaction_cst=[[0, 1, 2, 3], list(range(3, P))],
+        ),
+        TWO,
+    ),
+    "forest of counts": (lambda: tw.RandomForestRegressor(5, random_state=2, criterion="poisson"), THREE.astype(float)),
     "extra trees": (lambda: tw.ExtraTreesClassifier(5, random_state=2), THREE),
     "extra trees of numbers": (lambda: tw.ExtraTreesRegressor(5, random_state=2), NUMBERS),
     "boosting": (lambda: tw.GradientBoostingClassifier(n_estimators=4, random_state=2), THREE),
     "boosting of drawn rows": (
         lambda: tw.GradientBoostingRegressor(n_estimators=6, subsample=0.6, early_stopping=True, random_state=2),
+        NUMBERS,
+    ),
+    "constrained boosting": (
+        lambda: tw.GradientBoostingRegressor(
+            n_estimators=4,
+            monotonic_cst={"x0": 1, "x3": -1},
+            interaction_cst=[[0, 1, 2, 3], list(range(3, P))],
+            features_per_node=0.7,
+            min_samples_leaf=9,
+            random_state=2,
+        ),
         NUMBERS,
     ),
     "symmetric boosting": (
@@ -85,6 +107,20 @@ def test_weights_of_rows_count_as_in_the_dense_table(kept_sparse, name, tmp_path
     dense = make().fit(CELLS, target, sample_weight=WEIGHTS)
     sparse = make().fit(sp.csr_matrix(CELLS), target, sample_weight=WEIGHTS)
     assert saved(sparse, tmp_path / "sparse") == saved(dense, tmp_path / "dense")
+
+
+def test_rows_that_judge_and_more_trees_may_be_sparse(kept_sparse, tmp_path):
+    def boosted(form):
+        est = tw.GradientBoostingRegressor(n_estimators=6, random_state=2)
+        return est.fit(form(CELLS[:90]), NUMBERS[:90], X_val=form(CELLS[90:]), y_val=NUMBERS[90:])
+
+    def grown(form):
+        est = tw.RandomForestClassifier(3, warm_start=True, random_state=2).fit(form(CELLS), TWO)
+        return est.set_params(n_estimators=5).fit(form(CELLS), TWO)
+
+    for number, make in enumerate((boosted, grown)):
+        one, other = saved(make(sp.csr_matrix), tmp_path / f"{number}"), saved(make(np.array), tmp_path / f"{number}d")
+        assert one == other
 
 
 def in_pieces():
@@ -154,10 +190,10 @@ def test_what_needs_every_cell_says_what_grows_on_the_stored_ones(monkeypatch):
 
 
 def test_a_table_stays_sparse_where_that_saves_much_memory():
-    wide = sp.random(1000, 50_000, density=0.001, format="csr", random_state=0)
+    wide = sp.csr_matrix((np.ones(50_000), np.arange(50_000), np.arange(0, 50_001, 50)), (1000, 50_000))
     assert stays_sparse(wide)
     assert not stays_sparse(wide[:10])  # 4 MB as a dense table
-    assert not stays_sparse(sp.random(1000, 5000, density=0.5, random_state=0))
+    assert not stays_sparse(sp.csr_matrix(np.arange(5_000_000.0).reshape(1000, 5000)))  # hardly a zero
     assert not stays_sparse(np.zeros((10_000, 1000)))
 
 

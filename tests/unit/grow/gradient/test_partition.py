@@ -49,7 +49,8 @@ def test_blocks_of_rows_are_parted_as_the_whole(n_threads, seed, n, begin, share
     none = np.empty(0, np.int64)
 
     def how(column, goes_left, first, last, to, order):
-        rows = Rows(none.astype(np.uint8), none, none.astype(np.int32), order)
+        whole = none.astype(np.int32)
+        rows = Rows(none.astype(np.uint8), none, whole, order, none, whole, none.astype(np.uint8))
         return part_rows(column, goes_left, rows, first, last, n_threads)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -373,6 +373,16 @@ def load_bins(column, table, histogram, total, bins):
 
 
 @inner_kernel
+def is_untouched(column, table, histogram):
+    """Whether no row of a sparse column was added up: then all are in its usual bin. ``histogram`` int64[width]."""
+    place = np.uintp(table.place[column])
+    for b in range(table.n_bins[column] + 1):  # noqa: SIM110 - kernels know no generators
+        if histogram[place + np.uintp(b)] != 0:
+            return False
+    return True
+
+
+@inner_kernel
 def count_rows(column, node, table, rows, nodes, counts):
     """How many rows of a node each bin of a column has, by what they count as. ``counts`` int64[256]."""
     for b in range(256):
@@ -493,8 +503,14 @@ def search(node, histogram, table, rows, nodes, limits, desk):
     if nodes.depth[node] >= limits.max_depth or nodes.n_rows[node] < 2 * limits.min_rows:
         return
     n_columns = columns_of_node(node, table, nodes, limits, desk)
+    # Of all words the documents of a small node hold few: only these are searched.
+    skips = len(table.usual) > 0 and limits.min_hessian > 0.0
     for at in range(n_columns):
-        try_column(desk.drawn[at], node, False, histogram, table, nodes, limits, desk)
+        column = desk.drawn[at]
+        if skips and is_untouched(column, table, histogram):
+            desk.best_gain[column] = NOTHING
+        else:
+            try_column(column, node, False, histogram, table, nodes, limits, desk)
     column, best = keep_best(n_columns, node, histogram, table, rows, nodes, limits, desk)
     if column < 0:
         return

@@ -14,6 +14,7 @@ import numpy as np
 from treewright.data.bins import MISSING_BIN, Bins
 from treewright.data.sparse import SparseCodes
 from treewright.exceptions import TooLargeError
+from treewright.grow.settings import GradientSettings
 
 _MOST_BINS = 255  # of a bundle, beside the one for "all in their first bin"
 _MOST_SHARE = 0.5  # of rows in other bins than the first; of more, no other column would fit beside
@@ -35,27 +36,40 @@ class Bundles:
         Where a column's bins begin in a histogram; of a column in a bundle its bin 1.
     bundled : uint8[p]
         1 where a column is in a bundle.
-    cells : int32[k]
-        Of a sparse table, which has no codes: to which place of a histogram each stored cell is added, row by row.
+    row_start, cells : int64[n + 1], int32[k]
+        Of a sparse table, which has no codes: to which places of a histogram each row is added, row by row.
     """
 
     codes: np.ndarray
     width: int
     place: np.ndarray
     bundled: np.ndarray
+    row_start: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     cells: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
 
 
-def without_bundles(codes: SparseCodes, bins: Bins) -> Bundles:
-    """The columns of a sparse table side by side, each with its bins and one for the missing cells."""
-    sizes = bins.n_bins.astype(np.int64) + 1
-    place = np.cumsum(sizes) - sizes
-    width = int(-(-sizes.sum() // 256) * 256)
+def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, settings: GradientSettings) -> Bundles:
+    """The columns of a sparse table side by side, each with its bins and one for the missing cells.
+
+    A cut has a side without the column's usual bin. Where fewer rows than a leaf needs store a cell, that side is never
+    large enough: such columns (most words of many documents) share one place that stays empty.
+    """
+    columns, found = codes.by_row.indices, codes.by_row.data
+    in_row = np.diff(codes.by_row.indptr)
+    times = None if repeats is None else np.repeat(repeats, in_row)
+    is_used = np.bincount(columns, times, len(bins.n_bins)) >= settings.min_samples_leaf
+    if settings.min_child_weight <= 0.0:  # then an empty side is not refused before its rows are counted
+        is_used[:] = True
+    sizes = np.where(is_used, bins.n_bins.astype(np.int64) + 1, 0)
+    place = np.where(is_used, np.cumsum(sizes) - sizes, sizes.sum())
+    width = int(-(-(sizes.sum() + MISSING_BIN + 1) // 256) * 256)
     if width > _MOST_PLACES:
         raise TooLargeError(f"histograms of {width} bins: at most {_MOST_PLACES}; set a smaller max_bins")
-    columns, found = codes.by_row.indices, codes.by_row.data
+    kept = is_used[columns]
     cells = place[columns] + np.where(found == MISSING_BIN, bins.n_bins[columns], found)
-    return Bundles(np.empty((0, 0), np.uint8), width, place, np.zeros(len(place), np.uint8), cells.astype(np.int32))
+    row_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))[codes.by_row.indptr]
+    none, bundled = np.empty((0, 0), np.uint8), np.zeros(len(place), np.uint8)
+    return Bundles(none, width, place, bundled, row_start, cells[kept].astype(np.int32))
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:

@@ -204,11 +204,10 @@ class GradientGrower:
         check_fits(n_cells + n * 24, f"boosting on {n} rows x {p} columns")
         self.settings, self.n_threads = settings, settings.n_threads
         columns = np.empty((0, n), np.uint8) if is_sparse else columns_of(codes, p)
-        bundles = without_bundles(codes, bins) if is_sparse else bundle(codes, columns, bins.n_bins)
+        bundles = without_bundles(codes, bins, repeats, settings) if is_sparse else bundle(codes, columns, bins.n_bins)
         self.stride = bundles.codes.shape[1]
         self.table = table_of(bins, ordered, columns, bundles, settings, codes if is_sparse else None)
-        self.row_start = codes.by_row.indptr.astype(np.int64) if is_sparse else np.empty(0, np.int64)
-        self.places = bundles.cells
+        self.row_start, self.places = bundles.row_start, bundles.cells
         self.codes = bundles.codes.reshape(-1)
         self.repeats = np.empty(0, np.int32) if repeats is None else repeats
         self.every_row = np.arange(n, dtype=np.int32)

@@ -17,7 +17,8 @@ import numpy as np
 from treewright.core import threads
 from treewright.core.jit import allocating_kernel, inner_kernel
 from treewright.data.bins import MISSING_BIN, Bins, cuts_of
-from treewright.data.sparse import SparseMatrix, codes_of_sparse
+from treewright.data.sparse import SparseMatrix
+from treewright.data.sparse_bins import codes_of_sparse
 
 _BLOCK = 256  # rows a kernel searches at a time
 _TASK_ROWS = 8192

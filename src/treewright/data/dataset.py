@@ -23,7 +23,8 @@ from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import Bins, bins_of
 from treewright.data.encoder import refuse_missing_at_fit
 from treewright.data.schema import Schema
-from treewright.data.sparse import SparseCodes, SparseMatrix, bins_of_sparse, codes_of_sparse
+from treewright.data.sparse import SparseMatrix
+from treewright.data.sparse_bins import SparseCodes, bins_of_sparse, codes_of_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights
 from treewright.data.weights import Factors, factors_by_code, is_weight, warn_of_small_weights, weighed
 from treewright.exceptions import ParameterError

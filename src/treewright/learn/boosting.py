@@ -37,7 +37,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.encoder import encode
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.sparse import codes_of_sparse
+from treewright.data.sparse_bins import codes_of_sparse
 from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import Factors, weighed
 from treewright.exceptions import DataError, ParameterError, TreewrightError

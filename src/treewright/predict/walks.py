@@ -19,7 +19,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bin_rows import bin_rows
 from treewright.data.memory import check_fits
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.model.aggregation import class_shares, votes_for
 from treewright.model.data import ModelData

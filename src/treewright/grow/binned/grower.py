@@ -20,7 +20,7 @@ import numpy as np
 from treewright.core import progress, threads
 from treewright.data.bins import Bins
 from treewright.data.schema import Schema
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse_bins import SparseCodes
 from treewright.data.thresholds import middle_of
 from treewright.exceptions import TooLargeError
 from treewright.grow.binned.layout import CELLS, N_NODES, N_SETS, N_WAITING, Growth

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from treewright.data.bins import MISSING_BIN, Bins
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.settings import GradientSettings
 
@@ -38,6 +38,8 @@ class Bundles:
         1 where a column is in a bundle.
     row_start, cells : int64[n + 1], int32[k]
         Of a sparse table, which has no codes: to which places of a histogram each row is added, row by row.
+    used : int32[k] or None
+        Of a sparse table the columns that a node may be split by.
     """
 
     codes: np.ndarray
@@ -46,6 +48,7 @@ class Bundles:
     bundled: np.ndarray
     row_start: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
     cells: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    used: np.ndarray | None = None
 
 
 def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, settings: GradientSettings) -> Bundles:
@@ -69,7 +72,8 @@ def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, 
     cells = place[columns] + np.where(found == MISSING_BIN, bins.n_bins[columns], found)
     row_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))[codes.by_row.indptr]
     none, bundled = np.empty((0, 0), np.uint8), np.zeros(len(place), np.uint8)
-    return Bundles(none, width, place, bundled, row_start, cells[kept].astype(np.int32))
+    used = np.flatnonzero(is_used).astype(np.int32)
+    return Bundles(none, width, place, bundled, row_start, cells[kept].astype(np.int32), used)
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:

@@ -16,7 +16,7 @@ import numpy as np
 from treewright.core import threads
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.gradient.bundles import bundle, without_bundles
 from treewright.grow.gradient.layout import (

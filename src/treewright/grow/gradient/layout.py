@@ -21,7 +21,7 @@ import numpy as np
 from treewright.core.structs import struct
 from treewright.data.bins import Bins
 from treewright.data.memory import check_fits
-from treewright.data.sparse import SparseCodes
+from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import ParameterError
 from treewright.grow.gradient.bundles import Bundles
 from treewright.grow.gradient.words import Scales
@@ -240,7 +240,7 @@ def table_of(
         n_bins=bins.n_bins.astype(np.int32),
         place=bundles.place,
         bundled=bundles.bundled,
-        pool=np.arange(p, dtype=np.int32),
+        pool=_pool(p, bundles, settings),
         monotone=np.array(settings.monotone or [0] * p, np.int8),
         groups=groups,
         columns=columns,
@@ -249,6 +249,14 @@ def table_of(
         column_bins=np.empty(0, np.uint8) if stored is None else stored.data,
         usual=np.empty(0, np.uint8) if codes is None else codes.usual,
     )
+
+
+def _pool(p: int, bundles: Bundles, settings: GradientSettings) -> np.ndarray:
+    """int32[k]: the columns that are searched; which are drawn must not depend on those that none can be split by."""
+    shares = (settings.features_per_tree, settings.features_per_level, settings.features_per_node)
+    if bundles.used is not None and min(shares) >= 1.0:
+        return bundles.used
+    return np.arange(p, dtype=np.int32)
 
 
 def most_leaves(settings: GradientSettings, n: int, n_rows: int) -> int:

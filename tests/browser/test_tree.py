@@ -253,6 +253,43 @@ def test_the_first_view_holds_the_root_and_all_that_is_open_from_left_to_right(
     assert least - 1e-4 <= transform(page)[2] <= 1
 
 
+def test_a_card_that_asks_shows_its_column_with_the_cut(open_page, weather, weather_report):
+    X, y, est = weather
+    page = open_page(weather_report).page
+    summary = tw.report(est, X, y, examples=0, cv=2).summary.tree
+    asked = summary.asked[0]
+
+    picture = card(page, 0).locator(".asked")
+    # A class per colour, and the cut where the bars of the branches meet.
+    assert picture.locator("path").count() == sum(any(part) for part in asked.parts)
+    across = picture.locator(".asked-cut").evaluate(
+        "line => line.getAttribute('x1') / line.ownerSVGElement.viewBox.baseVal.width"
+    )
+    assert across == pytest.approx(asked.cuts[0] / len(asked.parts[0]))
+    box, inside = card(page, 0).bounding_box(), picture.bounding_box()
+    assert inside["y"] + inside["height"] < box["y"] + box["height"]
+    assert inside["height"] >= 20
+
+    leaf = next(each.id for each in summary.nodes if each.test is None)
+    assert card(page, leaf).locator(".asked").count() == 0
+    card(page, 0).hover()
+    assert page.locator(".tree-panel .asked").count() == 1
+    assert "rows of the fit" in page.locator(".tree-panel figcaption").first.inner_text()
+
+
+def test_a_card_of_numbers_shows_column_target_and_means(open_page):
+    rng = np.random.default_rng(0)
+    X = {"x": rng.normal(size=200), "z": rng.normal(size=200)}
+    y = np.where(X["x"] > 0, 10.0, 0.0) + rng.normal(size=200)
+    est = tw.DecisionTreeRegressor(max_depth=2).fit(X, y)
+
+    picture = card(open_page(tw.report(est, X, y, examples=0, cv=None).html).page, 0).locator(".asked")
+
+    assert picture.locator(".asked-cells").count() > 2
+    low, high = (float(line.get_attribute("y1")) for line in picture.locator(".asked-mean").all())
+    assert low > high  # the mean of the left branch lies lower
+
+
 def test_a_notebook_700_pixels_wide_cuts_no_small_tree(open_page, weather):
     X, y, _ = weather
     small = tw.DecisionTreeClassifier(max_leaf_nodes=4).fit(X, y)

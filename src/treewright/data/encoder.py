@@ -422,7 +422,6 @@ def warn_missing(schema: Schema, found: set[int], missing: str = "direction") ->
         notices.warn(
             f"missing values in {len(new)} column(s) that had none at fit: {names}{more}; "
             f"{_WAYS.get(missing, _ONE_WAY)}",
-            stacklevel=3,
         )
 
 

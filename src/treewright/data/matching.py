@@ -41,10 +41,9 @@ def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     if schema.named:
         notices.warn(
             f"X does not have valid feature names, but {owner} was fitted with feature names",
-            stacklevel=4,
         )
     elif table.names is not None:
-        notices.warn(f"X has feature names, but {owner} was fitted without feature names", stacklevel=4)
+        notices.warn(f"X has feature names, but {owner} was fitted without feature names")
     return list(range(table.width))
 
 
@@ -62,7 +61,6 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
         listed = ", ".join(shown(name) for name in extra[:MAX_NAMED])
         notices.warn(
             f"{len(extra)} column(s) were not there at fit and are ignored: {listed}{and_more(extra)}",
-            stacklevel=5,
         )
     return [where.get(name, -1) for name in schema.names]
 

@@ -18,6 +18,7 @@ from treewright.explain.counterfactual import levels_of, scales_of_rows
 from treewright.explain.rules import OutcomeTeller
 from treewright.export.structure import branches_of_levels
 from treewright.model.summary import TreeSummary, summarize
+from treewright.reporting.asked import with_asked
 from treewright.reporting.estimator import kept_rows
 from treewright.reporting.judged import Judged, Options
 from treewright.show.page.parts import CandidatePart, ExampleRow, ExamplesPart, NodePart, SupportPart, TreePart
@@ -68,7 +69,7 @@ def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) ->
     for node in range(tree.n_nodes - 1, 0, -1):
         held[parents[node]] += held[node]
     nodes = tuple(replace(node, judged=tuple(held[node.id].tolist())) for node in part.nodes)
-    shown = replace(part, nodes=nodes, edges=edges)
+    shown = with_asked(replace(part, nodes=nodes, edges=edges), judged)
     return with_audits(shown, judged) if audited else shown
 
 

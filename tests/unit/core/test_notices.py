@@ -7,6 +7,7 @@ import warnings
 
 import pytest
 
+import treewright as tw
 from treewright.core.notices import listening, warn
 from treewright.exceptions import DataWarning
 
@@ -72,3 +73,23 @@ def test_after_an_error_nobody_listens_any_more():
 
     with pytest.warns(DataWarning, match="again"):
         say("again")
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda tree, table: tree.predict(table),
+        lambda tree, table: tree.predict_proba(table),
+        lambda tree, table: tree.model_.predict(table),
+        lambda tree, table: tree.report(table, ["a", "b"]),
+        lambda tree, table: tree.predict({**table, "other": [1, 2]}),
+        lambda tree, table: tree.predict([[None], [2.0]]),
+    ],
+)
+def test_a_warning_points_at_the_line_of_the_caller(act):
+    tree = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, ["a", "b"])
+
+    with pytest.warns(DataWarning) as told:
+        act(tree, {"x": [None, 2.0]})
+
+    assert {each.filename for each in told} == {__file__}

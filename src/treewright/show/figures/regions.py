@@ -6,7 +6,6 @@ plane that hides what the model does is warned of.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from treewright.core import notices
 from treewright.data.cells import is_missing
 from treewright.data.frame import target_columns
-from treewright.exceptions import DataError, DataWarning, ParameterError
+from treewright.exceptions import DataError, ParameterError
 from treewright.model.summary import counted
 from treewright.show.figures.look import (
     LABEL,
@@ -409,7 +409,7 @@ def warn_of_hidden(plane: Plane, answers: Answers, own: OwnColors | None, *, var
             "lie in their own colour"
         )
     held = counted(len(plane.held), "other column is", "other columns are")
-    warnings.warn(f"{problem}, where the {held} held at one value each: {REMEDY}", DataWarning, stacklevel=3)
+    notices.warn(f"{problem}, where the {held} held at one value each: {REMEDY}")
 
 
 def labelled_points(

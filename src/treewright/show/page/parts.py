@@ -81,6 +81,27 @@ class NodePart:
 
 
 @dataclass(frozen=True)
+class AskedPart:
+    """How the column that a node asks about lies in its rows."""
+
+    node: int
+    # start, width: of bars of a numeric or ordinal column, each without its lower end; None where ``levels`` tell
+    start: float | None
+    width: float | None
+    levels: tuple[int, ...]  # a code per bar, branch by branch; -1 for all other levels of a branch together
+    cuts: tuple[float, ...]  # where the test divides, in bars from the left
+    ends: tuple[float, float] | None  # the least and the greatest number; those far off are in the first and last bar
+    # per class of ``TreePart.asked_codes`` the weight in each bar; empty for numbers
+    parts: tuple[tuple[float, ...], ...]
+    # of numbers: a digit from 0 to 9 for each of ten cells of the target, from the lowest up, bar by bar
+    grid: str
+    # low, high: ends of the target in ``grid``
+    low: float | None
+    high: float | None
+    missing: float  # weight of the rows without a value
+
+
+@dataclass(frozen=True)
 class TreePart:
     """One tree."""
 
@@ -103,6 +124,9 @@ class TreePart:
     nodes: tuple[NodePart, ...]  # parents before children; of a large tree those with the most rows
     missing_words: str = ""  # how missing values go, as a sentence
     audit_note: str = ""  # why nodes have no audit; empty where all have one, or none was asked for
+    asked: tuple[AskedPart, ...] = ()  # of the nodes with the most rows; empty where no rows were at hand
+    asked_codes: tuple[int | None, ...] = ()  # the classes that ``asked`` tells apart; None for all others together
+    asked_rows: str = ""  # which rows ``asked`` counts
 
 
 # -------- Rows to follow through the tree

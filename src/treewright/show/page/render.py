@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 # In this order, inside one function: what is used stands before what uses it.
 SCRIPTS = (
-    "dom", "state", "numbers", "chart_axes", "chart_bars", "chart", "route", "layout", "tree_model", "tree_cards",
-    "tree_panel", "tree_view", "tree_map", "tree_drawing", "search", "tree", "pruning",
+    "dom", "state", "numbers", "chart_axes", "chart_bars", "chart", "route", "layout", "tree_model", "tree_asked",
+    "tree_cards", "tree_panel", "tree_view", "tree_map", "tree_drawing", "search", "tree", "pruning",
     "change", "follow_fields", "follow_told", "follow", "quality", "dependence", "data", "ensemble", "main",
 )  # fmt: skip
 # What the page of a tree alone needs of them: it stands in a notebook, once per cell.
 TREE_SCRIPTS = (
-    "dom", "state", "numbers", "layout", "tree_model", "tree_cards", "tree_panel", "tree_view", "tree_map",
-    "tree_drawing", "search", "tree", "main_tree",
+    "dom", "state", "numbers", "layout", "tree_model", "tree_asked", "tree_cards", "tree_panel", "tree_view",
+    "tree_map", "tree_drawing", "search", "tree", "main_tree",
 )  # fmt: skip
 TREE_STYLES = ("base", "tree", "print")
 STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")

@@ -2,7 +2,7 @@
 // of the unzoomed drawing and stand here and in tree.css.
 const treeCards = (() => {
   const TITLE = "600 13px ", SMALL = "12px ";
-  const LEAST = 104, MOST = 236, PAD = 12, LABEL = 20, BAR = 8, HISTOGRAM = 24, COLORS = 24;
+  const LEAST = 104, LEAST_ASKED = 160, MOST = 236, PAD = 12, LABEL = 20, BAR = 8, HISTOGRAM = 24, COLORS = 24;
   const INSIDE = MOST - 2 * PAD - 4, NAME = 56;
   const pen = document.createElement("canvas").getContext("2d");
   const DOT = " \u00b7 ";
@@ -80,9 +80,11 @@ const treeCards = (() => {
     return [rows.join(DOT), mixed.join(DOT)];
   }
 
-  // Height of every card of a tree, and the room that a card takes from left to right.
-  function height(part) {
-    const bars = isNumber(part) ? (part.edges ? HISTOGRAM : BAR) : part.outputs.length * (BAR + 3) - 3;
+  // Height of the cards of a tree: those that ask show the column that they ask, of numbers in place of the bars; and the
+  // room that a card takes from left to right.
+  function height(part, role) {
+    const asked = asks(role) ? treeAsked.height(part) : 0;
+    const bars = isNumber(part) ? asked || (part.edges ? HISTOGRAM : BAR) : part.outputs.length * (BAR + 3) - 3 + (asked ? asked + 6 : 0);
     return 8 + 18 + 2 * 16 + 5 + bars + 13;
   }
 
@@ -91,7 +93,8 @@ const treeCards = (() => {
     const inside = Math.max(
       textWidth(inTwo(model, columns, position, role).join(""), TITLE) + swatch,
       ...small(model, position, role).map((line) => textWidth(line, SMALL)));
-    const card = Math.min(MOST, Math.max(LEAST, Math.ceil(inside) + 2 * PAD + 4));
+    const least = asks(role) && treeAsked.of(model, position) ? LEAST_ASKED : LEAST;
+    const card = Math.min(MOST, Math.max(least, Math.ceil(inside) + 2 * PAD + 4));
     return { card, slot: Math.max(card, Math.min(MOST, textWidth(answer(model.nodes[position]), SMALL) + 12)) };
   }
 
@@ -126,8 +129,10 @@ const treeCards = (() => {
       dom.svg("path", { d: path.join("") }));
   }
 
-  function bars(model, node) {
-    if (!isNumber(model.part)) return node.values.map(shareBar);
+  function bars(model, position, role) {
+    const node = model.nodes[position], asked = asks(role) ? treeAsked.picture(model, position, treeAsked.height(model.part)) : null;
+    if (!isNumber(model.part)) return [node.values.map(shareBar), asked];
+    if (asked) return asked;
     if (model.part.edges && node.judged) return histogram(node.judged);
     const share = shareOfRange(model.part, node);
     return dom.el("span", { class: "track" }, dom.el("span", { class: "dot", style: { left: `${(100 * share).toFixed(1)}%` } }));
@@ -191,7 +196,7 @@ const treeCards = (() => {
       dom.el("span", { class: "tree-title", title: title(model, columns, position, role) }, swatch,
         dom.el("span", { class: "tree-name", style: rest ? { "max-width": `calc(100% - ${Math.ceil(textWidth(rest, TITLE)) + 1}px)` } : {} }, name), rest),
       small(model, position, role).map((line) => dom.el("span", { class: "tree-small" }, line)),
-      bars(model, node),
+      bars(model, position, role),
       dom.el("span", { class: "visually-hidden" }, called(model, position, role)),
       toggle(model, position, role));
   }

@@ -44,7 +44,7 @@ const treeDrawing = (() => {
     const slots = kept.map((at, index) => below[index].length ? Math.max(slotAs(at, "open"), slotAs(at, "leaf"))
       : slotAs(at, treeModel.role(model, at)));
     const middles = layout.tidy(below, slots, GAP);
-    self.cardHeight = treeCards.height(model.part);
+    self.cardHeight = treeCards.height(model.part, "open");
     self.pitch = self.cardHeight + ROW;
     self.middle = new Map(kept.map((at, index) => [at, middles[index]]));
     self.width = middles.reduce((most, x, index) => Math.max(most, x + slots[index] / 2), 0);
@@ -55,7 +55,7 @@ const treeDrawing = (() => {
   const top = (self, at) => (self.model.nodes[at].depth - self.model.nodes[0].depth) * self.pitch;
   const boxOf = (self, at) => {
     const width = self.widths.get(at).card;
-    return { x: self.middle.get(at) - width / 2, y: top(self, at), width, height: self.cardHeight };
+    return { x: self.middle.get(at) - width / 2, y: top(self, at), width, height: treeCards.height(self.model.part, treeModel.role(self.model, at)) };
   };
 
   // The cards as the small map shows them.

@@ -12,7 +12,7 @@ const treeModel = (() => {
     const below = nodes.map((node) => node.hidden);
     for (let position = 1; position < nodes.length; position++) children[parent[position]].push(position);
     for (let position = nodes.length - 1; position > 0; position--) below[parent[position]] += 1 + below[position];
-    return { part, nodes, place, parent, children, below, open: new Set(), isLeaf: () => false, standing: below };
+    return { part, nodes, place, parent, children, below, asked: new Map(part.asked.map((each) => [each.node, each])), open: new Set(), isLeaf: () => false, standing: below };
   }
 
   // Another shape of the same tree; standing: how many nodes hang under each in it.

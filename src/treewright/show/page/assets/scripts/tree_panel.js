@@ -113,6 +113,7 @@ const treePanel = (() => {
         `The ${numbers.counted(node.hidden, "node")} below are not in this page, which holds the nodes with the most rows.`),
       !node.n_rows && dom.el("p", { class: "small muted" }, "No row of the fit came here: it says what its parent would."),
       dom.el("h4", {}, "The rule"), rule(model, columns, position),
+      !leaf && treeAsked.figure(model, columns, position),
       dom.el("h4", {}, "Numbers"), facts(model, position, !leaf), value(model, position),
       !leaf && surrogates(model, position), !leaf && audit(model, position));
   }

@@ -49,6 +49,7 @@ from treewright.learn.members import BagRows, BagWarmStart, model_of_members, pa
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.settings import seed_of
 from treewright.learn.single import TreeParams, train_tree
+from treewright.learn.train import with_every_cell
 from treewright.model.aggregation import weighted_median
 from treewright.predict.values import predict_codes, predict_numbers
 from treewright.version import __version__
@@ -117,7 +118,8 @@ class OnEncodedTable(Fitting):
         class_weight = getattr(base, "class_weight", None)
         if class_weight is not None:
             base.set_params(class_weight=None)  # the rounds begin with the weights of the rows alone
-        rows = base._dataset(plan.X, plan.y, base._check_parameters(), plan.weights)
+        params = base._check_parameters()
+        rows: Any = with_every_cell(base._dataset(plan.X, plan.y, params, plan.weights), params)
         # Once: "balanced" by the weights of a round would take back what the round has learnt about a class.
         factors = None if class_weight is None else factors_for(class_weight, rows.target, rows.weights)
         self._rows = replace(rows, weights=None, sample_weight=None, class_factors=factors, kept=None).shared(

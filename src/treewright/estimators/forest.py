@@ -14,6 +14,8 @@ from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import whole_number
 from treewright.data.dataset import KEPT_BYTES, Dataset
+from treewright.data.memory import check_fits
+from treewright.data.sparse_bins import SparseCodes
 from treewright.data.target import check_weights
 from treewright.estimators.base import Classifier, Estimator, Regressor, TreesOf, keep, sequence_of_estimators
 from treewright.exceptions import ParameterError
@@ -276,6 +278,9 @@ class Forest(Estimator):
                 f"{who} needs the table of the fit, row by row, with its target, weights and parameters; "
                 f"this is another ({other}): {otherwise}"
             )
+        if isinstance(codes, SparseCodes):
+            check_fits(len(codes) * codes.shape[1], "the sparse table as bins", "give fewer columns")
+            codes = codes.dense()
         cells = walk_of(self.model_.trees).chosen(codes, rows.matrix)
         return KeptRows(cells, dataset.target_array, dataset.weights, dataset.sample_weight)
 

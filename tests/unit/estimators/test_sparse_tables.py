@@ -123,6 +123,18 @@ def test_rows_that_judge_and_more_trees_may_be_sparse(kept_sparse, tmp_path):
         assert one == other
 
 
+def test_what_makes_a_sparse_table_dense_answers_as_of_the_dense_one(monkeypatch):
+    monkeypatch.setattr(encoder, "stays_sparse", is_sparse)
+    boosted = lambda: tw.AdaBoostClassifier(n_estimators=3)  # noqa: E731
+    one, other = boosted().fit(sp.csr_matrix(CELLS), TWO), boosted().fit(CELLS, TWO)
+    np.testing.assert_array_equal(one.predict(sp.csr_matrix(CELLS)), other.predict(CELLS))
+    given = sp.csr_matrix(CELLS)
+    forest = tw.RandomForestClassifier(30, random_state=2).fit(given, TWO)
+    assert str(forest.oob_curve(given, TWO)) == str(
+        tw.RandomForestClassifier(30, random_state=2).fit(CELLS, TWO).oob_curve()
+    )
+
+
 def in_pieces():
     """Each cell as the sum of two stored ones, and zeros that are stored."""
     rows, columns = np.nonzero(CELLS)

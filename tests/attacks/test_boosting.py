@@ -64,7 +64,7 @@ OUT_OF_RANGE = {
     "validation_fraction": [0, 1, 1.0, -0.1, NAN],
     "n_iter_no_change": [0, 1.5],
     "tol": [-1e-9, NAN],
-    "scoring": ["accuracy", 3],
+    "scoring": ["acuracy", 3],
     "callbacks": [3],
     "loss": ["exponential", 3],
     "init": ["best", NAN, INF],

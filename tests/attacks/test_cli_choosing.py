@@ -419,7 +419,7 @@ def test_too_few_rows_are_refused_without_advice_that_the_command_cannot_follow(
         (["--candidate", "cart", "--scoring", "roc_auc"], 2, "Give --scoring roc_auc_ovr"),
         (["--candidate", "cart", "--scoring", "f1"], 2, "Give --scoring f1_macro or --scoring f1_weighted"),
         (["--candidate", "cart", "--scoring", "beauty"], 2, "they are scikit-learn's, such as accuracy"),
-        (["--candidate", "cart", "--scoring", ""], 2, "there is no score ''"),
+        (["--candidate", "cart", "--scoring", ""], 2, "there is no such score"),
         (["--candidate", "cart", "--cv", "1000"], 1, "333 rows are too few for 1000 folds: give --cv 333 or less"),
         (["--candidate", "cart", "--cv", "-1"], 2, "give 2 folds"),
         (["--candidate", "cart", "--repeats", "0"], 2, "give 2 folds and 1 repeat"),

@@ -92,7 +92,7 @@ def test_evaluate_shuffles_columns_under_all_trees_together(command, penguins, t
         (["--set", "max_bins=300"], "[2, 255]"),
         (["--set", "loss=poison"], "loss"),
         (["--set", "callbacks=print"], "functions of Python"),
-        (["--set", "scoring=accuracy"], "function of Python"),
+        (["--set", "scoring=acuracy"], "did you mean 'accuracy'"),
         (["--set", "warm_start=true"], "a command fits once"),
         (["--set", "lerning_rate=0.1"], "did you mean learning_rate?"),
         (["--set", "quantile=[0.1, 0.9"], "with commas between them, as in 0.1,0.9"),

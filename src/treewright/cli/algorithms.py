@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treewright.cli.options import parse_value
 from treewright.cli.terminal import UsageRefusal, printable
+from treewright.exceptions import ParameterError
 from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
 from treewright.learn.registry import Algorithm
 
@@ -178,6 +179,14 @@ def made(
         from treewright.cli.learner import Learner
         from treewright.learn.params import CLASSES, NUMBERS
 
+        if given.get("scoring") is not None:
+            from treewright.judge.scoring import round_score
+
+            name = given["scoring"]
+            try:
+                given["scoring"] = round_score(name)
+            except ParameterError as error:
+                raise UsageRefusal(str(error).replace(f"scoring={name!r}", f"--set scoring={name}")) from None
         return Learner(algorithm, CLASSES if is_classification else NUMBERS, given)
     estimator = _class_of(request.algorithm, request, is_classification)(**given)
     if algorithm.of_members:
@@ -266,7 +275,6 @@ _OF_SEVERAL = ("quantile", "init")  # one number or several
 # Parameters that can do nothing on the command line.
 _IDLE = {
     "callbacks": "they are functions of Python",
-    "scoring": "it is a function of Python",
     "warm_start": "a command fits once, so there is nothing to go on from",
     "verbose": "the bar is shown by itself where a person looks on",
 }

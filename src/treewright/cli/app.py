@@ -675,7 +675,7 @@ def compare(
                 prune_options=option_words(prune_settings or (), "--prune-set"),
                 n_folds=cv,
                 repeats=repeats,
-                scoring=tuple(name.strip() for name in (scoring or "").split(",") if name.strip()),
+                scoring=() if scoring is None else tuple(name.strip() for name in scoring.split(",")),
                 out=out,
             )
         )

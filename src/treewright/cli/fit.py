@@ -235,11 +235,12 @@ def _say_rounds(estimator: Any) -> None:
     if not values:
         return
     whose = "rows kept aside" if history.get("validation") else "the rows of the fit"
-    loss = "beyond float64" if values[best] is None else f"{values[best]:.4g}"
+    sign, what, end = (-1, "score", "highest") if facts.get("scored") else (1, "loss", "lowest")
+    value = "beyond float64" if values[best] is None else f"{sign * values[best]:.4g}"
     say()
     say_prose(
         f"early stopping: {n_rounds_of(estimator.model_)} of {n_grown} rounds are kept; after round {best} the "
-        f"loss of {whose} is the lowest, {loss}"
+        f"{what} of {whose} is the {end}, {value}"
     )
 
 

@@ -22,6 +22,7 @@ from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.forest.importance_table import Importances
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
+from treewright.judge.scoring import round_score
 from treewright.learn.boosting import encode_other_rows, n_rounds_of
 from treewright.learn.importance import permutation_importances
 from treewright.learn.params import CLASSES
@@ -154,6 +155,9 @@ class Boosting(Estimator):
             trained = train(dataset, params, start=self._warm_start(), validation=validation)
         self._keep(dataset, params, trained)
         return self
+
+    def _parameters(self) -> dict[str, Any]:
+        return super()._parameters() | {"scoring": round_score(self.scoring)}
 
     def __getattr__(self, name: str) -> Any:
         # Only asked where there is no such attribute, or one that raised.
@@ -540,8 +544,9 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Rounds without a better value before the growth ends.
     tol : float >= 0, default 0
         A value must be better by more than this to count.
-    scoring : callable, optional
-        Judges the rounds instead of the loss: a function of the true labels and the predicted shares, higher is better.
+    scoring : str or callable, optional
+        Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "roc_auc";
+        or a function of the true labels and the predicted shares, higher is better.
         Of two classes it gets the second's share float64[n], as ``sklearn.metrics.roc_auc_score`` takes it, of more
         float64[n, n_classes].
     callbacks : callable or sequence of them, optional
@@ -643,7 +648,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
-        scoring: Callable[[Any, Any], float] | None = None,
+        scoring: str | Callable[[Any, Any], float] | None = None,
         callbacks: Any = None,
         warm_start: bool = False,
         verbose: int = 0,
@@ -699,8 +704,9 @@ class GradientBoostingRegressor(Boosting, Regressor):
         logarithms of predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
     early_stopping, validation_fraction, n_iter_no_change, tol
         As in ``GradientBoostingClassifier``.
-    scoring : callable, optional
-        Judges the rounds instead of the loss: a function of the true numbers and the predicted ones, higher is better.
+    scoring : str or callable, optional
+        Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or a
+        function of the true numbers and the predicted ones, higher is better.
     callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, unseen
         As in ``GradientBoostingClassifier``.
 
@@ -765,7 +771,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
         validation_fraction: float | None = 0.1,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
-        scoring: Callable[[Any, Any], float] | None = None,
+        scoring: str | Callable[[Any, Any], float] | None = None,
         callbacks: Any = None,
         warm_start: bool = False,
         verbose: int = 0,

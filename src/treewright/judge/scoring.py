@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from treewright.data.matching import did_you_mean
@@ -55,6 +55,77 @@ def one_scorer(scoring: Any, *, is_classification: bool) -> tuple[str, Scorer]:
     return next(iter(scorers.items()))
 
 
+class RoundScore:
+    """A score of scikit-learn as boosting asks for it: of true answers, and of what the scores of rows mean.
+
+    Attributes
+    ----------
+    plain : str
+        Its name, which the facts of a model have.
+    labels : ndarray[n_classes] or None
+        Of shares.
+    """
+
+    def __init__(self, name: str, scorer: Callable[..., Any], labels: np.ndarray | None = None) -> None:
+        self.__name__ = self.plain = name
+        self._scorer, self.labels = scorer, labels
+
+    def of_labels(self, classes: tuple[np.ndarray, ...]) -> RoundScore:
+        """The same for shares of these classes, one array per output; of numbers there are none."""
+        if len(classes) > 1:
+            raise ParameterError(
+                f"the score {self.__name__!r} is of one target, and there are {len(classes)}: give a function",
+                parameter="scoring",
+            )
+        return RoundScore(self.__name__, self._scorer, classes[0] if classes else None)
+
+    def __call__(self, true: np.ndarray, predicted: np.ndarray) -> float:
+        """Greater is better; ``predicted`` are numbers, or shares as ``GradientBoostingClassifier`` describes them."""
+        said = _Said(predicted) if self.labels is None else _SaidOfClasses(predicted, self.labels)
+        return _weighing(self.__name__, self._scorer, self.__name__)(said, np.empty((len(true), 0)), true, None)
+
+
+class _Said(RegressorMixin, BaseEstimator):
+    """Answers that are there already, as scikit-learn's scorers ask an estimator for them."""
+
+    def __init__(self, predicted: np.ndarray) -> None:
+        self.predicted = predicted
+
+    def predict(self, X: Any) -> np.ndarray:  # noqa: ARG002
+        return self.predicted
+
+
+class _SaidOfClasses(ClassifierMixin, BaseEstimator):
+    """The same of shares."""
+
+    def __init__(self, predicted: np.ndarray, labels: np.ndarray) -> None:
+        self.predicted, self.classes_ = predicted, labels
+
+    def predict_proba(self, X: Any) -> np.ndarray:  # noqa: ARG002
+        second = self.predicted
+        return np.column_stack([1.0 - second, second]) if second.ndim == 1 else second
+
+    def predict(self, X: Any) -> np.ndarray:
+        return np.asarray(self.classes_)[self.predict_proba(X).argmax(axis=1)]
+
+
+def round_score(scoring: Any) -> Any:
+    """What judges rounds of boosting: of a name, or one of scikit-learn's scorers, a ``RoundScore``; else as it is.
+
+    Examples
+    --------
+    >>> score = round_score("roc_auc").of_labels((np.array(["no", "yes"]),))
+    >>> score(np.array(["no", "yes", "yes"]), np.array([0.1, 0.4, 0.3]))
+    1.0
+    """
+    if isinstance(scoring, str):
+        _named(scoring)  # a wrong name is refused
+        return RoundScore(scoring, get_scorer(scoring))
+    if hasattr(scoring, "_score_func"):
+        return RoundScore(scoring._score_func.__name__, scoring)
+    return scoring
+
+
 def check_of_one_row(scoring: Any) -> None:
     """Refuse scores that a single test row has not; ``scoring`` is as for ``scorers_of``."""
     given = [scoring] if isinstance(scoring, str) else scoring
@@ -96,7 +167,8 @@ def _named(name: str) -> Scorer:
     if name not in get_scorer_names():
         guess = did_you_mean(name, get_scorer_names())
         raise ParameterError(
-            f"there is no score {name!r}{guess}: ",
+            setting("scoring", name),
+            f": there is no such score{guess}: ",
             Phrase("sklearn.metrics.get_scorer_names() lists them", "scorers"),
             parameter="scoring",
         )

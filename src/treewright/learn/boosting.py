@@ -56,6 +56,7 @@ from treewright.learn.params import (
     NOTHING,
     NUMBERS,
     RANDOM_STATE,
+    TEXT,
     WARM_START,
     ColumnParams,
     by_task,
@@ -209,8 +210,9 @@ class BoostingParams(ColumnParams):
         needs=needs(early_stopping=True, scoring=..., callbacks=..., verbose=..., X_val=...),
     )  # fmt: skip
     scoring: Any = param(
-        None, FUNCTION, NOTHING, help="judges the rounds instead of the loss: a function, higher is better"
-    )
+        None, TEXT, FUNCTION, NOTHING,
+        help="judges the rounds instead of the loss: a score of scikit-learn by name, or a function, higher is better",
+    )  # fmt: skip
     callbacks: Any = param(
         None, LISTED, FUNCTION, NOTHING, shapes_model=False,
         help="functions that are told of each round; one that returns True ends the growth",
@@ -239,6 +241,11 @@ class BoostingParams(ColumnParams):
         for each in self.functions_to_call:
             if not callable(each):
                 raise ParameterError(f"callbacks holds {each!r}: each is a function that takes a Round")
+        if isinstance(self.scoring, str):  # estimators and the command have made a function of a name
+            raise ParameterError(
+                f"scoring={self.scoring!r}: a score by name is scikit-learn's, which learning does not know: give a "
+                "function of true and predicted answers, or fit the estimator"
+            )
         if self.scoring is not None:
             refuse_other_function(self.scoring, "scoring", "two arguments, the true answers and the predicted ones", 2)
         for each in self.functions_to_call:
@@ -651,6 +658,8 @@ class UserScore:
         task: Literal["classification", "regression"] = "classification" if classes else "regression"
         n_outputs = len(classes) or boosting.n_scores
         model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
+        if hasattr(score, "of_labels"):  # it has to tell labels from shares
+            score = score.of_labels(classes)
         columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
         return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
 

@@ -432,7 +432,7 @@ def _rules_for(rules: tuple[Any, ...], task: Task) -> tuple[Rule, ...]:
 
 
 def plain(value: Any) -> Any:
-    """A value as plain JSON; what has no JSON form is named by its type."""
+    """A value as plain JSON; what has no JSON form is named by its attribute ``plain``, or by its type."""
     if value is None or isinstance(value, bool | str):
         return value
     if isinstance(value, Integral):
@@ -447,7 +447,7 @@ def plain(value: Any) -> Any:
         return [[plain(key), plain(item)] for key, item in value.items()]
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
-    return type(value).__name__
+    return str(getattr(value, "plain", type(value).__name__))
 
 
 def finite(value: Any) -> float:

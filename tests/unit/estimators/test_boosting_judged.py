@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import pickle
 from contextlib import redirect_stderr
 
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.metrics import log_loss, mean_squared_error, roc_auc_score
+from sklearn.metrics import get_scorer, log_loss, mean_squared_error, roc_auc_score
 
 import treewright as tw
 from treewright.core.progress import listen
@@ -157,6 +158,48 @@ def test_a_score_of_ones_own_gets_what_predictions_are():
     assert shares.tobytes() == np.ascontiguousarray(boosted.predict_proba(X[TAIL])[:, 1]).tobytes()
     assert boosted.history_["validation"][-1] == -roc_auc_score(TWO[TAIL], shares)
     assert boosted.plot_history().axes[0].get_ylabel() == "score"
+
+
+@pytest.mark.parametrize(
+    ("scoring", "target"),
+    [
+        ("roc_auc", TWO), ("balanced_accuracy", TWO), ("neg_log_loss", THREE), ("f1_macro", THREE),
+        (get_scorer("roc_auc_ovr"), THREE), ("r2", NUMBERS), ("neg_mean_absolute_error", NUMBERS),
+    ],
+)  # fmt: skip
+def test_a_score_by_name_is_what_scikit_learns_scorer_says(scoring, target):
+    kind = "Regressor" if target is NUMBERS else "Classifier"
+    boosted = getattr(tw, f"GradientBoosting{kind}")(**FEW, scoring=scoring)
+
+    boosted.fit(X[HEAD], target[HEAD], X_val=X[TAIL], y_val=target[TAIL])
+
+    scorer = get_scorer(scoring) if isinstance(scoring, str) else scoring
+    assert boosted.history_["validation"][-1] == pytest.approx(-scorer(boosted, X[TAIL], target[TAIL]), rel=1e-12)
+    assert boosted.model_.facts["scored"]
+    assert pickle.loads(pickle.dumps(boosted)).predict(X[:5]).tolist() == boosted.predict(X[:5]).tolist()
+    if isinstance(scoring, str):
+        assert clone(boosted).scoring == boosted.model_.facts["parameters"]["scoring"] == scoring
+
+
+def test_a_score_by_name_may_stop_the_growth_on_rows_of_the_fit():
+    boosted = tw.GradientBoostingClassifier(200, early_stopping=True, scoring="roc_auc", learning_rate=0.5).fit(X, TWO)
+
+    assert boosted.n_iter_ < 200
+    assert boosted.best_iteration_ == int(np.argmin(boosted.history_["validation"]))
+
+
+@pytest.mark.parametrize(
+    ("scoring", "target", "message"),
+    [
+        ("rocauc", TWO, "did you mean 'roc_auc'"),
+        ("accuracy", NUMBERS, "the score 'accuracy' cannot be had for this estimator and target"),
+        ("roc_auc", THREE, "the score 'roc_auc' cannot be had.*roc_auc_ovr"),
+    ],
+)
+def test_a_score_that_does_not_go_with_the_target_is_refused(scoring, target, message):
+    kind = "Regressor" if target is NUMBERS else "Classifier"
+    with pytest.raises(ParameterError, match=message):
+        getattr(tw, f"GradientBoosting{kind}")(2, scoring=scoring).fit(X, target)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,12 @@ from typing import Any, cast
 import numpy as np
 
 from treewright.data.cells import LARGEST_WHOLE, shown
+from treewright.data.dates import DATES
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import DataError
 
 KINDS = ("numeric", "ordinal", "nominal")
-FAMILIES = ("number", "string", "boolean", "date", "object", "missing")
+FAMILIES = ("number", "string", "boolean", "object", "missing", *DATES)
 MAX_NESTING = 32
 # A file may declare any item size; an array may not cost more than this many bytes on the strength of a few characters.
 MAX_LABEL_BYTES = 2**28
@@ -218,6 +219,8 @@ def column_to_json(column: Column) -> dict[str, Any]:
     }
     if column.left_out:
         entry["left_out"] = column.left_out
+    if column.zone:
+        entry["zone"] = column.zone
     return entry | {"declared": True} if column.declared else entry
 
 
@@ -235,7 +238,7 @@ def schema_from_json(obj: Any) -> Schema:
 
 def column_from_json(obj: Any, position: int) -> Column:
     """One column; see ``schema_from_json``."""
-    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out"} != {
+    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out", "zone"} != {
         "name",
         "kind",
         "levels",
@@ -259,5 +262,8 @@ def column_from_json(obj: Any, position: int) -> Column:
         level is None or (isinstance(level, float) and math.isnan(level)) for level in levels
     ):
         raise ValueError(f"column {position} has a level twice, or a missing one")
+    zone = obj.get("zone", "")
+    if "zone" in obj and not (isinstance(zone, str) and zone and obj["family"] == "datetime"):
+        raise ValueError(f"column {position} has an unknown 'zone'")
     name = value_from_json(obj["name"])
-    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out)
+    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone)

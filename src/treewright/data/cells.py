@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from treewright.data.dates import DATES, as_texts, days_of, days_of_array
 from treewright.exceptions import CellTypeError, DataError
 
 # Every integer up to here is a float64 of its own; beyond, neighbours merge.
@@ -36,9 +37,9 @@ class Cells:
 
     Attributes
     ----------
-    family : {"number", "string", "boolean", "object", "missing"}
+    family : {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
     values : float64[n] or int[n]
-        float64: numbers, nan = missing (families "number" and "missing"). int: codes into ``distinct``, -1 = missing.
+        float64: numbers, nan = missing (families "number", "missing" and those of dates: days). int: codes into ``distinct``, -1 = missing.
     distinct : tuple
         What the codes stand for; a value may be listed that no cell holds.
     ordered : bool
@@ -47,6 +48,8 @@ class Cells:
         The column's own type says that it is nominal (or ordinal), whatever its levels are.
     whole : bool
         The numbers came from an integer type.
+    zone : str
+        Of instants that are aware of their time zone: its name.
     """
 
     family: str
@@ -55,6 +58,7 @@ class Cells:
     ordered: bool = False
     category: bool = False
     whole: bool = False
+    zone: str = ""
 
     @property
     def is_number(self) -> bool:
@@ -77,6 +81,8 @@ class Cells:
         """
         if not self.is_number:
             return self.values, self.distinct
+        if self.family in DATES:
+            return as_texts(self.values, self.family, self.zone)
         missing = np.isnan(self.values)
         present, inverse = np.unique(self.values[~missing], return_inverse=True)
         codes = np.full(len(self.values), -1, np.int64)
@@ -161,10 +167,7 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
         values = [None if is_missing(value) else value for value in values]
         found = {family_of_type(kind) for kind in set(map(type, values))}
     if "date" in found:
-        row = first_where(values, ("date",))
-        if not all(is_missing(value) for value in values):
-            refuse_dates(label, type(values[row]).__name__)
-        return Cells("missing", np.full(len(values), np.nan))
+        return date_cells(values, label)
     found -= {"missing"}
     if not found:
         return Cells("missing", np.full(len(values), np.nan))
@@ -175,11 +178,36 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
     return coded_cells("string" if found == {"string"} else "object", values, label)
 
 
-def refuse_dates(label: str, type_name: str) -> NoReturn:
-    """Raise the refusal of a date, time or duration column."""
-    raise DataError(
-        f"datetime {label} (type {type_name}): extract parts (year, month, weekday) or convert it to a number"
-    )
+def date_cells(values: list[Any], label: str) -> Cells:
+    """Dates, instants, durations or times of day (and missing values) as days."""
+    days, families, zones = np.full(len(values), np.nan), {}, {}
+    for row, value in enumerate(values):
+        if is_missing(value):
+            continue
+        if isinstance(value, np.datetime64 | np.timedelta64):
+            (family, [day]), zone = days_of_array(np.array([value]), label), ""
+        elif isinstance(value, DATE_TYPES):
+            family, day, zone = days_of(value)
+        else:
+            family, day, zone = f"{type(value).__name__}", np.nan, ""
+        days[row] = day
+        families.setdefault("datetime" if family == "date" else family, row)
+        zones.setdefault(zone, row)
+    if not families:
+        return Cells("missing", days)
+    if len(families) > 1:
+        (first, at), (second, row) = list(families.items())[:2]
+        raise DataError(
+            f"{label} row {row}: {shown(values[row])} among dates or times: row {at} holds a {first}, this one a "
+            f"{second}; make them one type"
+        )
+    if "" in zones and len(zones) > 1:
+        row = max(zones[""], min(at for zone, at in zones.items() if zone))
+        raise DataError(
+            f"{label} row {row}: some instants have a time zone and others have none: give all of them one"
+        )
+    zone = next(iter(zones)) if len(zones) == 1 else "UTC"
+    return Cells(next(iter(families)), days, zone=zone)
 
 
 def coded_cells(family: str, values: list[Any], label: str, distinct: tuple[Hashable, ...] | None = None) -> Cells:
@@ -276,7 +304,7 @@ def cells_of_array(array: np.ndarray, label: str) -> Cells:
     if kind in "mM":
         if np.isnat(array).all():
             return Cells("missing", np.full(len(array), np.nan))
-        refuse_dates(label, str(array.dtype))
+        return Cells(*days_of_array(array, label))
     if kind == "b":
         return Cells("boolean", array.astype(np.int64), (False, True))
     if kind in "fiu":

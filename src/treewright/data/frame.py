@@ -8,6 +8,7 @@ take well under a second.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, NoReturn
 
@@ -19,10 +20,10 @@ from treewright.data.cells import (
     cells_of_array,
     cells_of_list,
     is_missing,
-    refuse_dates,
     refuse_large_whole,
     shown,
 )
+from treewright.data.dates import DATES, written_days
 from treewright.data.memory import check_fits
 from treewright.data.table import (
     MATRIX_DIMENSIONS,
@@ -186,7 +187,7 @@ def cells_of_series(series: Any, label: str) -> Cells:
     if kind in DATE_DTYPES:
         if series.null_count() == len(series):
             return Cells("missing", np.full(len(series), np.nan))
-        refuse_dates(label, str(dtype))
+        return dates_of_series(series, native, label, kind)
     if kind in NESTED_DTYPES:
         raise DataError(f"{label} is of type {dtype}: a column holds numbers, text or booleans; unpack it into columns")
     if series.implementation.is_pandas_like() and not dtype.is_numeric():
@@ -203,6 +204,24 @@ def cells_of_series(series: Any, label: str) -> Cells:
         codes, distinct = text_codes(series)
         return Cells("string", codes, distinct, category=kind != "String")
     return cells_of_list(series.to_list(), label)
+
+
+def dates_of_series(series: Any, native: Any, label: str, kind: str) -> Cells:
+    """A narwhals series of dates, instants, durations or times of day as days."""
+    zone = getattr(series.dtype, "time_zone", None) or ""
+    if series.implementation.is_pandas_like():
+        if native.dtype.kind not in "mM":  # arrow's types within pandas
+            return cells_of_list([None if is_missing(cell) else cell for cell in native.tolist()], label)
+        if zone:
+            native = native.dt.tz_convert("UTC").dt.tz_localize(None)
+        values = native.to_numpy()
+    elif kind == "Time":
+        return cells_of_list(series.to_list(), label)
+    else:
+        values = series.to_numpy()
+    if values.dtype.kind not in "mM":
+        return cells_of_list(series.to_list(), label)
+    return replace(cells_of_array(values, label), zone=str(zone))
 
 
 def numbers_of_series(series: Any, label: str) -> Cells:
@@ -279,19 +298,21 @@ def cells_of_pandas(series: Any, native: Any, label: str) -> Cells:
 
 
 def refuse_periods(dtype: str, label: str) -> None:
-    """Refuse pandas' time spans, which are dates by another name."""
+    """Refuse pandas' time spans: whether their first or last instant is meant only their owner knows."""
     if dtype.startswith("period"):
-        refuse_dates(label, dtype)
+        raise DataError(f"{label} holds spans of time (type {dtype}): convert it with .dt.to_timestamp()")
 
 
 def cells_of_category(native: Any, label: str) -> Cells:
     """A pandas category: levels are taken by value, in the order of the dtype where that is an ordered one."""
     levels = native.cat.categories.tolist()
-    if native.cat.categories.dtype.kind == "M" or str(native.cat.categories.dtype).startswith(("timedelta", "period")):
-        refuse_dates(label, f"category of {native.cat.categories.dtype}")
+    refuse_periods(str(native.cat.categories.dtype), label)
     # Intervals (from binning a number) are known by their text: "(0, 1]" can be stored, a library object cannot.
     levels = [str(level) if type(level).__name__ == "Interval" else level for level in levels]
-    family = cells_of_list(levels, label).family
+    held = cells_of_list(levels, label)
+    family = held.family
+    if family in DATES:  # levels are text
+        levels, family = [written_days(day, family, held.zone) for day in held.values.tolist()], "string"
     codes = native.cat.codes.to_numpy().astype(np.int64)
     return Cells(family, codes, tuple(levels), ordered=bool(native.cat.ordered), category=True)
 

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from treewright.data.dates import DATES
 from treewright.data.kinds import Declared, parse_number
 from treewright.data.schema import Column
 
@@ -76,7 +77,7 @@ def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
             what = "numbers as text" if all(map(_is_number, column.levels)) else "texts"
             return f"{n_levels} different {what} in {n} rows"
         return ""
-    if column.kind != "numeric" or not named:
+    if column.kind != "numeric" or column.family in DATES or not named:
         return ""
     if counts_rows(cells):
         return "counts the rows"

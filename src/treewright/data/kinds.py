@@ -10,13 +10,14 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
 
 from treewright.data.categories import python_scalar
 from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missing, shown
+from treewright.data.dates import DATES, read_texts
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column, Kind, folded
 from treewright.data.table import check_unique
@@ -141,12 +142,18 @@ def _checked_levels(kind: Kind, name: Hashable, levels: Any) -> tuple[Hashable, 
 
 def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> Column:
     """Settle the kind and levels of one column at fit."""
+    if declared.kind in (None, "numeric"):
+        cells = dates_of_text(cells)
     missing = cells.missing()
     missing_seen, family = bool(missing.any()), cells.family
     all_missing = bool(missing.all())
     if declared.kind in ("ordinal", "nominal") and declared.levels:
         found = "missing" if all_missing else family
         return Column(name, declared.kind, declared.levels, missing_seen, found, declared=True)
+    if family in DATES and declared.kind in (None, "numeric") and not cells.category:
+        days = cells.values[~missing]
+        is_date = family == "datetime" and not cells.zone and bool((days == np.floor(days)).all())
+        return Column(name, "numeric", (), missing_seen, "date" if is_date else family, zone=cells.zone)
     if declared.kind == "numeric":
         return Column(name, "numeric", (), missing_seen, "missing" if all_missing else family)
     if declared.kind is None:
@@ -158,6 +165,8 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
             refuse_mixed(cells, label)
         if family == "boolean":
             return Column(name, "nominal", (False, True), missing_seen, family)
+    if family in DATES:
+        family = "string"  # declared levels: as text
     levels = sorted_levels(stored_levels(cells.present(), label))
     if declared.unnamed and cells.is_number and len(levels) > MAX_UNNAMED_LEVELS:
         raise DataError(
@@ -165,6 +174,48 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
             f"(at most {MAX_UNNAMED_LEVELS:,}): declare it numeric, numeric=[{shown(name)}], or cut it into classes"
         )
     return Column(name, "nominal", levels, missing_seen, "missing" if all_missing else family)
+
+
+def dates_of_text(cells: Cells) -> Cells:
+    """Text whose every value is an ISO date or instant as those; any other cells as they are."""
+    if cells.family != "string" or cells.category:
+        return cells
+    distinct = cells.present()
+    read = read_texts(distinct) if distinct and read_texts(distinct[:1]) is not None else None
+    if read is None:
+        return cells
+    known = dict(zip(distinct, read[0].tolist(), strict=True))
+    days = np.array([known.get(text, np.nan) for text in cells.distinct] + [np.nan])
+    return Cells("datetime", days[cells.values], zone=read[1])
+
+
+def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
+    """The cells of a column of dates; a ColumnError where they are none, or have a time zone on one side only."""
+    if cells.family == "string":
+        cells = dates_of_text(replace(cells, category=False))
+    if bool(cells.missing().all()):
+        return Cells("missing", np.full(len(cells.values), np.nan))
+    sort = "datetime" if column.family == "date" else column.family
+    now = "datetime" if cells.family == "date" else cells.family
+    row = int(np.argmin(cells.missing()))
+    if now != sort:
+        wanted = f"{column.family} cells" + (" such as 2021-03-05" if sort == "datetime" else "")
+        if cells.family == "string":
+            odd = [read_texts([text]) is None for text in cells.distinct] + [False]
+            bad = np.array(odd)[cells.values]
+            row = int(np.argmax(bad)) if bad.any() else row
+        held = cells.values[row].item() if cells.is_number else cells.distinct[cells.values[row]]
+        raise ColumnError(
+            f"{label} held {wanted} at fit and holds {cells.family} cells now (row {row}: {shown(held)}): convert it "
+            "to what it was at fit"
+        )
+    if bool(column.zone) != bool(cells.zone):
+        then, here = (f"in the time zone {zone}" if zone else "without a time zone" for zone in (column.zone, cells.zone))
+        raise ColumnError(
+            f"{label} held instants {then} at fit and holds instants {here} now: give both a time zone, or neither"
+        )
+    # In a column of whole days an instant counts as its day, so that what is shown is what decides.
+    return replace(cells, values=np.floor(cells.values)) if column.family == "date" else cells
 
 
 def stored_levels(levels: Iterable[Hashable], label: str) -> tuple[Hashable, ...]:
@@ -226,6 +277,10 @@ def encode_cells(column: Column, cells: Cells, label: str, unseen: str) -> np.nd
     -------
     float64[n]
     """
+    if column.kind == "numeric" and column.family in DATES:
+        return dates_as_fitted(column, cells, label).values
+    if cells.family in DATES and column.kind != "numeric":
+        cells = Cells("string", *cells.coded(), category=True)
     check_family(column, cells, label)
     if column.kind == "numeric":
         return numbers_of(column, cells, label)

@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
+from treewright.data.dates import DATES
+
 Kind = Literal["numeric", "ordinal", "nominal"]
 
 
@@ -33,7 +35,8 @@ class Column:
         Whether the column held a missing value at fit.
     family : str
         What the cells were: ``"number"``, ``"string"``, ``"boolean"``, ``"object"`` (mixed), ``"missing"`` (no cell
-        held a value). A table whose column changes family between fit and predict is refused, except that booleans
+        held a value), and of a numeric column ``"date"``, ``"datetime"``, ``"duration"`` or ``"time"``: days
+        (``data.dates``). A table whose column changes family between fit and predict is refused, except that booleans
         and numbers match by value (True is 1) and a column without values matches any family.
     declared : bool
         Whether the levels were declared. Then a text that is no level, but differs from exactly one in nothing but
@@ -41,6 +44,8 @@ class Column:
     left_out : str
         Why nothing is learned from the column; empty where it is used. Its cells are 0 in the encoded matrix, and no
         table needs to have it after the fit.
+    zone : str
+        The time zone in which the instants of the column are shown; empty where they have none.
     """
 
     name: Hashable
@@ -50,6 +55,7 @@ class Column:
     family: str = "number"
     declared: bool = False
     left_out: str = ""
+    zone: str = ""
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
         # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
@@ -97,7 +103,9 @@ class Schema:
     @cached_property
     def is_plain(self) -> bool:
         """Whether a float matrix of the right width is already encoded: no names, nothing but numeric columns."""
-        return not self.named and all(column.kind == "numeric" and not column.left_out for column in self.columns)
+        return not self.named and all(
+            column.kind == "numeric" and column.family not in DATES and not column.left_out for column in self.columns
+        )
 
     @cached_property
     def used_positions(self) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from treewright.data.cells import Cells, cells_of_array, cells_of_list, float_array, refuse_dates, shown
+from treewright.data.cells import Cells, cells_of_array, cells_of_list, float_array, shown
 from treewright.data.memory import check_fits
 from treewright.exceptions import ColumnError, DataError
 
@@ -121,9 +121,7 @@ def table_of_array(array: np.ndarray, names: tuple[Hashable, ...] | None = None)
         return Table(names, n_rows, width, float_matrix(array, names), whole=kind in "iu")
     if kind == "c":
         raise DataError(f"Complex data not supported: the array has dtype {array.dtype}")
-    if kind in "mM":
-        refuse_dates(column_label(names, 0), str(array.dtype))
-    if kind not in "OUST":
+    if kind not in "OUSTmM":
         raise DataError(f"the array has dtype {array.dtype}: a table holds numbers, text or booleans")
     return Table(names, n_rows, width, sources=[array[:, at] for at in range(width)])
 

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core.confidence import check_level, mean_interval, wilson_interval
+from treewright.data.dates import DATES
 from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
@@ -562,7 +563,7 @@ class Wording:
 
     def _text(self, feature: int, column: Column, bound: Bound) -> str:
         """The bound in words, with numbers that are easy to read."""
-        if column.kind == "numeric":
+        if column.kind == "numeric" and column.family not in DATES:
             cuts = self.readable.get(feature, {})
             lower, upper = cuts.get(bound.lower, bound.lower), cuts.get(bound.upper, bound.upper)
             bound = replace(bound, lower=lower, upper=upper)

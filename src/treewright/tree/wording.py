@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treewright.data.dates import DATES
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import INTERVALS, LEAF, SUBSET, THRESHOLD, Missing, Tree
@@ -26,7 +27,7 @@ from treewright.tree.tests import (
     ordinal_levels,
     shared_out,
 )
-from treewright.tree.writing import gap_digits, written_level, written_name, written_number, written_set
+from treewright.tree.writing import gap_digits, written_cut, written_level, written_name, written_set
 
 MAX_LEVELS = 4
 IS_MISSING = "is missing"
@@ -152,6 +153,8 @@ class ThresholdTest(Answers):
         How the model treats missing values: whether "all of them take ``missing_edge``" is what happens.
     exact : bool
         Whether every cut of the column was tried. False for trees grown on bins or with random cuts.
+    clock : tuple of 2 str
+        The family and the time zone of a column of dates; empty texts for any other.
     """
 
     column: str
@@ -164,6 +167,7 @@ class ThresholdTest(Answers):
     n_branches: int = 2
     missing: Missing = "direction"
     exact: bool = True
+    clock: tuple[str, str] = ("", "")
 
     @property
     def has_missing_branch(self) -> bool:
@@ -184,7 +188,7 @@ class ThresholdTest(Answers):
         if self.asks_presence:
             return ("is present", IS_MISSING)[branch]
         if not self.levels:
-            return f"{('<=', '>')[branch]} {written_number(self.threshold, digits=digits, exact=exact)}"
+            return f"{('<=', '>')[branch]} {written_cut(self.threshold, self.clock, digits=digits, exact=exact)}"
         rank = math.floor(max(self.threshold, -1.0)) if self.threshold < len(self.levels) else len(self.levels) - 1
         if rank < 0:
             return f"{('<', '>=')[branch]} {written_level(self.levels[0], quote=self.quote_levels)}"
@@ -328,7 +332,7 @@ class IntervalTest(Answers):
 
     Attributes
     ----------
-    column, feature, missing_edge, missing_seen, levels, quote_levels, missing
+    column, feature, missing_edge, missing_seen, levels, quote_levels, missing, clock
         As in `ThresholdTest`.
     cuts : tuple of float
         Ascending; branch ``b`` holds what is above ``cuts[b - 1]`` and at most ``cuts[b]``. In ranks for an ordinal
@@ -343,6 +347,7 @@ class IntervalTest(Answers):
     levels: tuple[Hashable, ...] = ()
     quote_levels: bool = False
     missing: Missing = "direction"
+    clock: tuple[str, str] = ("", "")
 
     @property
     def n_branches(self) -> int:
@@ -375,9 +380,9 @@ class IntervalTest(Answers):
             return self._ranks_text(lower, upper)
         ends = []
         if branch:
-            ends.append(f"> {written_number(lower, digits=digits, exact=exact)}")
+            ends.append(f"> {written_cut(lower, self.clock, digits=digits, exact=exact)}")
         if upper != math.inf:
-            ends.append(f"<= {written_number(upper, digits=digits, exact=exact)}")
+            ends.append(f"<= {written_cut(upper, self.clock, digits=digits, exact=exact)}")
         return " and ".join(ends) or "is present"
 
     def _ranks_text(self, lower: float, upper: float) -> str:
@@ -473,7 +478,7 @@ def describe(
     if kind == INTERVALS:
         cuts = tuple(node_cuts(tree, node).tolist())
         levels = column.levels if column.kind == "ordinal" else ()
-        return IntervalTest(name, feature, cuts, missing_edge, column.missing_seen, levels, quote, missing)
+        return IntervalTest(name, feature, cuts, missing_edge, column.missing_seen, levels, quote, missing, clock_of(column))
     branch, seen = level_branches(column, tree, node)
     return MultiwayTest(
         name,
@@ -486,6 +491,11 @@ def describe(
         quote_levels=quote,
         missing=missing,
     )
+
+
+def clock_of(column: Column) -> tuple[str, str]:
+    """The family and the time zone of a column of dates; empty texts for any other."""
+    return (column.family, column.zone) if column.kind == "numeric" and column.family in DATES else ("", "")
 
 
 def cut_test(
@@ -502,7 +512,7 @@ def cut_test(
     levels = column.levels if column.kind == "ordinal" else ()
     name, quote = written_name(column.name), column.family == "object"
     return ThresholdTest(
-        name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing, exact
+        name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing, exact, clock_of(column)
     )
 
 
@@ -674,8 +684,8 @@ def written_bound(
     else:
         text = range_text(
             name,
-            None if bound.lower == -math.inf else written_number(bound.lower, exact=exact),
-            None if bound.upper == math.inf else written_number(bound.upper, exact=exact),
+            None if bound.lower == -math.inf else written_cut(bound.lower, clock_of(column), exact=exact),
+            None if bound.upper == math.inf else written_cut(bound.upper, clock_of(column), exact=exact),
         )
     if text == name:  # every value that is there comes this way
         return f"{name} is anything" if bound.missing or not decided else f"{name} is present"

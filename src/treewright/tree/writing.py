@@ -12,6 +12,8 @@ from collections.abc import Hashable, Sequence
 
 import numpy as np
 
+from treewright.data.dates import written_days
+
 # Cf: overrides of direction (U+202E), invisible marks. Cs: cannot be encoded. Cn: holds U+FFFE, which XML forbids.
 ESCAPED_CATEGORIES = frozenset({"Cc", "Cf", "Cs", "Cn", "Zl", "Zp"})
 # The joiners shape emoji and several scripts; they cannot reorder or hide text.
@@ -102,6 +104,20 @@ def written_number(number: float, *, digits: int = 6, exact: bool = False) -> st
         text = f"{number:.{decimals}f}"
         return text.rstrip("0").rstrip(".")
     return f"{number:.{digits}g}"
+
+
+def written_cut(number: float, clock: tuple[str, str], *, digits: int = 6, exact: bool = False) -> str:
+    """Return a cut of a column as text: as a date where ``clock`` (family, zone) says so, else as a number.
+
+    Examples
+    --------
+    >>> written_cut(18690.5, ("date", "")), written_cut(2.5, ("", ""))
+    ('2021-03-04', '2.5')
+    """
+    family, zone = clock
+    if family and math.isfinite(number):
+        return written_days(number, family, zone)
+    return written_number(number, digits=digits, exact=exact)
 
 
 def written_amount(number: float, *, digits: int = 3) -> str:

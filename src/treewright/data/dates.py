@@ -1,0 +1,181 @@
+"""Dates, instants, durations and times of day as numbers, and back as text.
+
+A column of them is a numeric one whose ``family`` says which it is: its cells are float64 days, since 1970-01-01 (of
+UTC where the column has a time zone), of length, or since midnight. Days and not microseconds, so that distances read
+as what they are; a whole day is exact, and every microsecond between 1821 and 2119 reads back as itself. What is finer
+than a microsecond is cut off. Missing is nan.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import re
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from treewright.exceptions import DataError
+
+DATES = ("date", "datetime", "duration", "time")
+_DAY = 86_400_000_000  # microseconds
+_EPOCH = dt.datetime(1970, 1, 1)
+_FIRST, _LAST = (dt.datetime(1, 1, 1) - _EPOCH).days, (dt.datetime(9999, 12, 31) - _EPOCH).days + 1
+_ISO = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
+)
+_OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)")
+
+
+def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
+    """The family, the days and the zone of one Python object; the zone is empty where it has none.
+
+    Examples
+    --------
+    >>> days_of(dt.date(1970, 1, 3)), days_of(dt.timedelta(hours=6))
+    (('date', 2.0, ''), ('duration', 0.25, ''))
+    """
+    if isinstance(value, dt.timedelta):
+        return "duration", _days(value), ""
+    if isinstance(value, dt.datetime):
+        offset = value.utcoffset()
+        since = value.replace(tzinfo=None) - _EPOCH
+        if offset is None:
+            return "datetime", _days(since), ""
+        return "datetime", _days(since - offset), zone_of(value.tzinfo)
+    if isinstance(value, dt.time):
+        micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
+        return "time", micros / _DAY, ""
+    return "date", float(value.toordinal() - _EPOCH.toordinal()), ""
+
+
+def _days(span: dt.timedelta) -> float:
+    """Microseconds are counted as integers, so that equal instants are equal floats."""
+    return ((span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds) / _DAY
+
+
+def zone_of(zone: object) -> str:
+    """A time zone as text: its name, or its offset, such as ``+01:00``."""
+    name = str(getattr(zone, "key", zone))
+    found = _OFFSET.fullmatch(name)
+    return found.group(1) if found else name
+
+
+def days_of_array(array: np.ndarray, label: str) -> tuple[str, np.ndarray]:
+    """The family and the days, float64[n], of datetime64 or timedelta64 of any unit."""
+    family = "datetime" if array.dtype.kind == "M" else "duration"
+    missing = np.isnat(array)
+    if np.datetime_data(array.dtype)[0] in ("Y", "M", "generic") and family == "duration":
+        raise DataError(f"{label} has dtype {array.dtype}, whose length is not fixed: convert it to days")
+    if family == "datetime":
+        years = array.astype("M8[Y]").view(np.int64)[~missing] + 1970
+        if years.size and (years.min() < 1 or years.max() > 9999):
+            row = int(np.flatnonzero(~missing)[np.argmax((years < 1) | (years > 9999))])
+            raise DataError(f"{label} row {row}: {array[row]} is not within the years 1 to 9999: make it missing")
+    days = array.astype("M8[us]" if family == "datetime" else "m8[us]").view(np.int64) / _DAY
+    days[missing] = np.nan
+    return family, days
+
+
+def read_texts(texts: Sequence[Hashable]) -> tuple[np.ndarray, str] | None:
+    """ISO dates and instants, such as ``2021-03-05`` or ``2021-03-05T14:30+01:00``, as days and their zone.
+
+    Returns
+    -------
+    (float64[k], str), or None where a text is none of them, or some have an offset and others not
+
+    Examples
+    --------
+    >>> read_texts(["1970-01-02", "1970-01-01 12:00"])
+    (array([1. , 0.5]), '')
+    >>> read_texts(["03/04/2021"]) is None
+    True
+    """
+    days, zones = np.empty(len(texts)), set()
+    for at, text in enumerate(texts):
+        if not isinstance(text, str) or _ISO.fullmatch(text.strip()) is None:
+            return None
+        try:
+            value = dt.datetime.fromisoformat(re.sub(r"(?<=\d)\s(?=[Zz+-])", "", text.strip()))
+        except ValueError:  # the 30th of February
+            return None
+        _, days[at], zone = days_of(value)
+        zones.add(zone)
+    if not zones or (len(zones) > 1 and "" in zones):
+        return None
+    return days, zones.pop() if len(zones) == 1 else "UTC"
+
+
+def written_days(days: float, family: str, zone: str = "") -> str:
+    """A number of days as the date, instant, duration or time of day that it is.
+
+    Of a column of whole days the day is written in which the number lies: ``x <= 2021-03-04`` for a cut at noon.
+
+    Examples
+    --------
+    >>> written_days(18690.5, "date"), written_days(18690.5, "datetime"), written_days(3.25, "duration")
+    ('2021-03-04', '2021-03-04 12:00', '3 days 06:00:00')
+    >>> written_days(18690.5, "datetime", "Europe/Oslo")
+    '2021-03-04 13:00+01:00'
+    """
+    if family == "date":
+        days = math.floor(days)
+    micros = round(days * _DAY)
+    if family in ("duration", "time"):
+        whole, rest = divmod(abs(micros), _DAY) if family == "duration" else (0, micros)
+        clock = _clock(rest, seconds=family == "duration")
+        sign = "-" if micros < 0 and family == "duration" else ""
+        return f"{sign}{whole} day{'s' * (whole != 1)} {clock}" if family == "duration" else clock
+    if not _FIRST <= days < _LAST:
+        return "the beginning" if days < _FIRST else "the end"
+    moment = _EPOCH + dt.timedelta(microseconds=micros)
+    if family == "date":
+        return moment.date().isoformat()
+    text = _local(moment, zone)
+    return f"{text.date().isoformat()} {_clock_of(text)}{_offset_text(text)}"
+
+
+def _local(moment: dt.datetime, zone: str) -> dt.datetime:
+    """An instant of UTC in the column's zone; in UTC where the machine does not know that zone."""
+    if not zone:
+        return moment
+    instant = moment.replace(tzinfo=dt.UTC)
+    try:
+        there = dt.datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone[0] in "+-" else ZoneInfo(zone)
+        return instant.astimezone(there)
+    except (ValueError, OverflowError, OSError, KeyError):
+        return instant
+
+
+def _clock_of(moment: dt.datetime) -> str:
+    micros = ((moment.hour * 60 + moment.minute) * 60 + moment.second) * 1_000_000 + moment.microsecond
+    return _clock(micros)
+
+
+def _clock(micros: int, *, seconds: bool = False) -> str:
+    """``14:30``, ``14:30:05`` or ``14:30:05.25``: as much as there is."""
+    whole, part = divmod(micros, 1_000_000)
+    text = f"{whole // 3600:02}:{whole // 60 % 60:02}"
+    if seconds or whole % 60 or part:
+        text += f":{whole % 60:02}"
+    return text + f".{part:06}".rstrip("0") if part else text
+
+
+def _offset_text(moment: dt.datetime) -> str:
+    return moment.isoformat()[-6:] if moment.tzinfo is not None else ""
+
+
+def writer_of(family: str, zone: str) -> Callable[[float], str] | None:
+    """What writes the numbers of a column of dates; None for any other column."""
+    return (lambda days: written_days(days, family, zone)) if family in DATES else None
+
+
+def as_texts(days: np.ndarray, family: str, zone: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Codes int[n] (-1 = missing) and ISO texts, for a column that is declared nominal or ordinal."""
+    missing = np.isnan(days)
+    present, inverse = np.unique(days[~missing], return_inverse=True)
+    codes = np.full(len(days), -1, np.int64)
+    codes[~missing] = inverse
+    return codes, tuple(written_days(day, family, zone) for day in present.tolist())

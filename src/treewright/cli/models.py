@@ -9,6 +9,7 @@ from treewright import files
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
 from treewright.exceptions import ParameterError
 from treewright.files.matching import columns_of
+from treewright.tree.wording import clock_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,8 +94,10 @@ def one_tree(model: Model, path: Path, tree: int | None, what: str) -> Model:
 def columns_in_words(model: AnyModel) -> str:
     """How many columns a model knows, and of what kinds."""
     schema = columns_of(model)
-    kinds = [column.kind for column in schema.used]
-    counted = ", ".join(f"{kinds.count(kind)} {kind}" for kind in ("numeric", "ordinal", "nominal") if kind in kinds)
+    kinds = ["date" if any(clock_of(column)) else column.kind for column in schema.used]
+    counted = ", ".join(
+        f"{kinds.count(kind)} {kind}" for kind in ("numeric", "date", "ordinal", "nominal") if kind in kinds
+    )
     if len(kinds) < len(schema):
         counted += f"; {len(schema) - len(kinds)} left out"
     return f"{len(kinds)} column{'s' * (len(kinds) != 1)} ({counted})"

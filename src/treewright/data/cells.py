@@ -39,7 +39,7 @@ class Cells:
     ----------
     family : {"number", "string", "boolean", "object", "missing", "date", "datetime", "duration", "time"}
     values : float64[n] or int[n]
-        float64: numbers, nan = missing (families "number", "missing" and those of dates: days). int: codes into ``distinct``, -1 = missing.
+        float64: numbers, nan = missing (of dates: days). int: codes into ``distinct``, -1 = missing.
     distinct : tuple
         What the codes stand for; a value may be listed that no cell holds.
     ordered : bool
@@ -180,13 +180,15 @@ def cells_of_list(values: list[Any], label: str) -> Cells:
 
 def date_cells(values: list[Any], label: str) -> Cells:
     """Dates, instants, durations or times of day (and missing values) as days."""
-    days, families, zones = np.full(len(values), np.nan), {}, {}
+    days = np.full(len(values), np.nan)
+    families: dict[str, int] = {}
+    zones: dict[str, int] = {}
     for row, value in enumerate(values):
         if is_missing(value):
             continue
         if isinstance(value, np.datetime64 | np.timedelta64):
             (family, [day]), zone = days_of_array(np.array([value]), label), ""
-        elif isinstance(value, DATE_TYPES):
+        elif isinstance(value, dt.date | dt.time | dt.timedelta):
             family, day, zone = days_of(value)
         else:
             family, day, zone = f"{type(value).__name__}", np.nan, ""
@@ -203,9 +205,7 @@ def date_cells(values: list[Any], label: str) -> Cells:
         )
     if "" in zones and len(zones) > 1:
         row = max(zones[""], min(at for zone, at in zones.items() if zone))
-        raise DataError(
-            f"{label} row {row}: some instants have a time zone and others have none: give all of them one"
-        )
+        raise DataError(f"{label} row {row}: some instants have a time zone and others have none: give all of them one")
     zone = next(iter(zones)) if len(zones) == 1 else "UTC"
     return Cells(next(iter(families)), days, zone=zone)
 

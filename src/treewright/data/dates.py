@@ -11,7 +11,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,8 +21,8 @@ from treewright.exceptions import DataError
 
 DATES = ("date", "datetime", "duration", "time")
 _DAY = 86_400_000_000  # microseconds
-_EPOCH = dt.datetime(1970, 1, 1)
-_FIRST, _LAST = (dt.datetime(1, 1, 1) - _EPOCH).days, (dt.datetime(9999, 12, 31) - _EPOCH).days + 1
+_EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local to whatever zone the column has
+_FIRST, _LAST = -_EPOCH.toordinal() + 1, dt.date.max.toordinal() + 1 - _EPOCH.toordinal()
 _ISO = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
 )
@@ -165,11 +165,6 @@ def _clock(micros: int, *, seconds: bool = False) -> str:
 
 def _offset_text(moment: dt.datetime) -> str:
     return moment.isoformat()[-6:] if moment.tzinfo is not None else ""
-
-
-def writer_of(family: str, zone: str) -> Callable[[float], str] | None:
-    """What writes the numbers of a column of dates; None for any other column."""
-    return (lambda days: written_days(days, family, zone)) if family in DATES else None
 
 
 def as_texts(days: np.ndarray, family: str, zone: str) -> tuple[np.ndarray, tuple[Any, ...]]:

@@ -210,7 +210,9 @@ def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
             "to what it was at fit"
         )
     if bool(column.zone) != bool(cells.zone):
-        then, here = (f"in the time zone {zone}" if zone else "without a time zone" for zone in (column.zone, cells.zone))
+        then, here = (
+            f"in the time zone {zone}" if zone else "without a time zone" for zone in (column.zone, cells.zone)
+        )
         raise ColumnError(
             f"{label} held instants {then} at fit and holds instants {here} now: give both a time zone, or neither"
         )

@@ -31,7 +31,8 @@ from treewright.predict.values import leaf_table, predict_codes, predict_leaves,
 from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
 from treewright.tree.tests import Bound, chosen, narrowed, node_cuts, ordinal_levels
 from treewright.tree.walk import path_to
-from treewright.tree.writing import shorten, written_level, written_name, written_number, written_set
+from treewright.tree.wording import clock_of
+from treewright.tree.writing import shorten, written_cut, written_level, written_name, written_number, written_set
 
 MAX_LEVELS, NAME_WIDTH = 6, 200
 
@@ -514,6 +515,8 @@ class ChangeWriter:
         if column.kind == "numeric":
             after: Any = value
             was, wanted = self._numbers(feature, bound, cell)
+            if any(clock := clock_of(column)):
+                after = written_cut(value, clock)
             text = f"{name}: {was} -> {wanted}"
         else:
             quote = column.family == "object"
@@ -526,17 +529,20 @@ class ChangeWriter:
 
     def _numbers(self, feature: int, bound: Bound, cell: float) -> tuple[str, str]:
         """The number as it is, and what will do, with digits that keep them apart."""
-        cuts = self._cuts.get(feature, {})
+        clock = clock_of(self.model.schema.columns[feature])
+        cuts = {} if any(clock) else self._cuts.get(feature, {})
         lower, upper = (cuts.get(end, end) for end in (bound.lower, bound.upper))
         parts = []
         if bound.lower != -math.inf:
-            parts.append(f"more than {written_number(lower, exact=bound.lower in cuts)}")
+            parts.append(f"more than {written_cut(lower, clock, exact=bound.lower in cuts)}")
         if bound.upper != math.inf:
-            parts.append(f"at most {written_number(upper, exact=bound.upper in cuts)}")
+            parts.append(f"at most {written_cut(upper, clock, exact=bound.upper in cuts)}")
         # The end that is crossed stands first.
         wanted = " and ".join(reversed(parts) if cell > bound.upper else parts) or "any number"
         if math.isnan(cell):
             return "missing", wanted
+        if any(clock):
+            return written_cut(cell, clock), wanted
         ends = {written_number(end, digits=17) for end in (lower, upper)}
         digits = next((n for n in range(6, 17) if f"{float(written_number(cell, digits=n)):.17g}" not in ends), 17)
         return written_number(cell, digits=digits), wanted

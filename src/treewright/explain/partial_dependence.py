@@ -31,7 +31,8 @@ from treewright.model.data import ModelData
 from treewright.model.summary import counted
 from treewright.predict.fractional import average_of_leaves
 from treewright.predict.values import predict_numbers, predict_shares
-from treewright.tree.writing import gap_digits, shorten, written_amount, written_level, written_name, written_number
+from treewright.tree.wording import clock_of
+from treewright.tree.writing import gap_digits, shorten, written_amount, written_cut, written_level, written_name
 
 GRID = 40
 # Points of an axis of two: the answers are those of every pair.
@@ -412,6 +413,8 @@ class Axis:
         The same, encoded.
     deciles : float64[9]
         Of the rows' own values, of a numeric column: where answers rest on rows. Empty otherwise.
+    clock : tuple of 2 str
+        The family and the time zone of a column of dates, whose values are days; empty texts for any other.
     """
 
     name: Hashable
@@ -420,6 +423,7 @@ class Axis:
     values: tuple[Any, ...]
     cells: np.ndarray
     deciles: np.ndarray
+    clock: tuple[str, str] = ("", "")
 
     @property
     def is_numeric(self) -> bool:
@@ -432,7 +436,7 @@ class Axis:
         if not self.is_numeric:
             return tuple(map(written_level, self.values))
         digits = gap_digits(self.cells, least=4).tolist()
-        return tuple(written_number(value, digits=n) for value, n in zip(self.values, digits, strict=True))
+        return tuple(written_cut(value, self.clock, digits=n) for value, n in zip(self.values, digits, strict=True))
 
 
 def axis_of(column: Column, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
@@ -458,7 +462,7 @@ def axis_of(column: Column, position: int, cells: np.ndarray, grid: Any = None) 
         else:
             values = _numbers(grid, name)
         marks = np.quantile(held, np.arange(1, 10) / 10, method="inverted_cdf") if len(held) else np.empty(0)
-        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks)
+        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column))
     if grid is None or is_whole(grid):
         most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)
         codes = _commonest(held, len(column.levels), most)

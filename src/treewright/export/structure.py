@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from treewright.data.dates import DATES
 from treewright.data.schema import Column
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
@@ -231,6 +232,10 @@ def column_structure(column: Column) -> dict[str, Any]:
     structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
     if column.left_out:
         structure["left_out"] = column.left_out
+    if column.kind == "numeric" and column.family in DATES:  # cuts count days (``data.dates``)
+        structure["holds"] = column.family
+        if column.zone:
+            structure["zone"] = column.zone
     if column.kind != "numeric":
         structure["levels"] = [json_level(level) for level in column.levels]
     return structure

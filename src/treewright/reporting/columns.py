@@ -27,7 +27,8 @@ from treewright.reporting.judged import Judged, Options, cells_of, unseen_levels
 from treewright.reporting.rounds import loss_name
 from treewright.show.page.parts import ColumnPart, DependenceLine, DependencePart, SpreadPart
 from treewright.show.page.plain import amount
-from treewright.tree.writing import gap_digits, shorten, written_level, written_name, written_number
+from treewright.tree.wording import clock_of
+from treewright.tree.writing import gap_digits, shorten, written_cut, written_level, written_name
 
 NAME_WIDTH, LABEL_WIDTH = 200, 60
 # At most so many columns have their distribution in the page: the rest is described in numbers.
@@ -299,7 +300,9 @@ def spread_of(column: Column, cells: np.ndarray, groups: Groups) -> SpreadPart:
     distinct = np.unique(held)
     if len(distinct) <= FEW_NUMBERS:
         digits = gap_digits(distinct, least=4).tolist()
-        labels = [written_number(value, digits=n) for value, n in zip(distinct.tolist(), digits, strict=True)]
+        labels = [
+            written_cut(value, clock_of(column), digits=n) for value, n in zip(distinct.tolist(), digits, strict=True)
+        ]
         at = np.where(np.isfinite(cells), np.searchsorted(distinct, cells), len(distinct))
         return _counted(None, [*labels, MISSING], at, groups)
     low, high = middle_range(held)

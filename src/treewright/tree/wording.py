@@ -478,7 +478,9 @@ def describe(
     if kind == INTERVALS:
         cuts = tuple(node_cuts(tree, node).tolist())
         levels = column.levels if column.kind == "ordinal" else ()
-        return IntervalTest(name, feature, cuts, missing_edge, column.missing_seen, levels, quote, missing, clock_of(column))
+        return IntervalTest(
+            name, feature, cuts, missing_edge, column.missing_seen, levels, quote, missing, clock_of(column)
+        )
     branch, seen = level_branches(column, tree, node)
     return MultiwayTest(
         name,
@@ -512,7 +514,17 @@ def cut_test(
     levels = column.levels if column.kind == "ordinal" else ()
     name, quote = written_name(column.name), column.family == "object"
     return ThresholdTest(
-        name, feature, cut, missing_edge, column.missing_seen, levels, quote, n_branches, missing, exact, clock_of(column)
+        name,
+        feature,
+        cut,
+        missing_edge,
+        column.missing_seen,
+        levels,
+        quote,
+        n_branches,
+        missing,
+        exact,
+        clock_of(column),
     )
 
 

@@ -1,0 +1,93 @@
+"""Columns of dates are ordered numbers of days, the same from every container, and are shown as dates."""
+
+from __future__ import annotations
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from treewright.data.dates import days_of, written_days
+from treewright.data.encoder import encode, encode_fit
+from treewright.exceptions import ColumnError, DataError
+
+TEXTS = ["2021-03-04", "1969-12-31", None]
+DAYS = [18690.0, -1.0]
+PLAIN = [None if text is None else dt.date.fromisoformat(text) for text in TEXTS]
+SAME = {
+    "text": TEXTS,
+    "dates": PLAIN,
+    "datetimes": [None if day is None else dt.datetime.combine(day, dt.time()) for day in PLAIN],
+    "nanoseconds": np.array(TEXTS, "M8[ns]"),
+    "days": np.array(TEXTS, "M8[D]"),
+    "hours": np.array(TEXTS, "M8[h]"),
+    "polars": pl.Series(PLAIN),
+    "polars datetime": pl.Series(PLAIN).cast(pl.Datetime("ms")),
+    "arrow 32": pa.chunked_array([pa.array(PLAIN, pa.date32())]),
+    "arrow 64": pa.chunked_array([pa.array(PLAIN, pa.date64())]),
+}
+
+
+@pytest.mark.parametrize("held", SAME)
+@pytest.mark.parametrize("then", SAME)
+def test_a_date_is_the_same_number_of_days_in_every_container(then, held):
+    schema, matrix = encode_fit({"day": SAME[then]})
+
+    assert (schema.columns[0].kind, schema.columns[0].family) == ("numeric", "date")
+    assert matrix[:2, 0].tolist() == DAYS
+    assert np.isnan(matrix[2, 0])
+    assert encode(schema, {"day": SAME[held]})[:2, 0].tolist() == DAYS
+
+
+def test_instants_of_two_zones_are_compared_as_instants_and_shown_in_the_zone_of_the_fit():
+    noon = pl.Series([dt.datetime(2021, 3, 4, 12, tzinfo=dt.UTC)])
+    schema, matrix = encode_fit({"at": noon.dt.convert_time_zone("Europe/Oslo")})
+
+    assert schema.columns[0].zone == "Europe/Oslo"
+    assert matrix.tolist() == [[18690.5]]
+    assert encode(schema, {"at": ["2021-03-04T14:00+02:00"]}).tolist() == [[18690.5]]
+    assert written_days(18690.5, "datetime", "Europe/Oslo") == "2021-03-04 13:00+01:00"
+    with pytest.raises(ColumnError, match=r"in the time zone Europe/Oslo at fit and .* without a time zone now"):
+        encode(schema, {"at": ["2021-03-04 12:00"]})
+
+
+def test_durations_and_times_of_day_are_parts_of_days():
+    schema, matrix = encode_fit({"took": [dt.timedelta(hours=36), None], "at": [dt.time(6), dt.time(18)]})
+
+    assert [column.family for column in schema.columns] == ["duration", "time"]
+    assert matrix[0].tolist() == [1.5, 0.25]
+    assert written_days(-1.5, "duration") == "-1 day 12:00:00"
+    assert encode(schema, {"took": np.array([90], "m8[m]"), "at": pl.Series([dt.time(12)])}).tolist() == [[0.0625, 0.5]]
+
+
+@pytest.mark.parametrize("year", [1821, 1970, 2024, 2118])
+def test_a_microsecond_reads_back_as_itself(year):
+    moment = dt.datetime(year, 12, 31, 23, 59, 58, 123457)  # noqa: DTZ001 - naive on purpose
+
+    assert written_days(days_of(moment)[1], "datetime") == f"{year}-12-31 23:59:58.123457"
+
+
+@pytest.mark.parametrize("text", ["03/04/2021", "2021-02-30", "2021", "never"])
+def test_text_that_is_no_iso_date_keeps_a_column_nominal_and_is_refused_where_dates_were(text):
+    assert encode_fit({"day": ["2021-03-04", text]})[0].columns[0].kind == "nominal"
+    schema, _ = encode_fit({"day": TEXTS})
+    with pytest.raises(ColumnError, match=rf"row 1: '{text}'"):
+        encode(schema, {"day": ["2021-03-04", text]})
+
+
+def test_dates_that_are_declared_nominal_are_levels_of_text():
+    schema, _ = encode_fit({"day": PLAIN}, nominal=["day"])
+
+    assert schema.columns[0].levels == ("1969-12-31", "2021-03-04")
+    assert encode(schema, {"day": ["2021-03-04"]}).tolist() == [[1.0]]
+
+
+def test_numbers_in_place_of_dates_and_mixed_zones_are_refused():
+    schema, _ = encode_fit({"day": TEXTS})
+    with pytest.raises(ColumnError, match="held date cells such as 2021-03-05 at fit and holds number cells now"):
+        encode(schema, {"day": [18690.0]})
+    aware = dt.datetime(2021, 3, 4, tzinfo=dt.UTC)
+    with pytest.raises(DataError, match="row 1: some instants have a time zone"):
+        encode_fit({"day": [aware, aware.replace(tzinfo=None)]})

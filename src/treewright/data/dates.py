@@ -173,4 +173,8 @@ def as_texts(days: np.ndarray, family: str, zone: str) -> tuple[np.ndarray, tupl
     present, inverse = np.unique(days[~missing], return_inverse=True)
     codes = np.full(len(days), -1, np.int64)
     codes[~missing] = inverse
-    return codes, tuple(written_days(day, family, zone) for day in present.tolist())
+    # By value, not by column: a midnight is its date in whatever table it stands.
+    is_plain = family == "datetime" and not zone
+    return codes, tuple(
+        written_days(day, "date" if is_plain and day.is_integer() else family, zone) for day in present.tolist()
+    )

@@ -118,29 +118,52 @@ DAY = dt.date(2020, 1, 1)
 
 
 @pytest.mark.parametrize(
-    "cells",
+    ("cells", "family", "days"),
     [
-        pd.Series(pd.to_datetime(["2020-03-29 01:59", None])),
-        pd.Series(pd.to_datetime(["2020-03-29 01:59", None])).dt.tz_localize("Europe/Berlin"),
-        pd.Series(pd.to_timedelta([1, None])),
-        pd.Series(pd.period_range("2020", periods=2)),
-        pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])).astype("category"),
-        pd.Series([pd.Timestamp(DAY, tz="UTC"), pd.Timestamp(DAY)], dtype=object),
-        pl.Series([DAY, None]),
-        pl.Series([dt.time(1), None]),
-        np.array(["2020-01-01", "NaT"], "datetime64[ns]"),
-        [DAY, None],
-        ["text", DAY],
+        (pd.Series(pd.to_datetime(["2020-03-29 06:00", None])), "datetime", 18350.25),
+        (pd.Series(pd.to_datetime(["2020-03-29 01:00", None])).dt.tz_localize("Europe/Berlin"), "datetime", 18350.0),
+        (pd.Series(pd.to_timedelta([3600 * 10**9, None])), "duration", 1 / 24),
+        (pd.Series([pd.Timestamp(DAY, tz="UTC"), pd.NaT], dtype=object), "datetime", 18262.0),
+        (pl.Series([DAY, None]), "date", 18262.0),
+        (pl.Series([dt.time(6), None]), "time", 0.25),
+        (np.array(["2020-01-01", "NaT"], "datetime64[ns]"), "date", 18262.0),
+        ([DAY, None], "date", 18262.0),
     ],
 )
-def test_dates_are_refused_with_a_remedy(cells: object) -> None:
-    with pytest.raises(DataError, match=r"datetime column 'ts'.*extract parts"):
+def test_dates_are_days_and_missing_stays_missing(cells: object, family: str, days: float) -> None:
+    schema, matrix = encode_fit({"ts": cells})
+
+    assert schema.columns[0].family == family
+    assert np.array_equal(matrix[:, 0], [days, np.nan], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [
+        (pd.Series(pd.period_range("2020", periods=2)), r"column 'ts' holds spans of time.*to_timestamp"),
+        (
+            pd.Series([pd.Timestamp(DAY, tz="UTC"), pd.Timestamp(DAY)], dtype=object),
+            r"column 'ts' row 1: some instants have a time zone",
+        ),
+        (["text", DAY], r"column 'ts' row 1: .* make them one type"),
+        ([DAY, dt.timedelta(1)], r"column 'ts' row 1: .* make them one type"),
+    ],
+)
+def test_what_is_no_column_of_dates_is_refused_with_a_remedy(cells: object, message: str) -> None:
+    with pytest.raises(DataError, match=message):
         encode_fit({"ts": cells})
 
 
-def test_a_date_matrix_is_refused() -> None:
-    with pytest.raises(DataError, match=r"datetime column 0"):
-        encode_fit(np.array([["2020-01-01"]], "datetime64[s]"))
+def test_a_category_of_dates_is_nominal() -> None:
+    schema, _ = encode_fit({"ts": pd.Series(pd.to_datetime(["2020-01-01", "2020-01-02"])).astype("category")})
+
+    assert (schema.columns[0].kind, schema.columns[0].levels) == ("nominal", ("2020-01-01", "2020-01-02"))
+
+
+def test_a_date_matrix_is_columns_of_dates() -> None:
+    schema, matrix = encode_fit(np.array([["2020-01-01"]], "datetime64[s]"))
+
+    assert (schema.columns[0].family, matrix.tolist()) == ("date", [[18262.0]])
 
 
 def test_bytes_are_refused_unless_declared_nominal() -> None:

@@ -23,7 +23,7 @@ from treewright.data.cells import (
     refuse_large_whole,
     shown,
 )
-from treewright.data.dates import DATES, written_days
+from treewright.data.dates import DATES, as_texts
 from treewright.data.memory import check_fits
 from treewright.data.table import (
     MATRIX_DIMENSIONS,
@@ -312,7 +312,8 @@ def cells_of_category(native: Any, label: str) -> Cells:
     held = cells_of_list(levels, label)
     family = held.family
     if family in DATES:  # levels are text
-        levels, family = [written_days(day, family, held.zone) for day in held.values.tolist()], "string"
+        codes_of, texts = as_texts(held.values, family, held.zone)
+        levels, family = [texts[code] for code in codes_of.tolist()], "string"
     codes = native.cat.codes.to_numpy().astype(np.int64)
     return Cells(family, codes, tuple(levels), ordered=bool(native.cat.ordered), category=True)
 

@@ -335,7 +335,7 @@ def test_who_asks_a_boosted_model_for_an_interval_is_told_of_the_quantile_loss(c
 
 
 def test_dates_and_identifiers_in_a_file_are_told(command, tmp_path):
-    days = [f"2024-{1 + at % 12:02}-{1 + at // 12 % 3:02}" for at in range(100)]
+    days = [f"{1 + at // 12 % 3}.{1 + at % 12}.2024" for at in range(100)]
     lines = [f"{day},k{at:04},{at % 7},{at % 2}" for at, day in enumerate(days)]
     (tmp_path / "days.csv").write_text("\n".join(["day,key,number,target", *lines, ""]))
 

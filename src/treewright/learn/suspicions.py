@@ -64,8 +64,8 @@ def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any,
             own.append(column)
     if dates:
         notices.warn(
-            f"{_named(dates)}: dates as text, taken as names without an order: write them as 2021-03-05, which is read as "
-            "a date, leave them out, or declare them nominal"
+            f"{_named(dates)}: dates as text, taken as names without an order: write them as 2021-03-05, which is read "
+            "as a date, leave them out, or declare them nominal"
         )
     if numbers:
         notices.warn(

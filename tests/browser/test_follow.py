@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import math
 
 import numpy as np
@@ -365,3 +366,49 @@ def test_hostile_names_are_shown_as_text(open_page):
     assert page.locator("script").count() == 2
     assert page.locator("#follow img, #follow i, #follow b").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+SPANS = {
+    "date": ([dt.date(2024, 1, 1) + dt.timedelta(days=7 * at) for at in range(40)], "2024-03-05", "5.3.2024"),
+    "datetime": (
+        [dt.datetime(2024, 1, 1, 6) + dt.timedelta(hours=5 * at) for at in range(40)],  # noqa: DTZ001
+        "2024-01-03 14:30:05",
+        "2024-01-03 14:30+01:00",
+    ),
+    "zone": (
+        [
+            dt.datetime(2024, 1, 1, 6, tzinfo=dt.timezone(dt.timedelta(hours=2))) + dt.timedelta(hours=at)
+            for at in range(40)
+        ],
+        "2024-01-01T20:30+02:00",
+        "2024-01-01 20:30",
+    ),
+    "duration": ([dt.timedelta(hours=7 * at) for at in range(40)], "3 days 04:30:00", "three days"),
+    "time": ([dt.time(at // 2, 30 * (at % 2)) for at in range(40)], "14:15", "noon"),
+}
+
+
+@pytest.mark.parametrize("family", SPANS)
+def test_dates_are_typed_and_told_as_dates(open_page, family):
+    cells, typed, wrong = SPANS[family]
+    y = ["a" if 8 < at < 20 or at > 33 else "b" for at in range(40)]
+    est = tw.DecisionTreeClassifier().fit({"when": cells}, y)
+    html, _ = page_of(est, {"when": cells}, y)
+    opened = open_page(html)
+    page, field = opened.page, opened.page.locator("#follow-field-0")
+
+    shown = field.input_value()
+    field.fill(typed)
+    found, steps = told(opened), page.locator(".follow-has").first.inner_text()
+    field.fill(wrong)
+    words = page.locator("#follow-field-0-words").inner_text()
+
+    value = {"duration": dt.timedelta(days=3, hours=4, minutes=30), "time": dt.time(14, 15)}.get(family, typed)
+    assert found["leaf"] == est.apply({"when": [value]})[0]
+    assert steps.startswith("when is 20" if family in ("date", "datetime", "zone") else f"when is {typed}")
+    assert words.startswith("not read as a ")
+    assert told(opened)["leaf"] == found["leaf"]
+    assert not shown.replace(".", "").isdigit()
+    field.fill(typed)
+    page.get_by_role("button", name="Try it").first.click()
+    assert told(opened)["said"] != found["said"]

@@ -21,6 +21,7 @@ from treewright.exceptions import ParameterError
 from treewright.fitted.model import Model
 from treewright.model.aggregation import class_shares, output_columns
 from treewright.tree.arrays import LEAF, THRESHOLD, Tree
+from treewright.tree.wording import clock_of
 
 __all__ = ["to_sklearn"]
 
@@ -98,9 +99,10 @@ def _check(model: Model) -> None:
         asked = tree.feature[tree.kind != LEAF]
         for at in np.unique(asked).tolist():
             column = model.schema.columns[at]
-            if column.kind != "numeric":
+            kind = "of dates" if clock_of(column)[0] else column.kind
+            if kind != "numeric":
                 raise _unsaid(
-                    f"tests of column {column.name!r}, which is {column.kind}: scikit-learn's trees ask about numbers "
+                    f"tests of column {column.name!r}, which is {kind}: scikit-learn's trees ask about numbers "
                     "only; encode it before the fit"
                 )
         if ((tree.kind != LEAF) & ((tree.kind != THRESHOLD) | (tree.n_branches != 2))).any():

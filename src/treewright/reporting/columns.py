@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treewright.data.dates import written_days
 from treewright.data.schema import Column
 from treewright.explain.partial_dependence import (
     DependenceTable,
@@ -194,7 +195,8 @@ def _in_words(column: Column, held: np.ndarray, low: float | None, high: float |
         return f"{n_known:,} of {counted(n_levels, 'level')}" if n_known < n_levels else counted(n_levels, "level")
     if low is None or high is None:
         return "no finite number"
-    least, greatest = (amount(end) for end in (low, high))
+    family, zone = clock_of(column)
+    least, greatest = (written_days(end, family, zone) if family else amount(end) for end in (low, high))
     return f"{least} to {greatest}" if low < high else f"always {least}"
 
 

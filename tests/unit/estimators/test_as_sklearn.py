@@ -93,6 +93,10 @@ KIND = {"kind": RANDOM.choice(["a", "b", "c"], N), "size": X[:, 0]}
     [
         (lambda: tw.DecisionTreeClassifier().fit(KIND, THREE), "column 'kind', which is nominal"),
         (lambda: tw.C45Classifier().fit(KIND, THREE), "nominal"),
+        (
+            lambda: tw.DecisionTreeClassifier().fit({"sold": ["2024-01-01", "2024-02-01"]}, ["a", "b"]),
+            "column 'sold', which is of dates",
+        ),
         (lambda: tw.CHAIDClassifier().fit(X, THREE), "criterion='chi_squared'|several branches|criterion"),
         (lambda: tw.GradientBoostingClassifier(**FEW).fit(X, THREE), "grown by gradient_boosting"),
         (lambda: tw.AdaBoostClassifier(**FEW).fit(X, THREE), "grown by adaboost"),

@@ -599,6 +599,8 @@ class ColumnWords:
     high: float | None = None
     middle: float | None = None
     left_out: str = ""  # why nothing was learned from it; empty where it is used
+    dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
+    zone: str = ""  # of its instants, where they have one
 
 
 @dataclass(frozen=True)

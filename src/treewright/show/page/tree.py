@@ -19,7 +19,7 @@ from treewright.show.page.plain import amount
 from treewright.show.page.render import render
 from treewright.tree.tests import bounds_below
 from treewright.tree.walk import subtree_sizes, unfolded
-from treewright.tree.wording import conditions, threshold_digits
+from treewright.tree.wording import clock_of, conditions, threshold_digits
 from treewright.tree.writing import escape_controls, shorten, written_level, written_name
 from treewright.version import __version__
 
@@ -184,6 +184,8 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
             column.kind,
             tuple(map(written_level, column.levels)),
             left_out=column.left_out,
+            dates=clock_of(column)[0],
+            zone=column.zone,
         )
         for column in schema.columns
     )

@@ -53,8 +53,9 @@ const data = (() => {
     const told = [["kind", part.kind], [part.kind === "numeric" ? "different numbers" : "levels", part.kind === "numeric" ? numbers.short(part.n_distinct) : part.told]];
     if (part.mean !== null) {
       const [first, middle, third] = part.quartiles;
-      told.push(["range", `${numbers.short(part.low)} to ${numbers.short(part.high)}`], ["mean", numbers.short(part.mean)],
-        ["standard deviation", numbers.short(part.sd)], ["quartiles", [first, middle, third].map((value) => numbers.short(value)).join(", ")]);
+      const column = state.summary.columns[part.position], written = (value) => numbers.ofColumn(column, value);
+      told.push(["range", `${written(part.low)} to ${written(part.high)}`], ["mean", written(part.mean)],
+        ["standard deviation", `${numbers.short(part.sd)}${column.dates ? " days" : ""}`], ["quartiles", [first, middle, third].map(written).join(", ")]);
     }
     told.push(["missing", part.missing ? numbers.percent(part.missing, 2) : "none"]);
     if (part.permutation !== null && part.asked) {

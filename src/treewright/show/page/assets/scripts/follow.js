@@ -239,13 +239,15 @@ const follow = (() => {
   function tryIt(want, one) {
     const cells = [...self.cells];
     for (const { column, after, bound } of one.changes) {
-      cells[column] = columns[column].kind === "numeric" ? readable(after, bound) : after;
+      cells[column] = columns[column].dates === "date" ? wholeDay(after, bound) : columns[column].kind === "numeric" ? readable(after, bound) : after;
     }
     put(cells, `changed for ${want.title}`, true);
     tell();
     // The button is gone with the old answer: go on at the new one.
     self.told.querySelector("[data-name=follow-said]").focus();
   }
+
+  const wholeDay = (after, bound) => Math.ceil(after) <= bound.upper ? Math.ceil(after) : Math.floor(after);
 
   // With as many digits as the edge is written with: just above 2.45 is 2.46.
   function readable(after, bound) {

@@ -73,10 +73,12 @@ const followFields = (() => {
   // A number, or nothing for a missing one. The slider spans the judged rows.
   function numberControl(column, id, onchange) {
     let cell = null;
-    const text = dom.el("input", { type: "text", id, inputmode: "decimal", autocomplete: "off", placeholder: "missing", "aria-describedby": `${id}-words`, oninput: typed });
+    const text = dom.el("input", { type: "text", id, inputmode: column.dates ? "text" : "decimal", autocomplete: "off", placeholder: "missing", "aria-describedby": `${id}-words`, oninput: typed });
     const words = wordsBelow(id);
     const low = numbers.value(column.low), high = numbers.value(column.high), slides = low < high && Number.isFinite(high - low);
-    const step = slides ? 10 ** Math.floor(Math.log10((high - low) / STEPS)) : 1;
+    const least = column.dates === "date" ? 1 : 0;
+    const step = slides ? Math.max(least, 10 ** Math.floor(Math.log10((high - low) / STEPS))) : 1;
+    const shown = (number, text) => column.dates ? numbers.dated(column, number) : text;
     const slider = slides ? dom.el("input", {
       type: "range", min: Math.floor(low / step) * step, max: Math.ceil(high / step) * step, step,
       "aria-label": `${column.name}, slider`, oninput: slid }) : null;
@@ -84,12 +86,15 @@ const followFields = (() => {
     function parsed() {
       const said = text.value.trim();
       if (said === "") return null;
+      // The text that stands there may say less than the cell does, such as no seconds.
+      if (column.dates) return cell !== null && said === numbers.dated(column, cell) ? cell : numbers.daysOf(column, said);
       const number = /^[+-]?inf(inity)?$/i.test(said) ? (said[0] === "-" ? -Infinity : Infinity) : Number(said.replace("−", "-"));
       return Number.isNaN(number) ? undefined : number;
     }
     function typed() {
       const number = parsed();
-      words.tell(number === undefined ? `not a number; ${cell === null ? "missing" : numbers.short(cell, DIGITS)} stays; the decimal sign is a point` : "");
+      const wrong = column.dates ? `not read as a ${column.dates}${column.zone ? " with its offset, such as 2024-03-05 14:30+01:00" : ""}` : "not a number";
+      words.tell(number === undefined ? `${wrong}; ${cell === null ? "missing" : numbers.ofColumn(column, cell, DIGITS)} stays${column.dates ? "" : "; the decimal sign is a point"}` : "");
       text.setAttribute("aria-invalid", String(number === undefined));
       if (number === undefined) return;
       cell = number;
@@ -98,7 +103,7 @@ const followFields = (() => {
     }
     function slid() {
       cell = Number(Number(slider.value).toPrecision(12));
-      text.value = String(cell);
+      text.value = shown(cell, String(cell));
       words.tell("");
       text.setAttribute("aria-invalid", "false");
       onchange();
@@ -109,7 +114,7 @@ const followFields = (() => {
       write(value) {
         cell = route.isMissing(value) ? null : value;
         // As many digits as can be read; the cell itself stays exact until somebody types.
-        text.value = cell === null ? "" : String(Number(cell.toPrecision(DIGITS)));
+        text.value = cell === null ? "" : shown(cell, String(Number(cell.toPrecision(DIGITS))));
         text.title = cell === null ? "" : String(cell);
         words.tell("");
         text.setAttribute("aria-invalid", "false");

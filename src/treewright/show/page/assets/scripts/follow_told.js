@@ -18,6 +18,7 @@ const followTold = (() => {
 
   function cellText(column, cell, others = []) {
     if (route.isMissing(cell)) return "missing";
+    if (column.dates) return numbers.dated(column, cell);
     return column.kind === "numeric" ? apart(cell, others) : levelName(column, cell);
   }
 
@@ -103,10 +104,11 @@ const followTold = (() => {
     if (column.kind === "numeric") {
       const near = route.isMissing(before) ? [] : [before];
       const parts = [];
-      if (bound.upper !== Infinity) parts.push(`at most ${apart(bound.upper, near)}`);
-      if (bound.lower !== -Infinity) parts.push(`more than ${apart(bound.lower, near)}`);
+      const end = (number) => column.dates ? numbers.dated(column, number) : apart(number, near);
+      if (bound.upper !== Infinity) parts.push(`at most ${end(bound.upper)}`);
+      if (bound.lower !== -Infinity) parts.push(`more than ${end(bound.lower)}`);
       if (!(before > bound.upper)) parts.reverse(); // the end that is crossed stands first
-      return parts.join(" and ") || "any number";
+      return parts.join(" and ") || (column.dates ? "any" : "any number");
     }
     const codes = change.levelsOf(column, bound).filter((code) => code !== after);
     const named = codes.slice(0, MOST_LEVELS).map((code) => levelName(column, code));

@@ -15,10 +15,48 @@ const numbers = (() => {
     return formats[size >= 10000 ? 1 : 0].format(Number.isInteger(number) ? number : size >= 10 ** digits ? Math.round(number) : Number(number.toPrecision(digits)));
   }
 
+  // A number of a column of dates, which is days since 1970, of length or since midnight, as edges have it.
+  const DAY = 864e5, two = (number) => String(number).padStart(2, "0");
+  function clock(ms, withSeconds) {
+    const seconds = ms % 60000 / 1000, text = `${two(Math.floor(ms / 3600000))}:${two(Math.floor(ms / 60000) % 60)}`;
+    return withSeconds || seconds ? `${text}:${two(Math.floor(seconds))}${seconds % 1 ? String(Number((seconds % 1).toFixed(3))).slice(1) : ""}` : text;
+  }
+  function dated(column, days) {
+    const ms = Math.round(value(days) * DAY), size = Math.abs(ms), whole = Math.floor(size / DAY);
+    if (column.dates === "duration") return `${ms < 0 ? "-" : ""}${whole} ${whole === 1 ? "day" : "days"} ${clock(size % DAY, true)}`;
+    if (column.dates === "time") return clock(size);
+    const at = new Date(column.dates === "date" ? Math.floor(value(days)) * DAY : ms);
+    if (Number.isNaN(at.getTime())) return String(days);
+    if (column.dates === "date") return at.toISOString().slice(0, 10);
+    if (!column.zone) return `${at.toISOString().slice(0, 10)} ${clock(((ms % DAY) + DAY) % DAY)}`;
+    try {
+      return `${at.toLocaleString("sv-SE", { timeZone: column.zone }).slice(0, 16)} ${column.zone}`;
+    } catch { // a zone that this browser does not know
+      return `${at.toISOString().slice(0, 16).replace("T", " ")} UTC`;
+    }
+  }
+
+  // What somebody types, as days; undefined where it is no date. Instants of a column with a zone need their offset.
+  function daysOf(column, text) {
+    if (column.dates === "duration" || column.dates === "time") {
+      const found = /^(?:(-?)(\d+) days?)?\s*(?:(\d+):(\d\d)(?::(\d\d(?:\.\d+)?))?)?$/.exec(text);
+      if (!found || text === "") return undefined;
+      const [, sign, days, hours, minutes, seconds] = found, size = Number(days || 0) + (Number(hours || 0) * 3600 + Number(minutes || 0) * 60 + Number(seconds || 0)) / 86400;
+      return sign ? -size : size;
+    }
+    const found = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))?(Z|[+-]\d\d:\d\d)?$/i.exec(text);
+    if (!found || Boolean(found[3]) !== Boolean(column.zone)) return undefined;
+    const ms = Date.parse(`${found[1]}T${found[2] || "00:00"}${found[3] || "Z"}`);
+    return Number.isNaN(ms) ? undefined : column.dates === "date" ? Math.floor(ms / DAY) : ms / DAY;
+  }
+
+  // A cell of any numeric column.
+  const ofColumn = (column, held, digits) => column.dates ? dated(column, held) : short(held, digits);
+
   const percent = (share, digits = 1) => Number.isNaN(value(share)) ? "-" : `${(100 * value(share)).toFixed(digits)} %`;
   const counted = (n, one, many) => `${short(n)} ${n === 1 ? one : many || one + "s"}`;
   // Tests of Python have signs that can be typed. The last one is the test's own: a column may have signs in its name,
   // and levels stand in braces.
   const typographic = (text) => text.replace(/(^| )<= (?!.* <= )(?=[^{}]*$)/, "$1\u2264 ").replace(/^>= /, "\u2265 ");
-  return { value, short, percent, counted, typographic };
+  return { value, short, dated, daysOf, ofColumn, percent, counted, typographic };
 })();

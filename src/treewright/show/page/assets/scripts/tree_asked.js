@@ -59,7 +59,7 @@ const treeAsked = (() => {
   }
 
   // The least and the greatest value: numbers, or the names of ranks.
-  const ends = (column, held) => held.ends.map((value) => column.kind === "ordinal" ? column.levels[value] || "" : numbers.short(value));
+  const ends = (column, held) => held.ends.map((value) => column.kind === "ordinal" ? column.levels[value] || "" : numbers.ofColumn(column, value));
 
   // Levels under their bars, a run for each branch.
   function levels(column, held) {

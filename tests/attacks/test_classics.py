@@ -205,7 +205,7 @@ BAD_TABLES = {
     "nothing": (None, LABELS, "2D"),
     "ragged": ([["a", "b"], ["c"]] * 6, LABELS, "ragged"),
     "complex": (np.ones((12, 1)) * 1j, LABELS, "[Cc]omplex"),
-    "dates": (np.arange(12).astype("M8[D]")[:, None], LABELS, "datetime"),
+    "years of any length": (np.arange(12).astype("m8[Y]")[:, None], LABELS, "length is not fixed"),
     "lists": (pl.DataFrame({"a": [["x"]] * 12}), LABELS, "'a'"),
     "dicts": ({"a": [{}] * 12}, LABELS, "'a'"),
     "twice a name": (pd.DataFrame([["u", "v"]] * 12, columns=["a", "a"]), LABELS, "a"),

@@ -16,6 +16,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import treewright as tw
+from treewright.data import sparse as stored
 from treewright.data.column_summary import ColumnSummary, thinned
 from treewright.grow.gradient import grower, rows
 from treewright.model_selection import pruning_path
@@ -292,6 +293,17 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
         few = tw.KNeighborsClassifier(3, metric=metric).fit(sparse, THREE)
         yield f"sparse {metric}", lambda n=few: n.kneighbors(sparse[:9])
         yield f"sparse {metric} radius", lambda n=few: n.radius_neighbors(sparse[:9], 0.3)
+    stays = {"DENSE_BYTES": 0, "_STORED_BYTES": 0}
+    for name, kind, y in (
+        ("tree", tw.DecisionTreeClassifier(splitter="hist"), THREE),
+        ("forest", tw.RandomForestClassifier(3, random_state=0), THREE),
+        ("forest of numbers", tw.RandomForestRegressor(3, random_state=0), SCORE),
+        ("extra trees", tw.ExtraTreesClassifier(3, random_state=0), THREE),
+        ("boosting", tw.GradientBoostingClassifier(3, min_samples_leaf=2), THREE),
+        ("boosting of numbers", tw.GradientBoostingRegressor(3, min_samples_leaf=2), SCORE),
+        ("isolation", tw.IsolationForest(3, random_state=0), THREE),
+    ):
+        yield f"sparse {name}", lambda k=kind, t=y: with_small(stored, stays, lambda: k.fit(sparse, t).model_)
     divided = tw.DecisionTreeClassifier(missing="fractional", **RANKED).fit(T, LEVELS)
     yield "shares of nodes", lambda: divided.decision_path(T).toarray()
     for missing in ("direction", "fractional"):

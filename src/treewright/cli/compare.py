@@ -120,10 +120,18 @@ def _usual_scores(data: Learnable) -> dict[str, Any] | None:
     """What is told where nobody names a score: accuracy alone says little of a rare class."""
     if not (data.is_classification and are_unequal(dict(label_counts(data.target)))):
         return None
-    scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": "balanced_accuracy"}
+    scores: dict[str, Any] = {"accuracy": "accuracy", "balanced_accuracy": _balanced_accuracy}
     if data.weights is None:
         scores |= {name: partial(_measure, name) for name in ("ROC AUC", "log loss")}
     return scores
+
+
+def _balanced_accuracy(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None = None) -> float:
+    """scikit-learn's, without its warning of classes that a fold does not hold: the row of the table counts folds."""
+    is_right = np.asarray(estimator.predict(X)) == y
+    weights = np.ones(len(y)) if sample_weight is None else sample_weight
+    held = [y == label for label in np.unique(y)]
+    return float(np.mean([np.average(is_right[each], weights=weights[each]) for each in held if weights[each].any()]))
 
 
 def _measure(name: str, estimator: Any, X: Any, y: np.ndarray) -> float:

@@ -117,7 +117,7 @@ def loss_of(model: Model, loss: PathLoss | None) -> PathLoss:
         known = ("squared_error", "absolute_error")
         if model.facts.get("criterion") == "absolute_error":
             known = known[::-1]
-    if loss == "log_loss" and model.n_outputs > 1:
+    if isinstance(loss, str) and loss == "log_loss" and model.n_outputs > 1:
         raise ParameterError(
             f"loss='log_loss' is of one target, and there are {model.n_outputs}: leave it out", parameter="loss"
         )

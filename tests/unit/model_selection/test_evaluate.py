@@ -212,7 +212,7 @@ def test_an_undefined_score_is_reported():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"scoring": "acuracy"}, r"no score 'acuracy' \(did you mean 'accuracy'\?\)"),
+        ({"scoring": "acuracy"}, r"scoring='acuracy': there is no such score \(did you mean 'accuracy'\?\)"),
         ({"scoring": 3}, "scoring=3: give a name"),
         ({"scoring": []}, "give a name"),
         ({"scoring": {"a": 1}}, "scoring 'a' is 1"),

@@ -301,7 +301,7 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
         ("extra trees", tw.ExtraTreesClassifier(3, random_state=0), THREE),
         ("boosting", tw.GradientBoostingClassifier(3, min_samples_leaf=2), THREE),
         ("boosting of numbers", tw.GradientBoostingRegressor(3, min_samples_leaf=2), SCORE),
-        ("isolation", tw.IsolationForest(3, random_state=0), THREE),
+        ("isolation", tw.IsolationForest(n_estimators=3, random_state=0), THREE),
     ):
         yield f"sparse {name}", lambda k=kind, t=y: with_small(stored, stays, lambda: k.fit(sparse, t).model_)
     divided = tw.DecisionTreeClassifier(missing="fractional", **RANKED).fit(T, LEVELS)

@@ -223,16 +223,42 @@ def test_hostile_metadata_under_a_valid_digest_is_refused(data: bytes, key: str,
     assert message in refused(with_metadata(data, lambda inner: inner.update({key: entry})))
 
 
+GOOD = {"at": 0.2, "positive": 1, "why": ""}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"threshold": None}, "lack an entry"),
+        ({"threshold": {}}, "the threshold lacks an entry"),
+        ({"threshold": {**GOOD, "more": 1}}, "the threshold lacks an entry"),
+        ({"threshold": {**GOOD, "at": "0.2"}}, "of another type"),
+        ({"threshold": {**GOOD, "at": 1.5}}, "expected a number from 0 to 1"),
+        ({"threshold": {**GOOD, "positive": 2}}, "expected 0 or 1"),
+        ({"threshold": {**GOOD, "positive": True}}, "of another type"),
+        ({"threshold": {**GOOD, "why": "x" * 201}}, "201 characters, at most 200"),
+        ({"form": 5}, "do not tell what it holds"),
+        ({"form": "1"}, "do not tell what it holds"),
+        ({"form": 2}, "damaged model file"),
+        ({"form": 4}, "it holds nearest neighbours"),
+    ],
+)
+def test_a_hostile_threshold_is_refused(data: bytes, changes: dict[str, Any], message: str) -> None:
+    good = {"format": 5, "form": 1, "threshold": GOOD}
+    assert loads(with_metadata(data, lambda inner: inner.update(good))).threshold is not None
+    assert message in refused(with_metadata(data, lambda inner: inner.update({**good, **changes})))
+
+
 def test_a_missing_metadata_entry_is_refused(data: bytes) -> None:
     for key in ("classes", "combine", "digest", "facts", "format", "library", "missing", "schema", "task", "unseen"):
         refused(with_metadata(data, lambda inner, key=key: inner.pop(key)))
 
 
 def test_a_newer_format_asks_for_an_upgrade_whatever_else_it_holds(data: bytes) -> None:
-    message = "written by a newer Treewright (format 5; this one reads up to 4): upgrade"
+    message = "written by a newer Treewright (format 6; this one reads up to 5): upgrade"
 
-    assert message in refused(with_metadata(data, lambda inner: inner.update(format=5)))
-    newer = b'{"__metadata__":{"treewright":"{\\"format\\":5}"},"forest":{"kind":"new"}}'
+    assert message in refused(with_metadata(data, lambda inner: inner.update(format=6)))
+    newer = b'{"__metadata__":{"treewright":"{\\"format\\":6}"},"forest":{"kind":"new"}}'
     assert message in refused(len(newer).to_bytes(8, "little") + newer)
 
 

@@ -16,6 +16,7 @@ import typer
 from treewright.cli.options import (
     Color,
     ColorName,
+    Cost,
     Data,
     Drop,
     Encoding,
@@ -30,6 +31,7 @@ from treewright.cli.options import (
     Ordinal,
     OutText,
     ParameterForm,
+    Positive,
     PruneSettings,
     Seed,
     Separator,
@@ -152,6 +154,16 @@ def fit(
         ),
     ] = None,
     prune_settings: PruneSettings = None,
+    cost: Cost = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--threshold",
+            metavar="AT",
+            help="Predict one of two classes from this probability on; or precision=0.9, recall=0.9: chosen by folds.",
+        ),
+    ] = None,
+    positive: Positive = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Tell node by node what was asked and gained.", rich_help_panel="Output")
     ] = False,
@@ -163,6 +175,11 @@ def fit(
         from treewright.cli.prune import NO_PRUNING, asked_pruning, option_words
         from treewright.cli.request import FitRequest
 
+        wanted = None
+        if (cost, threshold, positive) != (None, None, None):
+            from treewright.cli.threshold import asked_threshold
+
+            wanted = asked_threshold(cost, threshold, positive)
         choose_size, prune = prune is None, None if prune == NO_PRUNING else prune
         if prune is None and prune_settings:
             raise UsageRefusal(f"--prune-set {prune_settings[0]} is an option of a pruning: name one with --prune")
@@ -191,6 +208,7 @@ def fit(
             json=json,
             prune=None if prune is None else asked_pruning(f"--prune {prune or repr(prune)}", prune, pruned),
             choose_size=choose_size,
+            threshold=wanted,
         )
         run_fit(request)
 
@@ -251,6 +269,8 @@ def evaluate(
     intervals: Annotated[
         bool, typer.Option("--intervals", help="95 % intervals beside precision and recall, also in a pipe.")
     ] = False,
+    cost: Cost = None,
+    positive: Positive = None,
     skip_missing_target: SkipMissingTarget = False,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
@@ -272,6 +292,8 @@ def evaluate(
             skip_missing_target=skip_missing_target,
             importances=importances,
             intervals=intervals,
+            cost=cost,
+            positive=positive,
             as_json=json,
             color=color.value,
             width=width,

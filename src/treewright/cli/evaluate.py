@@ -6,6 +6,7 @@ Classes: accuracy with its interval, a table per class, the confusion matrix. Nu
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
 from treewright.cli.models import of_trees, refuse_isolation
@@ -16,6 +17,11 @@ from treewright.files.matching import as_whole, rows_for, target_type
 from treewright.files.table import has_target
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
+from treewright.model.threshold import threshold_words
+
+if TYPE_CHECKING:
+    from treewright.cli.models import AnyModel
+    from treewright.cli.threshold import Costs
 
 __all__ = ["run_evaluate"]
 
@@ -31,6 +37,8 @@ def run_evaluate(
     skip_missing_target: bool = False,
     importances: bool = False,
     intervals: bool = False,
+    cost: str | None = None,
+    positive: str | None = None,
     as_json: bool = False,
     color: str = "auto",
     width: int | None = None,
@@ -50,6 +58,9 @@ def run_evaluate(
         memory.
     intervals : bool
         Whether precision and recall of each class have their intervals beside them also where nobody looks on.
+    cost, positive : str or None
+        What mistakes cost, as in "fp=1,fn=5", and the class that they are about; None is that of the model's threshold,
+        or the second.
     as_json : bool
         Whether the results are one JSON document.
     color : {"auto", "always", "never"}
@@ -71,6 +82,7 @@ def run_evaluate(
         raise UsageRefusal(f"--json and {word} do not go together: leave one out")
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
+    costs = _costs_of(model, cost, positive)
     n_missing = n_rows = 0
     with progress():
         for rows in rows_for(model, data, options, (name, target_type(model))):
@@ -114,18 +126,34 @@ def run_evaluate(
                 "target": name,
                 "task": model.task,
                 "n_without_target": n_missing,
-                "score": score.facts(),
+                "score": score.facts() | ({} if costs is None else {"cost": costs.total(score) / score.n}),
                 "warning": warning_of(score, model) or None,
             }
         )
         return
+    if decides := threshold_words(model.threshold, model.classes):
+        screen.say_prose(f"the model {decides}")
     _say(score, screen, intervals=intervals)
+    if costs is not None:
+        say()
+        screen.say_prose(costs.line(score))
     if warning := warning_of(score, model):
         say()
         screen.say_prose(warning)
     if matter:
         say()
         say(matter)
+
+
+def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs | None:
+    """What mistakes cost; None where nobody says."""
+    if cost is None:
+        if positive is not None:
+            raise UsageRefusal("--positive names the class of --cost: give both")
+        return None
+    from treewright.cli.threshold import costs_of
+
+    return costs_of(model, cost, positive)
 
 
 def _say(score: Score, screen: Screen, *, intervals: bool) -> None:

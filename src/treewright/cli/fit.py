@@ -131,6 +131,10 @@ def _say_results(
         say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
     if request.prune and request.prune.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
         say_prose(f"{why}; --prune ccp-min keeps them" if request.prune.word == "ccp-1se" else why)
+    if hasattr(held_out.estimator, "threshold_choice_"):
+        from treewright.cli.threshold import chosen_words
+
+        say_prose(printable(chosen_words(held_out.estimator.threshold_choice_)))
     if remark:
         say_prose(remark)
     say()
@@ -143,6 +147,7 @@ def _say_results(
         _say_cross_validated(*folds, "{} above {}".format(*ALGORITHMS[request.algorithm].words))
     elif held_out.score is not None and held_out.baseline is not None:
         _say_score("held-out", held_out.score, held_out.baseline)
+    _say_cost(request, held_out.estimator.model_, held_out.score if folds is None else folds[0])
     if warning:
         say_prose(warning)
 
@@ -172,6 +177,7 @@ def _facts(
             if path is not None
         },
         "tree": None,
+        "threshold": None,
         "held_out": None,
         "cross_validation": None,
         "warning": warning or None,
@@ -181,6 +187,9 @@ def _facts(
         facts["classes"] = [{"class": plain_label(label), "n_rows": count} for label, count in counts]
     if ALGORITHMS[request.algorithm].words[0] == "tree":
         facts["tree"] = {"n_leaves": model.trees[0].n_leaves, "depth": model.trees[0].max_depth}
+    if model.threshold is not None:
+        label = model.classes[0].tolist()[model.threshold.positive]
+        facts["threshold"] = {"class": plain_label(label), "at": model.threshold.at, "why": model.threshold.why}
     if folds is not None:
         score, baseline, per_fold = folds
         each = [fold.facts() for fold in per_fold]
@@ -279,6 +288,16 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
         say_prose(f"always answering the quantiles of the other rows: mean pinball loss {baseline.main:.4g}")
 
 
+def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
+    """What the mistakes cost on rows that the fit has not seen, where costs chose."""
+    asked = request.threshold
+    if asked is None or asked.aim is None or asked.aim.wish != "cost" or not isinstance(score, LabelScore):
+        return
+    from treewright.cli.threshold import Costs
+
+    say_prose(Costs(asked.aim, model.classes[0].tolist()[model.threshold.positive]).line(score))
+
+
 def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:
     """The pooled score, and how it varied from fold to fold."""
     _say_score(f"{len(per_fold)}-fold cross-validated", score, baseline)
@@ -326,6 +345,11 @@ def _run_isolation(request: FitRequest) -> Any:
     check_options(request)
     if request.json:
         raise UsageRefusal("--json: an isolation forest has no score to tell; treewright predict gives every row's")
+    if request.threshold is not None:
+        raise UsageRefusal(
+            f"{request.threshold.option}: an isolation forest knows no classes; --set contamination=0.05 says which "
+            "part of the rows are outliers"
+        )
     import treewright
     from treewright.learn.isolation import IsolationParams
     from treewright.learn.params import parameters_of

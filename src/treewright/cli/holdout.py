@@ -153,7 +153,7 @@ def warning_of(score: Score, model: AnyModel, baseline: Score | None = None) -> 
     """
     from treewright.judge.verdict import reason_of, verdict
 
-    if isinstance(score, QuantileScore):
+    if isinstance(score, QuantileScore) or model.threshold is not None:  # a threshold gives accuracy away on purpose
         return ""
     constant = 0.0
     if isinstance(score, LabelScore):

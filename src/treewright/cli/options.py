@@ -95,6 +95,18 @@ ModelFile = Annotated[
 Json = Annotated[
     bool, typer.Option("--json", help="Results as one JSON document, for programs.", rich_help_panel="Output")
 ]
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        "--cost",
+        metavar="fp=1,fn=5",
+        help="What predicting one of two classes wrongly costs (fp), and what missing it costs (fn).",
+    ),
+]
+Positive = Annotated[
+    str | None,
+    typer.Option("--positive", metavar="CLASS", help="The class that the costs are about; by default the second."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace output files that exist.")]
 MissingTokens = Annotated[
     list[str] | None,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
@@ -30,6 +30,9 @@ from treewright.files import ReadOptions, Table, read_table
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.learn.registry import algorithm_of
+
+if TYPE_CHECKING:
+    from treewright.cli.threshold import Asked
 
 __all__ = [
     "FitRequest",
@@ -73,6 +76,7 @@ class FitRequest:
     json: bool = False
     prune: Pruning | None = None
     choose_size: bool = False
+    threshold: Asked | None = None
 
     def __post_init__(self) -> None:
         known = algorithm_of(self.algorithm)
@@ -256,7 +260,17 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
     estimator = made(request, is_classification, settings, own, as_estimator=as_estimator)
     if not is_classification:
         check_target(estimator, table.path, target, data.weights, table.place)
-    return estimator if wrap is None else wrap(estimator)
+    estimator = estimator if wrap is None else wrap(estimator)
+    if request.threshold is None:
+        return estimator
+    if not is_classification:
+        raise UsageRefusal(
+            f"{request.threshold.option} is for two classes, and target {request.target} holds numbers: leave it out, "
+            "or give --task classification"
+        )
+    from treewright.cli.threshold import WithThreshold
+
+    return WithThreshold(estimator, request.threshold, request.seed)
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:

@@ -94,6 +94,11 @@ def _check(model: Model) -> None:
         raise _unsaid("trees that vote: scikit-learn's forests average shares; fit with voting='soft'")
     if model.missing in ("fractional", "surrogate") and any(column.missing_seen for column in model.schema.columns):
         raise _unsaid(f"missing={model.missing!r}: scikit-learn's trees send a missing cell one way")
+    if model.threshold is not None:
+        raise _unsaid(
+            f"a threshold of {model.threshold.at:g}: scikit-learn's trees predict the larger share; take "
+            "model.with_threshold(None), and FixedThresholdClassifier around the result"
+        )
     _criterion_of(model)
     for tree in model.trees:
         asked = tree.feature[tree.kind != LEAF]

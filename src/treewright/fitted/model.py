@@ -10,7 +10,7 @@ import html
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from treewright.data.encoder import encode, encode_plain_row, encode_row
 from treewright.data.sparse import by_blocks
 from treewright.exceptions import ParameterError
 from treewright.model import codec
-from treewright.model.aggregation import first_largest, output_columns
+from treewright.model.aggregation import output_columns, predicted_codes
 from treewright.model.data import (
     ModelData,
     boosted_parts,
@@ -28,6 +28,7 @@ from treewright.model.data import (
     rows_with_target,
 )
 from treewright.model.summary import counted, single_tree
+from treewright.model.threshold import threshold_given
 from treewright.predict import ensemble as staged
 from treewright.predict import values
 from treewright.predict.ensemble import combined, scores_of
@@ -295,7 +296,7 @@ class Model(ModelData):
         answers = self._staged(X, n_jobs, owner)
         if self.task == "regression":
             return map(self._numbers, answers)
-        return (labels_of(self.classes, first_largest(self, shares)) for shares in answers)
+        return (labels_of(self.classes, predicted_codes(self, shares)) for shares in answers)
 
     def staged_predict_proba(
         self, X: Any, *, n_jobs: int | None = None, owner: str = "Model"
@@ -435,7 +436,7 @@ class Model(ModelData):
             cells = encode_row(self.schema, row, unseen=self.unseen, missing=self.missing).tolist()
         if not self.is_single_tree:
             answers = combined(self, np.array([cells]), n_jobs=1)
-            return answers[0], first_largest(self, answers)[0]
+            return answers[0], predicted_codes(self, answers)[0]
         if self.missing == "fractional" and any(map(math.isnan, cells)):
             return self._averaged(cells)
         table, leaf = leaf_table(self), leaf_of_row(self.trees[0], cells)
@@ -446,7 +447,42 @@ class Model(ModelData):
         table, only = leaf_table(self), np.zeros(1, np.int64)
         content = table.values if self.task == "regression" else table.shares
         answers = average_of_leaves(self.trees[0], np.array([cells]), only, content, n_jobs=1)
-        return answers[0], table.codes[0] if self.task == "regression" else first_largest(self, answers)[0]
+        return answers[0], table.codes[0] if self.task == "regression" else predicted_codes(self, answers)[0]
+
+    def with_threshold(self, at: float | None, *, positive: Any = None) -> Model:
+        """The same model, which predicts one of two classes where its share is at least so large.
+
+        Shares, trees and scores stay what they are. The threshold is in the model's file, its texts and its report.
+
+        Parameters
+        ----------
+        at : float, 0 to 1, or None
+            None: the class with the larger share is predicted, the first of equals.
+        positive : class label, optional
+            The class that is predicted from ``at`` on; the second of ``classes_`` where it is not named.
+
+        Returns
+        -------
+        Model
+
+        Raises
+        ------
+        ParameterError
+            The model predicts numbers, several targets, or other than two classes; there is no such class; ``at`` is
+            out of range.
+
+        See Also
+        --------
+        treewright.model_selection.choose_threshold : the threshold of least cost, or of a wanted precision or recall
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> model = tw.DecisionTreeClassifier(max_depth=1).fit({"x": [1, 1, 1, 2]}, ["no", "no", "yes", "no"]).model_
+        >>> model.predict({"x": [1]}), model.with_threshold(0.3).predict({"x": [1]})
+        (array(['no'], dtype='<U3'), array(['yes'], dtype='<U3'))
+        """
+        return replace(self, threshold=threshold_given(self.classes, at, positive))
 
     def apply(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> np.ndarray:
         """Position of the leaf that each row ends in.

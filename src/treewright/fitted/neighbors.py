@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from treewright.data.table import MATRIX_DIMENSIONS, is_sparse
 from treewright.exceptions import ColumnError, DataError, ParameterError
 from treewright.model.data import classes_as_estimators_have_them, labels_of
 from treewright.model.pickled import stamped, unstamped
+from treewright.model.threshold import Threshold, threshold_given, threshold_words
 from treewright.neighbors.sparse import checked_rows
 from treewright.neighbors.stored import Stored, search_for
 from treewright.neighbors.votes import Weights, means, shares, wants_next, weights_of
@@ -78,6 +79,8 @@ class NeighborsModel:
     target_names : tuple of str
     facts : mapping
         Plain JSON: parameters, version.
+    threshold : Threshold or None
+        From which share on one of two classes is predicted; None: the class with the larger share.
 
     Examples
     --------
@@ -99,6 +102,7 @@ class NeighborsModel:
     unseen: str = "other"
     target_names: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    threshold: Threshold | None = None
 
     has_trees = False  # without an annotation: it is no field
     is_single_tree = False  # without an annotation: it is no field
@@ -226,6 +230,8 @@ class NeighborsModel:
 
     def codes_of(self, matrix: Any, n_jobs: int | None = None) -> np.ndarray:
         """Class codes of encoded rows: int64[n, n_outputs]."""
+        if self.threshold is not None:
+            return self.threshold.codes(self.shares_of(matrix, n_jobs)[0]).astype(np.int64)[:, None]
         found = self._votes(matrix, resolve_jobs(n_jobs), only_first=True)
         return np.concatenate(found, axis=1).astype(np.int64)
 
@@ -341,6 +347,10 @@ class NeighborsModel:
         if not rows:
             return np.cumsum(np.concatenate(counts)), np.empty(0), np.empty(0, np.int64)
         return np.cumsum(np.concatenate(counts)), np.concatenate(distances), np.concatenate(rows)
+
+    def with_threshold(self, at: float | None, *, positive: Any = None) -> NeighborsModel:
+        """The same model, which predicts one of two classes from a share on; as ``Model.with_threshold``."""
+        return replace(self, threshold=threshold_given(self.classes, at, positive))
 
     def show(self) -> str:
         """What is stored, what near means and what a prediction costs, as text."""
@@ -511,6 +521,8 @@ def _text(model: NeighborsModel) -> str:
     table = [("metric", _metric(model)), ("weights", weights), ("rows", f"{model.n_rows} with {width}")]
     table += _scales(model) + _targets(model)
     search = search_for(stored.metric, stored.points, stored.algorithm)
+    if decides := threshold_words(model.threshold, model.classes):
+        table.append(("threshold", decides))
     table += [
         ("stored", _size(stored.nbytes)),
         ("search", _SEARCHES[search]),

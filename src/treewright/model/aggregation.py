@@ -198,6 +198,11 @@ def first_largest(model: ModelData, shares: np.ndarray) -> np.ndarray:
     return codes
 
 
+def predicted_codes(model: ModelData, shares: np.ndarray) -> np.ndarray:
+    """The class that a model predicts of its shares (float[n, n_values]), output by output: int32[n, n_outputs]."""
+    return first_largest(model, shares) if model.threshold is None else model.threshold.codes(shares)[:, None]
+
+
 def votes_for(model: ModelData, shares: np.ndarray) -> np.ndarray:
     """float64[n, n_values]: a 1 for the class that ``first_largest`` chooses, 0 for the others, output by output."""
     codes, votes = first_largest(model, shares), np.zeros(shares.shape)

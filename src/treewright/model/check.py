@@ -16,6 +16,7 @@ from treewright.model.aggregation import LINKS, Combine
 from treewright.model.data import ModelData
 from treewright.model.facts import check_forms, shown_fact
 from treewright.model.leaf_targets import check_leaf_targets
+from treewright.model.threshold import check_threshold
 from treewright.tree.arrays import Missing
 from treewright.tree.check import check_arrays, column_facts
 from treewright.tree.check_packed import check_packed
@@ -56,6 +57,8 @@ def check_model(model: ModelData) -> None:
         if model.task != "regression" or model.combine != "mean":
             raise ModelFileError("targets of leaves: only a forest for numbers has them")
         check_leaf_targets(model.leaf_targets, int(model.trees.is_leaf.sum()), model.n_outputs)
+    if model.threshold is not None:
+        check_threshold(model.threshold, model.task, model.classes)
     check_facts(model)
 
 

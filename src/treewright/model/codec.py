@@ -32,10 +32,13 @@ from treewright.model.container import (
     check_plain,
     classes_of,
     compose,
+    form_of,
     read_bytes,
     read_file,
     schema_of,
     target_names_of,
+    threshold_of,
+    with_threshold,
 )
 from treewright.model.data import ModelData
 from treewright.model.leaf_targets import LeafTargets
@@ -178,7 +181,7 @@ def dumps(model: ModelData) -> bytes:
         if model.boosting is not None:
             metadata |= {"boosting": boosting_to_json(model.boosting), "format": BOOSTED_FORMAT}
         arrays, layout = arrays_of(trees)
-        return compose(metadata, arrays | targets, with_targets(layout, targets))
+        return compose(with_threshold(metadata, model.threshold), arrays | targets, with_targets(layout, targets))
     arrays = {}
     for offsets, table in TABLES.items():
         for field in table:
@@ -187,7 +190,7 @@ def dumps(model: ModelData) -> bytes:
         arrays[offsets] = np.cumsum([0, *lengths], dtype=np.int64)
     if model.tree_weights is not None:
         metadata["format"], arrays[WEIGHTS], layout = BOOSTED_FORMAT, model.tree_weights, with_weights(layout)
-    return compose(metadata, arrays | targets, with_targets(layout, targets))
+    return compose(with_threshold(metadata, model.threshold), arrays | targets, with_targets(layout, targets))
 
 
 def loads(data: bytes | bytearray | memoryview) -> ModelData:
@@ -219,14 +222,14 @@ def _reader_of(file_format: int) -> Reader[ModelData]:
 
 def _is_packed(metadata: dict[str, Any]) -> bool:
     """Whether a file holds packed trees."""
-    return metadata["format"] == PACKED_FORMAT or (metadata["format"] == BOOSTED_FORMAT and "boosting" in metadata)
+    return form_of(metadata) == PACKED_FORMAT or (form_of(metadata) == BOOSTED_FORMAT and "boosting" in metadata)
 
 
 def _expected(metadata: dict[str, Any]) -> dict[str, type]:
     """The metadata that a file of this format must hold."""
     if not _is_packed(metadata):
         return _METADATA
-    return _BOOSTED_METADATA if metadata["format"] == BOOSTED_FORMAT else _PACKED_METADATA
+    return _BOOSTED_METADATA if form_of(metadata) == BOOSTED_FORMAT else _PACKED_METADATA
 
 
 def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
@@ -234,7 +237,7 @@ def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
     if _is_packed(metadata):
         layout = packed_layout(places)
     else:
-        layout = with_weights(TENSORS) if metadata["format"] == BOOSTED_FORMAT else TENSORS
+        layout = with_weights(TENSORS) if form_of(metadata) == BOOSTED_FORMAT else TENSORS
     return with_targets(layout, places)
 
 
@@ -262,6 +265,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         leaf_targets=targets_of(arrays),
         boosting=boosting,
         tree_weights=arrays.get(WEIGHTS),
+        threshold=threshold_of(metadata),
     )
     check_model(model)
     return model

@@ -26,6 +26,7 @@ from treewright.data.categories import array_from_json, schema_from_json, schema
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError, ParameterError, TooLargeError
+from treewright.model.threshold import Threshold, threshold_from_json, threshold_to_json
 
 HEADER_CAP = 64 * 2**20  # bytes; 100,000 levels of 50 letters take 6 MB
 NESTING_CAP = 128  # brackets; json.loads recurses
@@ -71,9 +72,11 @@ NO_DIGEST = "0" * 64
 _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
 # A string of JSON, also one that never ends: without the last alternative each quote would start another search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-# The third holds packed trees of boosting, or other trees with weights.
-TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT = 1, 2, 3, 4
-FILE_FORMAT = NEIGHBORS_FORMAT  # the newest that can be read
+# The third holds packed trees of boosting, or other trees with weights; the fifth any of the others, which ``form``
+# tells, with a threshold.
+TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT = 1, 2, 3, 4, 5
+FILE_FORMAT = THRESHOLD_FORMAT  # the newest that can be read
+_THRESHOLD = {"form": int, "threshold": dict}  # more metadata
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
 LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
 Fitted_co = TypeVar("Fitted_co", covariant=True)
@@ -136,7 +139,7 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
     Parameters
     ----------
     reader_of : callable
-        From the number of the format to the reader of such files.
+        From the form of a file (`form_of`) to the reader of such files.
     """
     name = os.fsdecode(os.fspath(path))
     try:
@@ -146,7 +149,7 @@ def read_file(path: str | os.PathLike[str], reader_of: Callable[[int], Reader[Fi
             body_size = size - PREFIX.size - len(header)
             # The header is judged before memory is asked for.
             metadata, places = read_header(header, FILE_FORMAT)
-            reader = reader_of(metadata["format"])
+            reader = reader_of(form_of(metadata))
             layout = reader.layout(metadata, places)
             shapes = read_places(places, body_size, layout)
             check_fits(body_size, f"the model file {name!r}", "load it on a machine with more memory")
@@ -172,7 +175,7 @@ def read_bytes(data: bytes | bytearray | memoryview, reader_of: Callable[[int], 
     begin = PREFIX.size + header_length(data[: PREFIX.size + 1], len(data))
     header, body = data[PREFIX.size : begin], memoryview(data)[begin:]
     metadata, places = read_header(header, FILE_FORMAT)
-    reader = reader_of(metadata["format"])
+    reader = reader_of(form_of(metadata))
     layout = reader.layout(metadata, places)
     return _decode(header, body, metadata, read_places(places, len(body), layout), layout, reader)
 
@@ -187,7 +190,7 @@ def _decode(
 ) -> Fitted_co:
     """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
     digest = check_digest(header, body)
-    expected = reader.metadata(metadata)
+    expected = {**reader.metadata(metadata), **(_THRESHOLD if metadata["format"] == THRESHOLD_FORMAT else {})}
     if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
         raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
     if metadata["digest"] != digest:
@@ -296,6 +299,29 @@ def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[s
             f"written by a newer Treewright (format {found}; this one reads up to {file_format}): upgrade Treewright"
         )
     return metadata, places
+
+
+def form_of(metadata: Mapping[str, Any]) -> int:
+    """What a file holds: its format, or the one that it would have without its threshold."""
+    if metadata["format"] != THRESHOLD_FORMAT:
+        return int(metadata["format"])
+    form = metadata.get("form")
+    if type(form) is not int or not TREE_FORMAT <= form <= NEIGHBORS_FORMAT:
+        raise ModelFileError("damaged model file: the metadata do not tell what it holds")
+    return form
+
+
+def with_threshold(metadata: Mapping[str, Any], threshold: Threshold | None) -> dict[str, Any]:
+    """Metadata that state a threshold, if there is one."""
+    if threshold is None:
+        return dict(metadata)
+    stated = {"form": metadata["format"], "format": THRESHOLD_FORMAT, "threshold": threshold_to_json(threshold)}
+    return {**metadata, **stated}
+
+
+def threshold_of(metadata: Mapping[str, Any]) -> Threshold | None:
+    """The threshold that the metadata state; still to be checked beside the classes."""
+    return threshold_from_json(metadata["threshold"]) if metadata["format"] == THRESHOLD_FORMAT else None
 
 
 def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS) -> dict[str, tuple[int, ...]]:

@@ -18,6 +18,7 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of
 from treewright.model.leaf_targets import LeafTargets
 from treewright.model.pickled import stamped, unstamped
+from treewright.model.threshold import Threshold
 from treewright.model.trees import ListedTrees, Trees
 from treewright.tree.arrays import Missing
 from treewright.tree.packed import PackedTrees
@@ -59,6 +60,8 @@ class ModelData:
         where classes are predicted.
     tree_weights : float64[n_trees] or None
         How much each tree counts in a vote or a median; None: all alike.
+    threshold : Threshold or None
+        From which share on one of two classes is predicted; None: the class with the larger share.
     """
 
     task: Literal["classification", "regression"]
@@ -74,6 +77,7 @@ class ModelData:
     leaf_targets: LeafTargets | None = None
     boosting: Boosting | None = None
     tree_weights: np.ndarray | None = None
+    threshold: Threshold | None = None
 
     has_trees = True  # without an annotation: it is no field
 

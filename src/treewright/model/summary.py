@@ -151,8 +151,11 @@ class TreeSummary:
         return _ROUNDED_AWAY * float(np.abs(self.tree.value).max())
 
     def predicted_class(self, node: int, output: Output) -> int:
-        """Return the position of the class with the most weight; the first of several equals."""
-        return int(np.argmax(self.values(node, output)))
+        """Return the position of the class that the node predicts as a leaf."""
+        values, threshold = self.values(node, output), self.model.threshold
+        if threshold is None:  # the class with the most weight, the first of several equals
+            return int(np.argmax(values))
+        return int(threshold.codes(values[None, :] / values.sum())[0])
 
     def headline(self, *, prunings: bool = True) -> str:
         """Return one line: what kind of tree, of what target, how large; and what cut it, unless asked not to."""
@@ -283,7 +286,7 @@ def single_tree(model: AnyModel, i: int) -> AnyModel:
         named after.
     """
     alone: dict[str, Any] = {"trees": (model.trees[i],), "combine": "single", "leaf_targets": None}
-    alone["tree_weights"] = None
+    alone |= {"tree_weights": None, "threshold": None}
     if model.boosting is not None:
         name = score_names(model)[i % model.boosting.n_scores]
         alone |= {"boosting": None, "task": "regression", "classes": (), "n_outputs": 1}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from treewright.model_selection.path import pruning_path
     from treewright.model_selection.pruning import PrunedTree, compare_pruning
     from treewright.model_selection.surrogate import surrogate_tree
+    from treewright.model_selection.threshold import choose_threshold
     from treewright.model_selection.tuning import tune
 
 _HOMES = {
@@ -27,6 +28,7 @@ _HOMES = {
     "bias_variance": "treewright.model_selection.decompose",
     "bias_variance_curve": "treewright.model_selection.decompose",
     "bic": "treewright.model_selection.information",
+    "choose_threshold": "treewright.model_selection.threshold",
     "compare": "treewright.model_selection.comparison",
     "compare_pruning": "treewright.model_selection.pruning",
     "cross_validate": "treewright.model_selection.evaluate",
@@ -47,6 +49,7 @@ __all__ = [
     "bias_variance",
     "bias_variance_curve",
     "bic",
+    "choose_threshold",
     "compare",
     "compare_pruning",
     "cross_validate",

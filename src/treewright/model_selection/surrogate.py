@@ -39,6 +39,7 @@ from treewright.learn.train import Trained
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import sizes_of
 from treewright.model.summary import counted
+from treewright.model.threshold import Threshold
 from treewright.predict.values import predict_codes, predict_numbers, predict_shares
 from treewright.tree.class_criteria import GINI, impurity_of_shares
 
@@ -169,6 +170,7 @@ class _Answers(NamedTuple):
     predicted: np.ndarray
     classes: tuple[np.ndarray, ...]
     probabilities: np.ndarray | None
+    threshold: Threshold | None = None  # of the model, and so of the tree that stands for it
 
     @property
     def grown_on(self) -> np.ndarray:
@@ -377,8 +379,9 @@ def _judged(
 def _agreement(answers: _Answers, predicted: np.ndarray, rows: np.ndarray, weights: np.ndarray | None) -> float:
     """The share of rows of the same class, in every output; ``predicted`` are codes, or numbers as grown on."""
     if answers.is_numeric:
-        shares = _shares_in(answers, predicted)
-        predicted = np.stack([each.argmax(axis=1) for each in shares], axis=1)
+        shares, threshold = _shares_in(answers, predicted), answers.threshold
+        codes = [each.argmax(axis=1) if threshold is None else threshold.codes(each) for each in shares]
+        predicted = np.stack(codes, axis=1)
     return share_right(answers.predicted[rows], predicted, weights)
 
 
@@ -416,6 +419,7 @@ def _as_classifier(tree: Tree, answers: _Answers, target_names: tuple[str, ...])
         classes=answers.classes,
         n_outputs=len(answers.classes),
         target_names=target_names,
+        threshold=answers.threshold,
         facts={**numbers.facts, "criterion": params.criterion_name, "parameters": params.facts()},
     )
     codes = Labels(answers.predicted[:0], answers.classes, target_names, len(answers.classes) == 1)
@@ -457,7 +461,7 @@ def _answers_of_model(model: Model, matrix: np.ndarray, n_jobs: int | None) -> _
     if not model.classes:
         return _Answers(np.asarray(predict_numbers(model, matrix, n_jobs)), (), None)
     codes = np.asarray(predict_codes(model, matrix, n_jobs))
-    return _Answers(codes, model.classes, _numbers_of(predict_shares(model, matrix, n_jobs)))
+    return _Answers(codes, model.classes, _numbers_of(predict_shares(model, matrix, n_jobs)), model.threshold)
 
 
 def _answers_of(fitted: Any, X: Any) -> _Answers:
@@ -470,7 +474,8 @@ def _answers_of(fitted: Any, X: Any) -> _Answers:
         shares, classes = fitted.predict_proba(X), fitted.classes_
         shares, classes = (shares, classes) if isinstance(shares, list) else ([shares], [classes])
         known = tuple(np.asarray(labels) for labels in classes)
-        return _Answers(_codes(columns, known).astype(np.int32), known, _numbers_of(shares))
+        threshold = getattr(getattr(fitted, "model_", fitted), "threshold", None)
+        return _Answers(_codes(columns, known).astype(np.int32), known, _numbers_of(shares), threshold)
     parts = [np.unique(columns[:, at], return_inverse=True) for at in range(columns.shape[1])]
     codes = np.stack([place.reshape(-1) for _, place in parts], axis=1).astype(np.int32)
     return _Answers(codes, tuple(labels for labels, _ in parts), None)

@@ -31,7 +31,10 @@ from treewright.model.container import (
     read_bytes,
     schema_of,
     target_names_of,
+    threshold_of,
+    with_threshold,
 )
+from treewright.model.threshold import check_threshold
 from treewright.neighbors.metrics import DIRECTIONS, Metric
 from treewright.neighbors.metrics_by_name import EXPONENTS, KINDS
 from treewright.neighbors.mixed_columns import (
@@ -126,7 +129,7 @@ def dumps(model: Any) -> bytes:
     arrays |= _arrays_of_points(stored.points)
     arrays |= {name: cells for name, cells in (("codes", stored.codes), ("values", stored.values)) if cells is not None}
     layout = {name: (cells.dtype.newbyteorder("<"), cells.ndim) for name, cells in arrays.items()}
-    return compose(metadata, arrays, _in_order(layout))
+    return compose(with_threshold(metadata, model.threshold), arrays, _in_order(layout))
 
 
 def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:
@@ -143,7 +146,8 @@ def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:
 def _parts(model: Any) -> dict[str, Any]:
     """What ``check_parts`` looks at."""
     names = ("task", "schema", "n_columns", "stored", "classes", "n_outputs", "n_neighbors", "weights", "unseen")
-    return {**{name: getattr(model, name) for name in names}, "target_names": model.target_names, "facts": model.facts}
+    own = {"target_names": model.target_names, "facts": model.facts, "threshold": model.threshold}
+    return {name: getattr(model, name) for name in names} | own
 
 
 def _in_order(layout: Layout) -> Layout:
@@ -231,6 +235,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> dict[s
         "weights": metadata["weights"],
         "unseen": metadata["unseen"],
         "target_names": target_names_of(metadata),
+        "threshold": threshold_of(metadata),
         "facts": metadata["facts"],
     }
     check_parts(parts)
@@ -390,6 +395,8 @@ def check_parts(parts: Mapping[str, Any]) -> None:
     if (schema is None) != stored.is_sparse:
         raise ModelFileError("sparse rows have no schema, and all others have one")
     _check_stored_target(stored, parts["classes"], parts["n_outputs"])
+    if parts["threshold"] is not None:
+        check_threshold(parts["threshold"], parts["task"], parts["classes"])
     if schema is not None:
         _check_points(stored.metric, stored.points, schema)
     elif not np.isfinite(stored.points.data).all():

@@ -7,7 +7,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from treewright.model.aggregation import class_shares, first_largest, output_columns
+from treewright.model.aggregation import class_shares, first_largest, output_columns, predicted_codes
 from treewright.model.data import ModelData
 from treewright.predict.ensemble import combined, leaves_of_trees
 from treewright.predict.fractional import average_of_leaves, rows_with_missing
@@ -23,7 +23,8 @@ class LeafTable(NamedTuple):
     """What each node predicts.
 
     ``shares`` float64[n_nodes, n_values]: class shares, output by output (empty for regression). ``codes``
-    int32[n_nodes, n_outputs]: the most frequent class, the first of equals (empty for regression). ``values``
+    int32[n_nodes, n_outputs]: the most frequent class, the first of equals, or the one that the model's threshold
+    decides for (empty for regression). ``values``
     float64[n_nodes, n_outputs]: predictions (empty for classification).
     """
 
@@ -50,22 +51,27 @@ def _make_table(model: ModelData) -> LeafTable:
     if model.task == "regression":
         # A copy: kernels take arrays that can be written to, and a read-only one would be another kernel.
         return LeafTable(nothing, nothing.astype(np.int32), value.copy())
-    return LeafTable(class_shares(model, value), first_largest(model, value), nothing)
+    shares = class_shares(model, value)
+    # The most frequent class by counts: the division could make neighbours equal.
+    codes = first_largest(model, value) if model.threshold is None else predicted_codes(model, shares)
+    return LeafTable(shares, codes, nothing)
 
 
 def predict_codes(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """Class codes of each row; of many trees the class with the largest share or the most votes, the first of equals.
+    """Class codes of each row: the class with the largest share or the most votes, the first of equals.
+
+    Where the model has a threshold, the class that it decides for.
 
     Returns
     -------
     int32[n, n_outputs]
     """
     if not model.is_single_tree:
-        return first_largest(model, combined(model, matrix, n_jobs))
+        return predicted_codes(model, combined(model, matrix, n_jobs))
     table, tree = leaf_table(model), model.trees[0]
     codes: np.ndarray = table.codes.take(leaf_of(tree, matrix, n_jobs), axis=0)
     if model.missing == "fractional" and len(rows := rows_with_missing(matrix)):
-        codes[rows] = first_largest(model, average_of_leaves(tree, matrix, rows, table.shares, n_jobs))
+        codes[rows] = predicted_codes(model, average_of_leaves(tree, matrix, rows, table.shares, n_jobs))
     return codes
 
 

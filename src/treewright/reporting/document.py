@@ -24,6 +24,7 @@ from treewright.exceptions import ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.model.summary import counted, summarize
+from treewright.model.threshold import threshold_words
 from treewright.reporting.columns import columns_part
 from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
 from treewright.reporting.estimator import is_ours
@@ -361,6 +362,8 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
         Fact("judged on", counted(judged.n, "row")),
         Fact("columns", _columns_of(model.schema)),
     ]
+    if model.threshold is not None:
+        facts.append(Fact("threshold", threshold_words(model.threshold, model.classes)))
     if judged.is_neighbors:
         return (*facts, Fact("neighbours", str(model.n_neighbors)), Fact("metric", in_words(model.stored.metric.name)))
     return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)

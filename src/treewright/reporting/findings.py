@@ -240,8 +240,8 @@ def _of_classes(judged: Judged) -> list[Finding]:
 def _no_better(judged: Judged) -> list[Finding]:
     """Whether the model predicts no better than one answer for all rows."""
     truth, weights = judged.target[:, 0], judged.weights
-    if judged.target.shape[1] > 1 or judged.n < FEWEST_ROWS:
-        return []
+    if judged.target.shape[1] > 1 or judged.n < FEWEST_ROWS or judged.model.threshold is not None:
+        return []  # a threshold gives accuracy away on purpose
     if judged.is_classification:
         score = float(np.average(judged.codes[:, 0] == truth, weights=weights))
         constant = float(np.bincount(truth.astype(np.int64), weights).max() / weights.sum())

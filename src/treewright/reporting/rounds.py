@@ -15,7 +15,7 @@ from treewright.data.weights import class_factors, weighed
 from treewright.exceptions import DataError
 from treewright.forest.out_of_bag import counts_to_show
 from treewright.judge.scores import share_right
-from treewright.model.aggregation import first_largest
+from treewright.model.aggregation import predicted_codes
 from treewright.model.summary import counted
 from treewright.predict.ensemble import answers_after
 from treewright.prune.methods import Rows
@@ -53,7 +53,7 @@ def errors_after(judged: Judged, rows: np.ndarray, counts: list[int], n_jobs: in
     found = []
     for answers in answers_after(model, judged.matrix[rows], counts, n_jobs):
         if judged.is_classification:
-            found.append(1.0 - share_right(target, first_largest(model, answers), weights))
+            found.append(1.0 - share_right(target, predicted_codes(model, answers), weights))
         else:
             with np.errstate(over="ignore"):
                 squares = np.square(answers - target).mean(axis=1)

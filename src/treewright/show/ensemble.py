@@ -11,6 +11,7 @@ from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names
+from treewright.model.threshold import threshold_words
 from treewright.tree.walk import Sizes
 from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
 
@@ -70,12 +71,13 @@ def _title(model: ModelData) -> list[str]:
     if algorithm == ISOLATION_FOREST:
         return [f"Isolation forest of {n_trees}", "the score of a row comes from the mean of its path lengths"]
     lines = [f"{model.task.capitalize()} by {n_trees}" + (f", grown by {algorithm}" if algorithm else "")]
+    decides = [each for each in (threshold_words(model.threshold, model.classes),) if each]
     if model.boosting is not None:
-        return [*lines, *_boosting(model, model.boosting)]
+        return [*lines, *_boosting(model, model.boosting), *decides]
     predicted = COMBINED.get((model.task, model.combine))
     if model.aggregation.votes and model.tree_weights is not None:
         predicted = "the class that has most of their weight among the votes"
-    return [*lines, f"the prediction is {predicted}"] if predicted else lines
+    return [*lines, *decides] if decides or not predicted else [*lines, f"the prediction is {predicted}"]
 
 
 def _boosting(model: ModelData, boosting: Boosting) -> list[str]:

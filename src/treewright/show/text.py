@@ -22,6 +22,7 @@ from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
+from treewright.model.threshold import threshold_words
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
 from treewright.tree.walk import children, subtree_sizes, unfolded
@@ -518,7 +519,8 @@ def note_text(line: Line, signs: tuple[str, ...]) -> str:
 
 def titles_of(summary: TreeSummary) -> list[str]:
     """Return what tree it is: its size, where it comes from, how missing values go."""
-    notes = (summary.origin, summary.missing_note, ADDS_NOTE if summary.adds else "")
+    decides = threshold_words(summary.model.threshold, summary.model.classes)
+    notes = (summary.origin, decides, summary.missing_note, ADDS_NOTE if summary.adds else "")
     return [summary.headline(prunings=False), *filter(None, notes)]
 
 

@@ -127,6 +127,8 @@ class TreePart:
     asked: tuple[AskedPart, ...] = ()  # of the nodes with the most rows; empty where no rows were at hand
     asked_codes: tuple[int | None, ...] = ()  # the classes that ``asked`` tells apart; None for all others together
     asked_rows: str = ""  # which rows ``asked`` counts
+    # position of a class and the least share from which on it is predicted; None where the larger share decides
+    threshold: tuple[int, float] | None = None
 
 
 # -------- Rows to follow through the tree

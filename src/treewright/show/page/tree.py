@@ -88,7 +88,7 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
                 hidden=0 if split is not None else sizes[node.number] - 1,
             )
         )
-    first = grown.value[:, summary.outputs[0].start]
+    first, decides = grown.value[:, summary.outputs[0].start], summary.model.threshold
     return TreePart(
         title=title,
         headline=summary.headline(),
@@ -106,6 +106,7 @@ def tree_part(model: ModelData, tree: int = 0, *, title: str = "", max_nodes: in
         depth=grown.max_depth,
         nodes=tuple(parts),
         missing_words=missing_words_of(summary),
+        threshold=None if decides is None else (decides.positive, decides.at),
     )
 
 

@@ -158,8 +158,10 @@ const follow = (() => {
       const whole = node.values[0].reduce((sum, count) => sum + count, 0);
       node.values[0].forEach((count, code) => { shares[code] += share * count / whole; });
     }
-    const code = shares.indexOf(Math.max(...shares));
-    return { shares, code, said: leaves.length === 1 ? leaves[0].node.said : labels[code] };
+    if (leaves.length === 1) return { shares, code: leaves[0].node.code, said: leaves[0].node.said };
+    const [positive, least] = tree.threshold || [];
+    const code = tree.threshold ? (shares[positive] >= least ? positive : 1 - positive) : shares.indexOf(Math.max(...shares));
+    return { shares, code, said: labels[code] };
   }
 
   function leafPane(tree, leaf, ends, answer, name) {

@@ -1,0 +1,447 @@
+"""From which probability on a class is predicted: by what mistakes cost, or by a wanted precision or recall.
+
+In: an estimator and a table, or a fitted model and rows that it has not seen. Out: ``ThresholdChoice``, with every
+threshold that tells the judged rows apart, and the model that decides by the chosen one.
+
+The probabilities that choose are those of rows that a fit has not seen: each row's fold is left out. Predicting the
+class at a threshold needs only the rows in descending order of their probability, so one pass of running sums counts
+the mistakes of every threshold. Elkan (2001), "The foundations of cost-sensitive learning", shows that the threshold of
+least cost is ``fp / (fp + fn)`` where probabilities are right; leaves and forests are not that well calibrated, so the
+costs are counted, and his number only decides between thresholds that cost the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treewright.data.take import count_rows
+from treewright.data.target import check_weights
+from treewright.exceptions import DataError, ParameterError
+from treewright.fitted import Model
+from treewright.fitted.neighbors import NeighborsModel
+from treewright.judge.folds import check_tested_once, folds_within, splits_of
+from treewright.judge.scores import true_codes
+from treewright.judge.side_by_side import answers
+from treewright.judge.tasks import Task, task_of
+from treewright.model.threshold import Threshold, code_of_positive
+from treewright.model_selection.tables import abridged, lines_shown
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Wish = Literal["cost", "precision", "recall"]
+DEFAULT_FOLDS = 5
+_SAME = 1e-12  # costs that differ by less, relative to the least, are equal: they are sums in another order
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a threshold is chosen for.
+
+    Attributes
+    ----------
+    wish : {"cost", "precision", "recall"}
+    fp, fn : float
+        What a false positive and a false negative cost, for ``"cost"``.
+    least : float
+        The least precision or recall that will do.
+    """
+
+    wish: Wish
+    fp: float = 1.0
+    fn: float = 1.0
+    least: float = 0.0
+
+    def __str__(self) -> str:
+        if self.wish == "cost":
+            return f"least cost of fp={self.fp:g}, fn={self.fn:g}"
+        return f"{self.wish} of at least {self.least:g}"
+
+
+def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
+    """The one aim that is given.
+
+    Raises
+    ------
+    ParameterError
+        None is given, or several; costs lack a name or are negative, nan or both 0; a share is not above 0 to 1.
+    """
+    given = {
+        name: value
+        for name, value in (("cost", cost), ("precision", precision), ("recall", recall))
+        if value is not None
+    }
+    if len(given) != 1:
+        raise ParameterError(
+            f"{' and '.join(given) or 'no aim'} given: choose one of cost={{'fp': 1, 'fn': 5}}, precision=0.9 and "
+            "recall=0.9"
+        )
+    ((name, value),) = given.items()
+    if name == "cost":
+        if not isinstance(value, Mapping) or set(value) != {"fp", "fn"}:
+            raise ParameterError(f"cost={value!r}: give both costs, as in {{'fp': 1, 'fn': 5}}")
+        fp, fn = (_number(f"cost of {key}", value[key]) for key in ("fp", "fn"))
+        if not (fp >= 0 and fn >= 0 and 0 < fp + fn < np.inf):
+            raise ParameterError(f"cost={value!r}: costs are at least 0, finite and not both 0")
+        return Aim("cost", fp, fn)
+    least = _number(name, value)
+    if not 0 < least <= 1:
+        raise ParameterError(f"{name}={value!r}: give a share above 0, at most 1")
+    return Aim("precision" if name == "precision" else "recall", least=least)
+
+
+def _number(name: str, value: Any) -> float:
+    """A number that is no truth value."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ParameterError(f"{name} is {value!r}: give a number")
+    return float(value)
+
+
+def choose_threshold(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    cost: Mapping[str, float] | None = None,
+    precision: float | None = None,
+    recall: float | None = None,
+    positive: Any = None,
+    cv: Any = DEFAULT_FOLDS,
+    sample_weight: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> ThresholdChoice:
+    """Choose from which probability on one of two classes is predicted.
+
+    Give one of ``cost``, ``precision`` and ``recall``.
+
+    Parameters
+    ----------
+    estimator : unfitted classifier of treewright, or a fitted ``Model``
+        A classifier is judged by folds, then fitted on all rows. A model is judged as it is: give rows that its fit has
+        not seen.
+    X : table of n rows
+    y : n labels of two classes
+    cost : {"fp": float, "fn": float}, optional
+        What predicting the positive class wrongly costs, and what missing it costs, in any unit. The threshold of the
+        least total cost is chosen; of equal ones that nearest to ``fp / (fp + fn)`` (Elkan 2001).
+    precision : float, above 0 to 1, optional
+        The least precision that will do; among the thresholds that reach it the one of highest recall is chosen.
+    recall : float, above 0 to 1, optional
+        The least recall that will do; among the thresholds that reach it the one of highest precision is chosen.
+    positive : class label, optional
+        The second of the sorted classes where it is not named.
+    cv : int >= 2, splitter, iterable of pairs, or array of n fold numbers
+        As of ``cross_validate``; each row is tested once. Not used for a model.
+    sample_weight : n numbers >= 0, optional
+        They count in the fits and in costs, precision and recall.
+    random_state : int, RandomState or None
+        For folds given as a number, and for chance inside the estimator that has no seed.
+    n_jobs : int or None
+        Threads that fit folds side by side; the result does not depend on it.
+
+    Returns
+    -------
+    ThresholdChoice
+
+    Raises
+    ------
+    ParameterError
+        No aim, or several; one out of range; the estimator is no classifier of two classes; no such class.
+    DataError
+        No threshold reaches the precision; a class has no row with weight.
+
+    Notes
+    -----
+    A threshold on rows of the fit would be too high: there the probabilities are nearly certain. The precision that is
+    reached on new rows is lower about half of the time; ask for a bit more where it must hold.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> x = [1, 2, 3, 4, 5, 6, 7, 8] * 6
+    >>> bought = ["no", "no", "no", "no", "yes", "no", "yes", "yes"] * 6
+    >>> tree = tw.DecisionTreeClassifier(max_depth=1)
+    >>> chosen = tw.model_selection.choose_threshold(tree, {"visits": x}, bought, cost={"fp": 5, "fn": 1}, cv=3)
+    >>> chosen.threshold, chosen.positive
+    (0.9, 'yes')
+    >>> chosen.model.predict({"visits": [5, 8]})
+    array(['no', 'no'], dtype='<U3')
+    """
+    aim = aim_of(cost, precision, recall)
+    if isinstance(estimator, Model | NeighborsModel):
+        model, n_rows = estimator.with_threshold(None), count_rows(X)
+        code = code_of_positive(model.classes, positive)
+        is_positive, weights = _are_positive(model, code, y, n_rows), check_weights(sample_weight, n_rows)
+        shares = np.asarray(model.predict_proba(X, n_jobs=n_jobs))[:, code]
+        return _chosen(aim, model, code, is_positive, shares, weights)
+    task = task_of(estimator, X, y, sample_weight, random_state)
+    return choice_by_folds(estimator, task, aim, positive, cv=cv, random_state=random_state, n_jobs=n_jobs)
+
+
+def choice_by_folds(
+    estimator: Any, task: Task, aim: Aim, positive: Any, *, cv: Any = DEFAULT_FOLDS, random_state: Any,
+    n_jobs: int | None = None, seeded: bool = True,
+) -> ThresholdChoice:  # fmt: skip
+    """As ``choose_threshold``, of a checked task and whatever can be copied and fitted to a ``model_``.
+
+    ``seeded`` gives chance in the folds' copies a seed where it has none.
+    """
+    fitted = task.fit(estimator, None, "all rows", seeded=False)
+    model = _model_of(fitted)
+    code = code_of_positive(model.classes, positive)
+    label = model.classes[0].tolist()[code]
+    kind = {"is_classification": True, "random_state": random_state}
+    splits = splits_of(folds_within(cv, task.y, **kind), task.y, **kind)
+    check_tested_once(splits, task.n)
+
+    def shares_of_fold(at: int) -> np.ndarray:
+        learn, test = splits[at]
+        part = _model_of(task.fit(estimator, learn, f"the other folds than {at} of {len(splits)}", seeded=seeded))
+        known = part.classes[0].tolist()
+        if label not in known:  # a class so rare that no row of the other folds has it
+            return np.zeros(len(test))
+        return np.asarray(part.predict_proba(task.table(test, learn)))[:, known.index(label)]
+
+    shares = np.empty(task.n)
+    for (_, test), found in zip(splits, answers(shares_of_fold, len(splits), n_jobs), strict=True):
+        shares[test] = found
+    is_positive = _are_positive(model, code, task.y, task.n)
+    choice = _chosen(aim, model, code, is_positive, shares, task.weights, len(splits))
+    return replace(choice, estimator=deciding(fitted, choice.model))
+
+
+def _model_of(fitted: Any) -> Model | NeighborsModel:
+    """The model of a fitted classifier, which decides by no threshold yet."""
+    model = getattr(fitted, "model_", None)
+    if not isinstance(model, Model | NeighborsModel):
+        raise ParameterError(
+            f"{type(fitted).__name__} has no model that could keep a threshold: give a classifier of treewright; "
+            "scikit-learn's TunedThresholdClassifierCV takes any"
+        )
+    return model.with_threshold(None)
+
+
+def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
+    """A fitted classifier, which now decides as its model does."""
+    holder = fitted
+    while "model_" not in vars(holder):  # a pruned tree hands on what its tree is
+        holder = holder.estimator_
+    holder.model_ = model
+    return fitted
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdChoice:
+    """Every threshold that tells the judged rows apart, and the one that was chosen.
+
+    Attributes
+    ----------
+    thresholds : float64[k], ascending, 0 to 1
+        Each predicts other rows as positive than the next; written with as few digits as that takes.
+    tp, fp, fn, tn : float64[k]
+        Weight of the judged rows by truth and prediction; without weights their number.
+    chosen : int
+        The position of the chosen one.
+    aim : str
+        What it was chosen for.
+    positive, negative : class label
+    usual : int
+        The position of what the larger share decides.
+    n_folds : int
+        0 where a model was judged on rows of its own.
+    cost_each : (float, float) or None
+        What a false positive and a false negative cost, where that chose.
+    model : Model or NeighborsModel
+        It decides by the threshold.
+    estimator : estimator, or None
+        Fitted on all rows, and deciding by the threshold; None where a model was given.
+    """
+
+    thresholds: np.ndarray
+    tp: np.ndarray
+    fp: np.ndarray
+    fn: np.ndarray
+    tn: np.ndarray
+    chosen: int
+    aim: str
+    positive: Any
+    negative: Any
+    usual: int
+    n_folds: int
+    cost_each: tuple[float, float] | None
+    model: Model | NeighborsModel
+    estimator: Any = None
+
+    def __len__(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def threshold(self) -> float:
+        """The positive class is predicted where its probability is at least that."""
+        return float(self.thresholds[self.chosen])
+
+    @property
+    def precision(self) -> np.ndarray:
+        """float64[k]: of what is predicted positive the share that is so; nan where nothing is."""
+        return _share(self.tp, self.tp + self.fp)
+
+    @property
+    def recall(self) -> np.ndarray:
+        """float64[k]: of what is positive the share that is predicted so."""
+        return _share(self.tp, self.tp + self.fn)
+
+    @property
+    def cost(self) -> np.ndarray | None:
+        """float64[k]: what the mistakes cost per judged row; None without costs."""
+        if self.cost_each is None:
+            return None
+        held: np.ndarray = self.tp + self.fp + self.fn + self.tn
+        return (self.cost_each[0] * self.fp + self.cost_each[1] * self.fn) / held
+
+    def to_dict(self) -> dict[str, np.ndarray]:
+        """Columns for a data frame, one row per threshold."""
+        columns = {"threshold": self.thresholds, "tp": self.tp, "fp": self.fp, "fn": self.fn, "tn": self.tn}
+        columns |= {"precision": self.precision, "recall": self.recall}
+        return columns if self.cost is None else {**columns, "cost": self.cost}
+
+    def plot(self) -> Figure:
+        """Draw the cost, or precision and recall, over the threshold; needs matplotlib.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+        """
+        from treewright.show.figures.curves import error_curve
+
+        if self.cost is None:
+            return error_curve(
+                x=self.thresholds, train=self.precision, test=self.recall, train_label="precision", test_label="recall",
+                xlabel=f"least probability of {self.positive}", ylabel="precision, recall",
+                marks={"chosen": self.threshold},
+            )  # fmt: skip
+        return error_curve(
+            x=self.thresholds, test=self.cost, test_label=self._where, xlabel=f"least probability of {self.positive}",
+            ylabel="cost per row", marks={"chosen": self.threshold},
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        marks = {self.usual: "the larger share"}
+        marks[self.chosen] = "chosen, the larger share" if self.usual == self.chosen else "chosen"
+        shown = lines_shown(len(self), marks)
+        lines = [f"{self.words}, judged {self._where}", self._head()]
+        return "\n".join([*lines, *abridged(shown, (self._line(at, marks.get(at, "")) for at in shown), "threshold")])
+
+    @property
+    def words(self) -> str:
+        """What is predicted from where on, and why."""
+        return f"{self.positive} is predicted from a probability of {self.threshold:g} on: {self.aim}"
+
+    @property
+    def _where(self) -> str:
+        return f"in {self.n_folds} folds" if self.n_folds else "on rows of their own"
+
+    def _head(self) -> str:
+        cost = "" if self.cost is None else f" {'cost per row':>13}"
+        return f"{'threshold':>10} {'TP':>8} {'FP':>8} {'FN':>8} {'precision':>10} {'recall':>7}{cost}"
+
+    def _line(self, at: int, mark: str) -> str:
+        """One threshold of the table."""
+        counts = " ".join(f"{each[at]:>8.6g}" for each in (self.tp, self.fp, self.fn))
+        precision = "-" if np.isnan(self.precision[at]) else f"{self.precision[at]:.3f}"
+        text = f"{self.thresholds[at]:>10.4g} {counts} {precision:>10} {self.recall[at]:>7.3f}"
+        text += "" if self.cost is None else f" {self.cost[at]:>13.4g}"
+        return f"{text}  {mark}".rstrip()
+
+
+def _are_positive(model: Any, code: int, y: Any, n_rows: int) -> np.ndarray:
+    """bool[n_rows]: which rows are of the positive class."""
+    return np.asarray(true_codes(model, y, n_rows, "the model")[:, 0] == code)
+
+
+def _chosen(
+    aim: Aim, model: Model | NeighborsModel, code: int, is_positive: np.ndarray, shares: np.ndarray,
+    weights: np.ndarray | None, n_folds: int = 0,
+) -> ThresholdChoice:  # fmt: skip
+    """The best threshold for an aim, of the shares float64[n] of the positive class."""
+    weight = np.ones(len(shares)) if weights is None else weights
+    totals = weight[is_positive].sum(), weight[~is_positive].sum()
+    if min(totals) <= 0:
+        name = model.classes[0].tolist()[code if totals[0] <= 0 else 1 - code]
+        raise DataError(f"no row with weight is of class {name!r}: a threshold needs rows of both classes")
+    # From the highest share to the lowest, one step for each that differs: who is predicted positive only grows.
+    order = np.argsort(-shares, kind="stable")
+    ends = np.flatnonzero(np.append(np.diff(shares[order]) != 0, True))
+    distinct = shares[order][ends]
+    tp, fp = (np.cumsum(np.where(is_positive == truth, weight, 0.0)[order])[ends] for truth in (True, False))
+    # A threshold above a share and up to the next higher one predicts from the higher one on.
+    low, high = np.append(distinct[1:], 0.0), distinct
+    if distinct[0] < 1.0:  # nothing at all is positive
+        low, high, tp, fp = (
+            np.append(first, all_) for first, all_ in ((distinct[0], low), (1.0, high), (0.0, tp), (0.0, fp))
+        )
+    theory = aim.fp / (aim.fp + aim.fn) if aim.wish == "cost" else None
+    thresholds = np.array([_within(*ends, theory) for ends in zip(low.tolist(), high.tolist(), strict=True)])
+    thresholds, tp, fp = thresholds[::-1], tp[::-1], fp[::-1]
+    fn, tn = totals[0] - tp, totals[1] - fp
+    at = _best(aim, thresholds, tp, fp, fn)
+    is_usual = shares > 0.5 if code else shares >= 0.5
+    kept = Threshold(
+        code, float(thresholds[at]), f"{aim}, judged {f'in {n_folds} folds' if n_folds else 'on rows of their own'}"
+    )
+    n_usual = len(np.unique(shares[is_usual]))
+    return ThresholdChoice(
+        thresholds=thresholds,
+        tp=tp,
+        fp=fp,
+        fn=np.maximum(fn, 0.0),
+        tn=np.maximum(tn, 0.0),
+        chosen=at,
+        aim=str(aim),
+        positive=model.classes[0].tolist()[code],
+        negative=model.classes[0].tolist()[1 - code],
+        usual=min(len(distinct) - n_usual, len(thresholds) - 1),
+        n_folds=n_folds,
+        cost_each=(aim.fp, aim.fn) if aim.wish == "cost" else None,
+        model=replace(model, threshold=kept),
+    )
+
+
+def _best(aim: Aim, thresholds: np.ndarray, tp: np.ndarray, fp: np.ndarray, fn: np.ndarray) -> int:
+    """The position of the threshold that an aim asks for."""
+    if aim.wish == "cost":
+        cost = aim.fp * fp + aim.fn * fn
+        equal = np.flatnonzero(cost <= cost.min() + _SAME * (aim.fp * fp.max() + aim.fn * fn.max()))
+        return int(equal[np.abs(thresholds[equal] - aim.fp / (aim.fp + aim.fn)).argmin()])
+    precision, recall = _share(tp, tp + fp), _share(tp, tp + fn)
+    reached, other = (precision, recall) if aim.wish == "precision" else (recall, precision)
+    enough = np.flatnonzero(reached >= aim.least * (1 - _SAME))
+    if not len(enough):
+        best = int(np.nanargmax(reached))
+        raise DataError(
+            f"no threshold reaches a {aim}: the highest is {reached[best]:.4g}, from a probability of "
+            f"{thresholds[best]:g} on; ask for less, or give more rows or columns"
+        )
+    return int(enough[np.lexsort((reached[enough], other[enough]))[-1]])
+
+
+def _within(low: float, high: float, theory: float | None) -> float:
+    """The threshold above ``low``, up to ``high``, of fewest digits next to the theoretical one, or to the middle."""
+    middle = (low + high) / 2 if theory is None else min(max(theory, low), high)
+    for digits in range(1, 18):
+        near = round(middle, digits)
+        if low < near <= high:
+            return near
+    return high
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """``part / whole``; nan where there is nothing."""
+    return np.divide(part, whole, out=np.full(len(part), np.nan), where=whole > 0)

@@ -1,0 +1,117 @@
+"""``--cost`` and ``--threshold``: from which probability on a class is predicted."""
+
+import json
+
+import numpy as np
+import pytest
+
+import treewright as tw
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    """Who leaves: of 400 rows some 70, where ``a`` is high."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 400)).round(2)
+    left = np.where(rng.random(400) < 1 / (1 + np.exp(2.2 - 1.5 * a - b)), "yes", "no")
+    path = tmp_path_factory.mktemp("threshold") / "churn.csv"
+    path.write_text("a,b,left\n" + "".join(f"{x},{y},{z}\n" for x, y, z in zip(a, b, left, strict=True)))
+    return path
+
+
+def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    result = command("fit", data, "--target", "left", "--max-depth", 3, "--cost", "fp=1,fn=5", "--out", path)
+    assert result.returncode == 0, result.stderr
+    assert "least cost of fp=1, fn=5" in result.stdout
+    assert "where the larger share decides" in result.stdout
+    assert "a row: " in result.stdout
+    assert "wrongly predicted yes at 1 each" in result.stdout
+    assert "WARNING" not in result.stdout  # accuracy is given away on purpose
+    model = tw.load(path)
+    assert 0 < model.threshold.at < 0.5
+    judged = command("evaluate", path, data, "--cost", "fp=1,fn=5")
+    assert f"the model predicts yes from a probability of {model.threshold.at:g} on" in judged.stdout
+    assert "predicting it costs" in judged.stdout
+    document = json.loads(command("evaluate", path, data, "--cost", "fp=1,fn=5", "--json").stdout)
+    said, truth = model.predict({"a": [], "b": []}), document["score"]["confusion"]
+    assert len(said) == 0
+    assert document["score"]["cost"] == pytest.approx((truth[0][1] + 5 * truth[1][0]) / 400)
+
+
+def test_what_is_kept_is_the_same_tree(command, data, tmp_path):
+    for name, more in (("plain.tw", ()), ("cost.tw", ("--cost", "fp=1,fn=5"))):
+        assert command("fit", data, "--target", "left", "--out", tmp_path / name, *more).returncode == 0
+    plain, decided = tw.load(tmp_path / "plain.tw"), tw.load(tmp_path / "cost.tw")
+    np.testing.assert_array_equal(plain.trees[0].value, decided.trees[0].value)
+    np.testing.assert_array_equal(plain.trees[0].threshold, decided.trees[0].threshold)
+
+
+@pytest.mark.parametrize("algorithm", ["forest", "boosting", "knn", "c45", "bagging", "adaboost"])
+def test_every_algorithm_takes_one(command, data, tmp_path, algorithm):
+    path = tmp_path / "m.tw"
+    more = () if algorithm in ("knn", "c45") else ("--trees", 5)
+    result = command(
+        "fit", data, "--target", "left", "--algorithm", algorithm, *more, "--threshold", "recall=0.8", "--out", path,
+        "--json",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    told, model = json.loads(result.stdout)["threshold"], tw.load(path)
+    assert (told["class"], told["at"]) == ("yes", model.threshold.at)
+    assert told["why"] == "recall of at least 0.8, judged in 5 folds"
+
+
+def test_a_given_one_needs_no_folds_and_names_any_class(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    result = command("fit", data, "--target", "left", "--threshold", "0.9", "--positive", "no", "--out", path)
+    assert result.returncode == 0, result.stderr
+    assert (tw.load(path).threshold.positive, tw.load(path).threshold.at) == (0, 0.9)
+    assert "predicts no from a probability of 0.9 on" in result.stdout
+
+
+def test_the_report_shows_it(command, data, tmp_path):
+    page = tmp_path / "r.html"
+    assert (
+        command("fit", data, "--target", "left", "--max-depth", 2, "--threshold", "0.2", "--report", page).returncode
+        == 0
+    )
+    assert "predicts yes from a probability of 0.2 on" in page.read_text()
+
+
+def test_cross_validation_scores_the_choice_too(command, data):
+    result = command("fit", data, "--target", "left", "--max-depth", 2, "--cost", "fp=1,fn=5", "--cv", 3)
+    assert result.returncode == 0, result.stderr
+    assert "wrongly predicted yes at 1 each" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (("--cost", "fp=1"), "write what both mistakes cost, as in fp=1,fn=5"),
+        (("--cost", "fp=1,fp=2"), "fp is given twice"),
+        (("--cost", "fp=0,fn=0"), "not both 0"),
+        (("--cost", "1,5"), "as in fp=1,fn=5"),
+        (("--threshold", "2"), "give a probability from 0 to 1, precision=0.9 or recall=0.9"),
+        (("--threshold", "accuracy=0.9"), "precision=0.9 or recall=0.9"),
+        (("--threshold", "recall=2"), "give a share above 0, at most 1"),
+        (("--threshold", "0.3", "--cost", "fp=1,fn=5"), "leave one out"),
+        (("--positive", "yes"), "give --cost or --threshold as well"),
+        (("--threshold", "0.3", "--positive", "maybe"), "its classes are no, yes"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(command, data, more, words):
+    result = command("fit", data, "--target", "left", *more)
+    assert result.returncode == 2
+    assert words in " ".join(result.stderr.split())
+
+
+def test_numbers_have_no_threshold(command, data):
+    result = command("fit", data, "--target", "a", "--cost", "fp=1,fn=5")
+    assert result.returncode == 2
+    assert "--cost is for two classes, and target a holds numbers" in " ".join(result.stderr.split())
+
+
+def test_a_precision_out_of_reach_says_the_highest(command, data):
+    result = command("fit", data, "--target", "left", "--max-depth", 1, "--threshold", "precision=0.99")
+    assert result.returncode == 1
+    assert "no threshold reaches a precision of at least 0.99: the highest is" in " ".join(result.stderr.split())

@@ -171,8 +171,9 @@ def test_a_curve_whose_folds_have_too_few_rows_is_left_out():
 
 
 def test_distances_that_are_a_function_take_seconds(rows):
+    rows = tuple(part[:80] for part in rows)
     est = tw.KNeighborsClassifier(metric=lambda a, b: float(np.abs(a - b).sum())).fit(*rows)
-    n_calls = 160 * 160
+    n_calls = 80 * 80
 
     begin = time.perf_counter()
     est.predict(rows[0])
@@ -180,7 +181,7 @@ def test_distances_that_are_a_function_take_seconds(rows):
     begin = time.perf_counter()
     tw.report(est, *rows)
 
-    assert time.perf_counter() - begin < 3 + 3_500_000 * each
+    assert time.perf_counter() - begin < 3 + 1_750_000 * each
 
 
 def test_of_a_wide_table_the_columns_that_gained_most_are_shuffled(monkeypatch):

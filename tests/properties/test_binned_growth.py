@@ -22,7 +22,7 @@ from treewright.model.trees import impurity_importances
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 from treewright.tree.check import check_tree
 
-quick = settings(deadline=None, max_examples=120, derandomize=True)
+quick = settings(deadline=None, max_examples=40, derandomize=True)
 
 # criterion, classes (0: regression), outputs
 TARGETS = (

@@ -41,7 +41,7 @@ def test_neighbours_of_a_line_by_hand():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("n", [1, 2, LEAF - 1, LEAF, LEAF + 1, 8 * LEAF, 8 * LEAF + 1, 64 * LEAF + 5])
+@pytest.mark.parametrize("n", [1, 2, LEAF - 1, LEAF, LEAF + 1, 8 * LEAF, 8 * LEAF + 1, 20 * LEAF + 5])
 def test_every_number_of_rows_gives_what_the_twin_gives(kind, n):
     rng = np.random.default_rng(n)
     points = rng.standard_normal((n, 3))

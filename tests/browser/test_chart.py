@@ -131,3 +131,17 @@ def test_strange_numbers_are_drawn_or_left_out(open_page):
     drawn = opened.page.evaluate("() => [...document.querySelectorAll('svg')].map((svg) => svg.outerHTML).join('')")
     assert "NaN" not in drawn
     assert "Infinity" not in drawn
+
+
+def test_values_above_the_top_leave_the_picture_and_stay_in_the_table(open_page):
+    lines = {"title": "Loss", "x": list(range(1, 41)), "xlabel": "rounds", "ylabel": "loss", "top": 2,
+             "series": [{"name": "loss", "y": [1000, 100, *(2 - at / 40 for at in range(38))]}]}  # fmt: skip
+    page = open_page(page_with([("lines", lines)])).page
+
+    ticks = [text for text in page.locator("svg text").all_text_contents() if text.replace(".", "").isdigit()]
+    assert "1000" not in ticks
+    box = page.locator("svg").first.bounding_box()
+    line = page.locator("path.chart-line").first.bounding_box()
+    assert line["y"] >= box["y"]
+    page.locator("details > summary").click()
+    assert "1000" in page.locator("tbody").inner_text()

@@ -66,7 +66,7 @@ def test_the_whole_tree_takes_no_command_and_reduced_error_says_which_rows(opene
     opened.page.locator("[data-pruner=reduced_error]").click()
 
     assert "DATA" in opened.text("command")
-    assert "must be the judged rows of this page" in opened.text("command-note")
+    assert "must be the test rows of this page" in opened.text("command-note")
 
 
 def test_many_classes_have_one_matrix_with_names_upright(open_page):

@@ -57,7 +57,7 @@ def test_fit_reports_on_the_rows_held_out(command, penguins, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["wrote m.tw (model)", "wrote r.json (summary)"]
-    assert (fact(summary, "fitted on"), fact(summary, "judged on")) == ("258 rows", "86 rows")
+    assert (fact(summary, "fitted on"), fact(summary, "tested on")) == ("258 rows", "86 rows")
     assert tw.load(tmp_path / "m.tw").show() in done.stdout
 
 
@@ -67,7 +67,7 @@ def test_where_no_row_is_held_out_fit_reports_on_all(command, penguins, tmp_path
                    folder=tmp_path)  # fmt: skip
 
     assert done.returncode == 0, done.stderr
-    assert fact(summary_in(tmp_path / "r.json"), "judged on") == "344 rows"
+    assert fact(summary_in(tmp_path / "r.json"), "tested on") == "344 rows"
 
 
 def test_the_rest_of_what_fit_says_is_the_same(command, penguins, tmp_path):
@@ -103,7 +103,7 @@ def test_weights_and_rows_without_a_target(command, penguins, tmp_path):
     assert (without.returncode, without.stderr.count("\n")) == (1, 1)
     assert "target 'species' is missing" in without.stderr
     assert done.returncode == 0, done.stderr
-    assert fact(summary_in(tmp_path / "r.json"), "judged on") == "167 rows"  # 334 with a target, half of weight 0
+    assert fact(summary_in(tmp_path / "r.json"), "tested on") == "167 rows"  # 334 with a target, half of weight 0
 
 
 def test_reading_options_are_those_of_the_other_commands(command, model, penguins, tmp_path):

@@ -1,6 +1,6 @@
 """Words for a model that predicts no better than one answer for all rows: that it is so, the likely reason, the remedy.
 
-The one answer is the most frequent class of the judged rows, or their mean, which has an R2 of 0. Command, report and
+The one answer is the most frequent class of the test rows, or their mean, which has an R2 of 0. Command, report and
 the summaries of Python say the same sentence.
 """
 

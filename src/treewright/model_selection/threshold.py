@@ -1,7 +1,7 @@
 """From which probability on a class is predicted: by what mistakes cost, or by a wanted precision or recall.
 
 In: an estimator and a table, or a fitted model and rows that it has not seen. Out: ``ThresholdChoice``, with every
-threshold that tells the judged rows apart, and the model that decides by the chosen one.
+threshold that tells the test rows apart, and the model that decides by the chosen one.
 
 The probabilities that choose are those of rows that a fit has not seen: each row's fold is left out. Predicting the
 class at a threshold needs only the rows in descending order of their probability, so one pass of running sums counts
@@ -237,14 +237,14 @@ def deciding(fitted: Any, model: Model | NeighborsModel) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdChoice:
-    """Every threshold that tells the judged rows apart, and the one that was chosen.
+    """Every threshold that tells the test rows apart, and the one that was chosen.
 
     Attributes
     ----------
     thresholds : float64[k], ascending, 0 to 1
         Each predicts other rows as positive than the next; written with as few digits as that takes.
     tp, fp, fn, tn : float64[k]
-        Weight of the judged rows by truth and prediction; without weights their number.
+        Weight of the test rows by truth and prediction; without weights their number.
     chosen : int
         The position of the chosen one.
     aim : str
@@ -297,7 +297,7 @@ class ThresholdChoice:
 
     @property
     def cost(self) -> np.ndarray | None:
-        """float64[k]: what the mistakes cost per judged row; None without costs."""
+        """float64[k]: what the mistakes cost per test row; None without costs."""
         if self.cost_each is None:
             return None
         held: np.ndarray = self.tp + self.fp + self.fn + self.tn

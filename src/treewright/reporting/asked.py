@@ -2,7 +2,7 @@
 
 Bars of the asked column, by class, or for numbers a grid of the column and the target, stand in the cards of the
 drawing (an idea of dtreeviz, Parr and Grover 2018). They count the rows of the fit where the estimator kept them, else
-the judged rows. Only bins go into the page, of the nodes with the most rows: a large tree costs no more than a small
+the test rows. Only bins go into the page, of the nodes with the most rows: a large tree costs no more than a small
 one.
 """
 
@@ -26,7 +26,7 @@ N_BARS, N_STEPS = 16, 10  # bars of a node, about; cells of the target above eac
 MOST_CLASSES = 8
 OTHERS = -1  # in place of the code of a level: all others of its branch together
 DIGITS = 3  # of weights that are no whole numbers
-FIT, JUDGED = "rows of the fit", "judged rows"
+FIT, JUDGED = "rows of the fit", "test rows"
 
 
 class Rows(NamedTuple):

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from treewright.boosting.losses_given import loss_words
 from treewright.data.dates import written_days
 from treewright.data.schema import Column
 from treewright.explain.partial_dependence import (
@@ -19,7 +20,9 @@ from treewright.explain.partial_dependence import (
     target_name,
 )
 from treewright.forest.importance_table import Importances
+from treewright.judge.tasks import LEAST_SQUARE
 from treewright.judge.uncertainty import rows_worth
+from treewright.learn.importance import SQUARED, WRONG
 from treewright.model.data import sizes_of
 from treewright.model.summary import counted
 from treewright.neighbors.ranks import CALLED
@@ -78,10 +81,14 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
     asked = _asked(judged)
     impurity = None if judged.is_neighbors else judged.model.feature_importances
     among = _to_shuffle(judged, asked, impurity)
-    found = None
+    found = rises = errors = None
+    measure = ""
     if among.any() or not asked.any():
         rows = _rows(judged, options, REPEATS * max(1, int(among.sum())))
         found = shuffled(judged, rows, among, seed=options.random_state, n_jobs=options.n_jobs)
+        if found is not None:
+            unit, measure = _in_units(judged, found, rows)
+            rises, errors = found.values / unit, found.standard_errors / unit
     without = "" if (among == asked).all() else f", for {among.sum()} columns that gained most at the fit"
     order = _order(found, impurity, p)
     groups = groups_of(judged)
@@ -97,19 +104,32 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
             part,
             asked=bool(asked[part.position]),
             impurity=None if impurity is None else float(impurity[part.position]),
-            permutation=None if found is None or left_out[part.position] else float(found.values[part.position]),
-            error=None if found is None or left_out[part.position] else float(found.standard_errors[part.position]),
-            measure="" if found is None else _meaning(judged, found) + without,
+            permutation=None if rises is None or left_out[part.position] else float(rises[part.position]),
+            error=None if errors is None or left_out[part.position] else float(errors[part.position]),
+            measure=measure + without if measure else "",
             dependence=_dependence(judged, part.position, options, len(curved)) if part.position in curved else None,
         )
         for part in described
     )
 
 
-def _meaning(judged: Judged, found: Importances) -> str:
-    """What shuffling costs, in words, with the name of the loss that boosted trees lower."""
-    name = loss_name(judged.model)
-    return found.meaning.replace("the loss", f"the loss ({name})") if name else found.meaning
+def _in_units(judged: Judged, found: Importances, rows: np.ndarray) -> tuple[float, str]:
+    """What the rises are divided by, so that they are in the unit of the score in the head; and what they then are.
+
+    A squared error of 126,502 says nothing to a reader, a drop of R2 by 0.3 does.
+    """
+    name, when = loss_name(judged.model), "when the column is shuffled"
+    if found.what == WRONG:
+        return 1.0, f"drop of the accuracy {when}"
+    halves = name == loss_words("squared_error")
+    if (found.what == SQUARED or halves) and judged.target.shape[1] == 1:
+        target, weights = judged.target[rows, 0], judged.weights[rows]
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            variance = float(np.average(np.square(target - np.average(target, weights=weights)), weights=weights))
+        unit = variance / 2 if halves else variance
+        if LEAST_SQUARE <= unit < np.inf:
+            return unit, f"drop of R2 {when}"
+    return 1.0, found.meaning.replace("the loss", f"the loss ({name})") if name else found.meaning
 
 
 def _asked(judged: Judged) -> np.ndarray:
@@ -280,7 +300,7 @@ def groups_of(judged: Judged) -> Groups:
 
 
 def commonest_classes(judged: Judged, most: int) -> list[int]:
-    """Return the classes with the most judged rows, at most so many, in their order."""
+    """Return the classes with the most test rows, at most so many, in their order."""
     n = len(judged.model.classes[0])
     held = np.bincount(judged.target[:, 0].astype(np.int64), judged.weights, minlength=n)
     return sorted(np.argsort(-held, kind="stable")[:most].tolist())

@@ -62,10 +62,11 @@ ALGORITHMS = {
     "nearest_neighbors": "nearest neighbours",
 }
 CRITERIA = {"gini": "Gini"}
-SEEN = "These are the rows of the fit: errors on them flatter the model."
-PERHAPS = "The fit saw as many rows as these. If they are the same, errors on them flatter the model."
+SEEN = "The test rows are the rows of the fit: errors on them flatter the model."
+PERHAPS = "The fit saw as many rows as there are test rows. If they are the same, errors on them flatter the model."
 AMONG = (
-    "The rows of the fit may be among these. If they are, errors flatter the model: report on rows that it did not see."
+    "The rows of the fit may be among the test rows. If they are, errors flatter the model: report on rows that it has "
+    "not seen."
 )
 WORDS_WIDTH = 80
 
@@ -359,7 +360,7 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
         facts.append(_lowered(judged))
     facts += [
         Fact("fitted on", counted(int(model.facts.get("n_samples", 0)), "row")),
-        Fact("judged on", counted(judged.n, "row")),
+        Fact("tested on", counted(judged.n, "row")),
         Fact("columns", _columns_of(model.schema)),
     ]
     if model.threshold is not None:

@@ -69,7 +69,7 @@ def ensemble_part(judged: Judged, options: Options, standing: Standing | None = 
     sizes = sizes_of(model)
     members = members_of(judged, sizes, agreement, options.trees)
     if standing is None:
-        notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} judged rows, there are {judged.n}.")
+        notes.append(f"There is no tree in place of all: that takes {LEAST_ROWS} test rows, there are {judged.n}.")
     return EnsemblePart(
         kind=kind,
         headline=headline_of(model, n_rounds),
@@ -164,7 +164,7 @@ def sizes_spread(name: str, title: str, numbers: np.ndarray) -> TreeSpreadPart:
 
 
 def agreement_of(judged: Judged, options: Options) -> Agreement:
-    """Ask every tree about some of the judged rows and compare the answers, of the first output.
+    """Ask every tree about some of the test rows and compare the answers, of the first output.
 
     Of trees that answer together, not of boosted ones: each of those answers another question.
     """
@@ -200,7 +200,7 @@ def agreement_part(judged: Judged, found: Agreement) -> TreeSpreadPart | None:
 
     cells = pairwise(ends.tolist())
     labels = tuple(text(start) if start == end else f"{text(start)} to {text(end)}" for start, end in cells)
-    rows = counted(found.n_rows, "judged row")
+    rows = counted(found.n_rows, "test row")
     if is_share:
         words = f"On {rows} a tree says the same as all together for {text(float(np.mean(held)))} on average"
         pairs = f"; two trees say the same for {text(found.between)}" if np.isfinite(found.between) else ""
@@ -279,7 +279,7 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
     for place, number in enumerate(numbers):
         leaves = counted(int(sizes.n_leaves[number]), "leaf", "leaves")
         label = f"Tree {number + 1} of {n_trees}{score_of(model, number)}, {leaves}"
-        words = f"Moves its score by {moves[place]:.4g} on average over the judged rows." if moves else ""
+        words = f"Moves its score by {moves[place]:.4g} on average over the test rows." if moves else ""
         if agreement is not None:
             words = stands(judged, float(agreement.with_all[number]))
             label += ", most like all" if number == special else ""
@@ -291,7 +291,7 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
 
 
 def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
-    """Of some boosted trees the mean size of what they add to their score, over the judged rows."""
+    """Of some boosted trees the mean size of what they add to their score, over the test rows."""
     packed = judged.model.trees
     cells, every = bin_rows(packed.bins, judged.matrix), np.arange(judged.n, dtype=np.int32)
     adds = np.abs(packed.leaf_value[:, 0].astype(np.float64))
@@ -327,7 +327,7 @@ def stands(judged: Judged, value: float) -> str:
 
 
 class Standing(NamedTuple):
-    """The tree as the page shows it, its words, and the judged rows as this tree alone judges them."""
+    """The tree as the page shows it, its words, and the test rows as this tree alone judges them."""
 
     tree: TreePart
     words: SurrogateWords
@@ -349,7 +349,7 @@ def surrogate_part(judged: Judged, options: Options) -> Standing | None:
     )  # fmt: skip
     title = f"One tree in place of {found.of}"
     one = found.estimator.model_
-    # The truth of the judged rows in its nodes, as a single tree has it.
+    # The truth of the test rows in its nodes, as a single tree has it.
     alone = replace(judged, model=one, estimator=found.estimator)
     # What its nodes could have asked is not told: a gain of probabilities is no gain of classes.
     part = tree_with_judges(tree_part(one, title=title), alone, audited=found.measure != "r2" or not one.classes)

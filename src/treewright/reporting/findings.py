@@ -230,9 +230,7 @@ def _of_classes(judged: Judged) -> list[Finding]:
     if not few:
         return []
     described = [f"{shorten(written_level(labels[code]), NAME_WIDTH)} ({counts[code]})" for code in few]
-    text = (
-        f"{counted(len(few), 'class', 'classes')} with fewer than {FEWEST_OF_CLASS} judged rows: {listed(described)}."
-    )
+    text = f"{counted(len(few), 'class', 'classes')} with fewer than {FEWEST_OF_CLASS} test rows: {listed(described)}."
     advice = "Numbers about such a class are hardly more than chance: judge on more rows, or put classes together."
     return [Finding("few rows of a class", False, (), len(few), text, advice)]
 
@@ -356,15 +354,15 @@ def _of_fit(judged: Judged) -> list[Finding]:
 
 
 def _seen_rows(judged: Judged, matrix: np.ndarray, target: np.ndarray) -> list[Finding]:
-    """Judged rows that the fit saw too, where rows are seldom equal by chance."""
+    """Test rows that the fit saw too, where rows are seldom equal by chance."""
     own, fitted = _keys(judged.matrix, judged.target), _keys(matrix, target)
     if 1.0 - len(np.unique(fitted)) / len(fitted) > RARE:
         return []
     n = int(np.isin(own, fitted).sum())
     if n < max(2, SOME * judged.n):
         return []
-    text = f"{counted(n, 'judged row')} of {judged.n:,} stand, with the same target, among the rows of the fit."
-    advice = "Errors on them flatter the model: take them out of the judged rows."
+    text = f"{counted(n, 'test row')} of {judged.n:,} stand, with the same target, among the rows of the fit."
+    advice = "Errors on them flatter the model: take them out of the test rows."
     return [Finding("rows of the fit", True, (), n, text, advice)]
 
 

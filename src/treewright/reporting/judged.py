@@ -31,13 +31,13 @@ SAME_MEAN = 1e-9  # of the largest number: what two orders of a sum may differ b
 class Options:
     """Arguments of ``treewright.report``, checked."""
 
-    # Folds of the pruning path and of curves; "auto" is ten where the judged rows are those of the fit, else None: the
+    # Folds of the pruning path and of curves; "auto" is ten where the test rows are those of the fit, else None: the
     # rows judge themselves.
     cv: Any = "auto"
     curves: tuple[CurveName, ...] = ()
-    examples: int = 50  # how many judged rows go into the page to be followed
+    examples: int = 50  # how many test rows go into the page to be followed
     columns: int = 12  # at most so many columns have a partial dependence: those that matter most
-    # Permutation and partial dependence take at most so many of the judged rows, drawn by ``random_state``.
+    # Permutation and partial dependence take at most so many of the test rows, drawn by ``random_state``.
     rows: int = 2000
     trees: int = 6  # how many single trees of an ensemble go into the page
     random_state: int = 0
@@ -252,7 +252,7 @@ def rows_drawn(n: int, most: int, random_state: int) -> np.ndarray:
 class UnseenLevels:
     """The cells of a column with a level that the fit never saw."""
 
-    rows: np.ndarray  # bool[n]: of the judged rows
+    rows: np.ndarray  # bool[n]: of the test rows
     levels: tuple[str, ...]  # ready to be read, sorted
 
 

@@ -73,12 +73,12 @@ NAMES = {
 }
 OTHER_TREE = "What a node could have asked is told of the tree as it was grown, not of this one."
 HELD_OUT = (
-    "The rows (X and y, DATA) must be the judged rows of this page. Rows that treewright fit --report held out are in "
+    "The rows (X and y, DATA) must be the test rows of this page. Rows that treewright fit --report held out are in "
     "no file: to prune by them, split the table into two files first."
 )
-CHOSE = "The judged rows chose this tree: its error on them flatters it."
-NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the judged rows are those of the fit"
-PERHAPS_NOT = "needs rows that the tree was not grown on, and the judged rows may be those of the fit"
+CHOSE = "The test rows chose this tree: its error on them flatters it."
+NO_ROWS_ASIDE = "needs rows that the tree was not grown on, and the test rows are those of the fit"
+PERHAPS_NOT = "needs rows that the tree was not grown on, and the test rows may be those of the fit"
 
 
 def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
@@ -142,7 +142,7 @@ def pruning_part(judged: Judged, options: Options) -> PruningPart | None:
             pruner_part(pruned, judge, found, by_nodes=by_nodes)
             for pruned, found in zip(others, errors[1:], strict=True)
         ),
-        rows_name="the rows of the fit" if judged.seen else "the judged rows",
+        rows_name="the rows of the fit" if judged.seen else "the test rows",
         notes=notes,
     )
 
@@ -186,7 +186,7 @@ def _adds_up(judged: Judged) -> bool:
 
 
 def _matrices(judged: Judged, path: Path, steps: list[int]) -> tuple[Matrix, ...] | None:
-    """Weight of the judged rows by true and predicted class for each step; None where that is too much."""
+    """Weight of the test rows by true and predicted class for each step; None where that is too much."""
     if not judged.is_classification:
         return None
     model, tree = judged.model, judged.model.trees[0]
@@ -338,7 +338,7 @@ def nothing_judges(error: Exception) -> str:
 
 
 def encoded_rows(judged: Judged) -> EncodedRows:
-    """The judged rows as a pruner takes them: weighed by class as at the fit, those of weight 0 left out."""
+    """The test rows as a pruner takes them: weighed by class as at the fit, those of weight 0 left out."""
     return judged.model.encode_rows(
         judged.table, judged.target_given, judged.weights_given, owner="report", routed=True
     )
@@ -379,7 +379,7 @@ def entries_of(model: Model) -> tuple[dict[str, Any], ...] | None:
 
 
 def folds_of(judged: Judged, options: Options, n: int) -> tuple[list[Split], list[str]]:
-    """Folds of the judged rows, and what has to be said about them."""
+    """Folds of the test rows, and what has to be said about them."""
     auto = isinstance(options.cv, str) and options.cv == "auto"
     cv = min(DEFAULT_FOLDS, n) if auto else options.cv
     classes = judged.is_classification
@@ -548,7 +548,7 @@ def leaves_made(before: Tree, model: Model) -> tuple[int, ...] | None:
 
 
 def confusion_of(judged: Judged, model: Model) -> Matrix:
-    """Weight of the judged rows by true and predicted class of the first output."""
+    """Weight of the test rows by true and predicted class of the first output."""
     n_classes = len(judged.model.classes[0])
     held = np.zeros((n_classes, n_classes))
     codes = predict_codes(model, judged.matrix)[:, 0]

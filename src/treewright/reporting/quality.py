@@ -1,7 +1,7 @@
 """How good a model is: measures, curves, calibration and residuals of each output; error curves of copies.
 
 Numbers come from scikit-learn's metrics, beside those of an answer that needs no model; intervals are Wilson's, of as
-many rows as the weights are worth. Error curves fit copies of the estimator on parts of the judged rows: they tell of
+many rows as the weights are worth. Error curves fit copies of the estimator on parts of the test rows: they tell of
 such rows, not of the model itself.
 """
 
@@ -291,7 +291,7 @@ def _left_out(truth: np.ndarray, k: int, n_ranks: int, *, votes: bool) -> tuple[
         found.append("The rows are all of one class: there are no curves that need another class beside it.")
     elif n_ranks < min(k, MOST_SHOWN):
         absent = min(k, MOST_SHOWN) - n_ranks
-        found.append(f"{absent} of the classes {'has' if absent == 1 else 'have'} no judged row, and no curves.")
+        found.append(f"{absent} of the classes {'has' if absent == 1 else 'have'} no test row, and no curves.")
     if k > MOST_SHOWN:
         found.append(f"The model knows {k} classes: a table of all against all could not be looked at.")
     if k > MOST_CURVES:

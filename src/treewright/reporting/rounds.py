@@ -31,7 +31,7 @@ WRONG, WRONG_WEIGHT, ROOT = (
     "share of the weight that is wrong",
     "root mean squared error",
 )
-JUDGED, LEFT_OUT = "judged rows", "out of bag"
+JUDGED, LEFT_OUT = "test rows", "out of bag"
 POINTS = 120
 NO_HISTORY = (
     "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and y_val, "
@@ -69,18 +69,18 @@ def error_name(judged: Judged) -> str:
 
 
 def rows_to_ask(judged: Judged, options: Options) -> tuple[np.ndarray, str]:
-    """The judged rows that are asked about after every number of trees, and a note where they are not all."""
+    """The test rows that are asked about after every number of trees, and a note where they are not all."""
     most = MOST_ORDERED if judged.model.aggregation.sorts else MOST_ASKED
     rows = rows_drawn(judged.n, max(most // len(judged.model.trees), options.rows), options.random_state)
     if len(rows) == judged.n:
         return rows, ""
     return rows, (
-        f"Curves over trees and rounds are of {counted(len(rows), 'judged row')}, drawn at random from {judged.n:,}."
+        f"Curves over trees and rounds are of {counted(len(rows), 'test row')}, drawn at random from {judged.n:,}."
     )
 
 
 def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str, ...]]:
-    """The error over the number of trees, on the judged rows and out of bag, and what is to be said beside it."""
+    """The error over the number of trees, on the test rows and out of bag, and what is to be said beside it."""
     n_trees = len(judged.model.trees)
     counts = counts_to_show(n_trees, POINTS_OF_TREES)
     rows, drawn = rows_to_ask(judged, options)
@@ -91,15 +91,13 @@ def forest_curve(judged: Judged, options: Options) -> tuple[CurvePart, tuple[str
         held = out_of_bag.error if judged.is_classification else np.sqrt(out_of_bag.error)
         series.append(SeriesPart(LEFT_OUT, tuple(held.tolist())))
     half = counts[int(np.searchsorted(counts, (n_trees + 1) // 2))]
-    words = [f"With all {counted(n_trees, 'tree')}: {error_words(judged, errors[-1])} on the judged rows"]
+    words = [f"With all {counted(n_trees, 'tree')}: {error_words(judged, errors[-1])} on the test rows"]
     if out_of_bag is not None:
         words.append(f"{error_words(judged, series[1].y[-1])} out of bag")
     if out_of_bag is not None:
         words[-1] += " (each row of the fit by the trees that did not draw it)"
     before = errors[counts.index(half)]
-    more = (
-        f" The first {half} alone come to {error_words(judged, before)} on the judged rows." if half < n_trees else ""
-    )
+    more = f" The first {half} alone come to {error_words(judged, before)} on the test rows." if half < n_trees else ""
     part = CurvePart(
         key="error",
         title="Error over the number of trees",
@@ -128,7 +126,7 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
     try:
         name, losses = judged_losses(judged, rows)
     except DataError as error:
-        notes.append(f"There is no loss by round on the judged rows: {error}.")
+        notes.append(f"There is no loss by round on the test rows: {error}.")
     beside = {} if is_scored else history
     if len(losses) or beside:
         curves.append(loss_curve(judged, losses, name or "loss", beside))
@@ -144,7 +142,7 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
 
 
 def judged_losses(judged: Judged, rows: np.ndarray) -> tuple[str, np.ndarray]:
-    """Name of the model's loss, and its mean on the judged rows after each round, as ``prune("rounds", X, y)`` has it.
+    """Name of the model's loss, and its mean on the test rows after each round, as ``prune("rounds", X, y)`` has it.
 
     A class weighs what it weighed at the fit.
     """
@@ -169,7 +167,7 @@ def history_of(judged: Judged) -> tuple[dict[str, list[float | None]], bool]:
 
 
 def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str, list[float | None]]) -> CurvePart:
-    """The loss on the judged rows, and what the fit evaluated."""
+    """The loss on the test rows, and what the fit evaluated."""
     series: dict[str, list[float | None]] = {}
     best = 0
     if len(losses):
@@ -181,19 +179,19 @@ def loss_curve(judged: Judged, losses: np.ndarray, name: str, history: dict[str,
     is_cut = kept < last
     marks, words = [], []
     if best and is_cut and best == kept:
-        marks = [MarkPart(best, f"kept, and least on the judged rows: round {best}")]
+        marks = [MarkPart(best, f"kept, and least on the test rows: round {best}")]
     elif best:
-        marks = [MarkPart(best, f"least on the judged rows: round {best}")]
+        marks = [MarkPart(best, f"least on the test rows: round {best}")]
     if is_cut and best != kept:
         marks.append(MarkPart(kept, f"kept: round {kept}"))
     if best and best == len(losses):
         words.append(
-            f"On the judged rows the loss ({loss_words(name)}) is least after the last round that was kept, {best}: "
+            f"On the test rows the loss ({loss_words(name)}) is least after the last round that was kept, {best}: "
             f"{amount(losses[-1])}."
         )
     elif best:
         words.append(
-            f"On the judged rows the loss ({loss_words(name)}) is least after round {best}: "
+            f"On the test rows the loss ({loss_words(name)}) is least after round {best}: "
             f"{amount(losses[best - 1])}; after the last, round {len(losses)}, it is {amount(losses[-1])}."
         )
     if is_cut:
@@ -211,12 +209,12 @@ def score_curve(judged: Judged, history: dict[str, list[float | None]]) -> Curve
 
 
 def error_curve(judged: Judged, rows: np.ndarray, n_rounds: int, options: Options) -> CurvePart:
-    """The share of the judged rows that is wrong after each round, or the root of the mean squared error."""
+    """The share of the test rows that is wrong after each round, or the root of the mean squared error."""
     # A median puts all answers in order at every round that is asked for; sums go on from the round before.
     counts = places(n_rounds, POINTS if judged.model.aggregation.sorts else n_rounds)
     errors = errors_after(judged, rows, counts, options.n_jobs)
     best = int(np.argmin(errors))
-    words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the judged rows"
+    words = f"After all {counted(n_rounds, 'round')}: {error_words(judged, errors[-1])} on the test rows"
     if errors[best] < errors[-1]:
         words += f"; least after round {counts[best]}: {error_words(judged, errors[best])}"
     shown = sorted({*(at - 1 for at in places(len(counts), POINTS)), best})

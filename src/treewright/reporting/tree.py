@@ -1,4 +1,4 @@
-"""The tree of the page: what the judged rows are like in its nodes, what nodes could have asked, rows to follow.
+"""The tree of the page: what the test rows are like in its nodes, what nodes could have asked, rows to follow.
 
 What a node could have asked is worked out by ``explain.audit``, as ``est.audit`` does it, on the rows of the fit:
 those that the estimator kept, or the judged ones where they are the same. Other rows would tell another story.
@@ -29,8 +29,9 @@ from treewright.tree.writing import escape_controls, shorten
 
 N_CELLS = 12
 MAX_AUDITS, MAX_CANDIDATES = 31, 6
-# An audit takes about half a microsecond per cell, as much per level as per hundred cells, and per column as per
-# thousand: two seconds in all.
+# An audit takes about half a microsecond per cell, as much per level as per hundred cells, per column as per thousand,
+# and for four pairs of levels as much as for one cell (every cut is beside every level: 30,000 took 100 seconds): two
+# seconds in all.
 MAX_WORK, WORK_OF_A_LEVEL, WORK_OF_A_COLUMN = 4_000_000, 100, 1_000
 NO_ROWS = "What this node could have asked is not told: the rows of the fit are not at hand."
 NO_CHOICE = "What this node could have asked is not told: the tree did not choose among all tests."
@@ -45,7 +46,7 @@ MAX_CELLS = 20_000
 
 
 def tree_with_judges(part: TreePart, judged: Judged, *, audited: bool = True) -> TreePart:
-    """Return the tree with the weight of judged rows per true class in each node; of numbers a histogram.
+    """Return the tree with the weight of test rows per true class in each node; of numbers a histogram.
 
     A row is counted in its leaf and in every node above it. Nodes that many rows pass have their audits too, unless
     ``audited`` is false.
@@ -142,7 +143,8 @@ def audited_nodes(part: TreePart, judged: Judged) -> list[int]:
 
 def levels_work(node: NodePart, levels: list[int]) -> int:
     """Return what the levels of a node's rows take to be grouped."""
-    return WORK_OF_A_LEVEL * sum(min(count, node.n_rows) for count in levels)
+    held = [min(count, node.n_rows) for count in levels]
+    return sum(WORK_OF_A_LEVEL * count + count * count // 4 for count in held)
 
 
 def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
@@ -156,7 +158,7 @@ def candidates(audit: Audit) -> tuple[CandidatePart, ...]:
 
 
 def examples_part(judged: Judged, options: Options, tree: TreePart) -> ExamplesPart:
-    """Return examples among the judged rows, and what the nodes of the tree rest on.
+    """Return examples among the test rows, and what the nodes of the tree rest on.
 
     Parameters
     ----------
@@ -225,7 +227,7 @@ def absent_levels(summary: TreeSummary, tree: TreePart) -> dict[int, tuple[int, 
 
 
 def chosen_rows(judged: Judged, options: Options) -> np.ndarray:
-    """Positions of the examples among the judged rows, ascending.
+    """Positions of the examples among the test rows, ascending.
 
     Of classes half are answered wrong, where there are as many, and the classes take turns. Of numbers they are taken
     evenly from the nearest to the farthest answer. Of a wide table there are fewer than asked for.
@@ -259,7 +261,7 @@ def by_turns(rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def example_row(judged: Judged, summary: TreeSummary, row: int) -> ExampleRow:
-    """Return one judged row in numbers and words."""
+    """Return one test row in numbers and words."""
     shares: tuple[tuple[float, ...], ...]
     if judged.is_classification:
         truth, predicted = (
@@ -294,7 +296,7 @@ def row_name(table: Any, number: int) -> str:
 
 
 def given_positions(judged: Judged) -> np.ndarray:
-    """Where the judged rows stand in the table as given: rows of weight 0 are no judges."""
+    """Where the test rows stand in the table as given: rows of weight 0 are no judges."""
     if judged.weights_given is None:
         return np.arange(judged.n)
     return np.flatnonzero(judged.weights_given > 0)

@@ -118,7 +118,7 @@ def test_a_model_without_its_rows_shows_the_judged_ones():
 
     part = tree_of(est.model_, X[1::2], Y[1::2])
 
-    assert part.asked_rows == "judged rows"
+    assert part.asked_rows == "test rows"
     assert np.sum(part.asked[0].parts) == len(Y[1::2])
 
 
@@ -127,7 +127,7 @@ def test_the_tree_in_place_of_many_shows_the_judged_rows_by_their_class():
 
     part = tree_of(forest, X[1::2], Y[1::2])
 
-    assert part.asked_rows == "judged rows"
+    assert part.asked_rows == "test rows"
     assert [sum(each) for each in part.asked[0].parts] == np.bincount(Y[1::2]).tolist()
 
 

@@ -43,8 +43,31 @@ def test_importances_are_those_of_the_estimator(est):
         assert part.permutation == told.values[part.position]
         assert part.error == told.standard_errors[part.position]
         assert part.impurity == est.feature_importances_[part.position]
-        assert part.measure == told.meaning.replace("the loss", "the loss (log loss)")
+        boosted = told.meaning.replace("the loss", "the loss (log loss)")
+        assert part.measure == ("drop of the accuracy when the column is shuffled" if est is TREE else boosted)
     assert [part.permutation for part in parts] == sorted((part.permutation for part in parts), reverse=True)
+
+
+@pytest.mark.parametrize(
+    "est",
+    [
+        tw.DecisionTreeRegressor(max_depth=3), tw.GradientBoostingRegressor(n_estimators=40),
+        tw.KNeighborsRegressor(n_neighbors=3),
+    ],
+)  # fmt: skip
+def test_what_squared_errors_rise_by_is_told_as_the_drop_of_r2(est):
+    """126,502 says nothing to a reader; scikit-learn's permutation importance by R2 is of the same size."""
+    from sklearn.inspection import permutation_importance
+
+    table, target = load_diabetes(return_X_y=True)
+    est.fit(table[::2], target[::2])
+    parts = by_name(parts_of(est, table[1::2], target[1::2]))
+    theirs = permutation_importance(est, table[1::2], target[1::2], n_repeats=20, random_state=0)
+
+    assert {part.measure for part in parts.values()} == {"drop of R2 when the column is shuffled"}
+    ours = [parts[f"x{at}"].permutation for at in range(10)]
+    np.testing.assert_allclose(ours, theirs.importances_mean, atol=0.06)
+    assert max(theirs.importances_mean) > 0.15
 
 
 def test_dependence_is_that_of_the_estimator():

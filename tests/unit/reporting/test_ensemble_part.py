@@ -65,7 +65,7 @@ def test_a_forests_errors_are_those_of_its_first_trees(forest, forest_part):
 def test_a_forests_out_of_bag_curve_ends_at_its_score(forest, forest_part):
     curve = curve_of(forest_part, "error")
 
-    assert [series.name for series in curve.series] == ["judged rows", "out of bag"]
+    assert [series.name for series in curve.series] == ["test rows", "out of bag"]
     assert curve.series[1].y[-1] == 1 - forest.oob_score_
     assert f"{100 * (1 - forest.oob_score_):.1f} % wrong out of bag" in curve.words
 
@@ -169,7 +169,7 @@ def test_a_score_of_the_users_own_is_a_chart_of_its_own():
     part = part_of(est, X[TEST], Y[TEST])
 
     history = curve_of(part, "history")
-    assert [series.name for series in curve_of(part, "loss").series] == ["judged rows"]
+    assert [series.name for series in curve_of(part, "loss").series] == ["test rows"]
     assert history.ylabel == "score"
     assert history.series[-1].y[-1] == pytest.approx(roc_auc_score(Y[TEST], est.predict_proba(X[TEST])[:, 1]))
 
@@ -194,7 +194,7 @@ def test_targets_that_the_loss_does_not_know_leave_the_loss_out():
 def test_rounds_are_drawn_from_the_first_tree_on_however_high_it_lies():
     losses = [None, 160.0, 150.0, *(1.0 + at / 1000 for at in range(98))]
 
-    curve = drawn_over_rounds("loss", "Loss", "loss", [], {"judged rows": losses}, [MarkPart(3, "least")])
+    curve = drawn_over_rounds("loss", "Loss", "loss", [], {"test rows": losses}, [MarkPart(3, "least")])
 
     assert (curve.x[0], curve.x[-1]) == (1, 100)
     assert curve.marks == (MarkPart(3, "least"),)
@@ -308,7 +308,7 @@ def test_the_surrogate_is_that_of_the_function_for_users(forest):
     assert standing.words.command.endswith("max_leaf_nodes=16, min_samples_leaf=4, test_size=1/3)")
     assert standing.tree.n_leaves == found.n_leaves
     assert standing.tree.outputs == (("benign", "malignant"),)
-    # Every judged row, by its true class.
+    # Every test row, by its true class.
     assert sum(standing.tree.nodes[0].judged) == len(X[TEST])
 
 
@@ -410,14 +410,14 @@ def test_many_rows_are_asked_about_by_some_and_that_is_told(monkeypatch):
 
     part = part_of(forest, X[TEST], Y[TEST], rows=50)
 
-    assert any("50 judged rows, drawn at random from 284" in note for note in part.notes)
+    assert any("50 test rows, drawn at random from 284" in note for note in part.notes)
 
 
 def test_too_few_rows_for_a_surrogate_are_told(forest):
     part = part_of(forest, X[1:9], NAMES[1:9])
 
     assert part.surrogate is None
-    assert any("10 judged rows" in note for note in part.notes)
+    assert any("10 test rows" in note for note in part.notes)
 
 
 @pytest.mark.parametrize(("make", "said"), [

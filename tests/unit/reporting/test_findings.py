@@ -126,7 +126,7 @@ def test_classes_with_few_rows_are_told_with_their_numbers():
     (table, target), other = halves(NOISE, label)
     finding = found(table, target, other)["few rows of a class"]
 
-    assert finding.text == "1 class with fewer than 5 judged rows: perhaps (0)."
+    assert finding.text == "1 class with fewer than 5 test rows: perhaps (0)."
 
 
 def test_levels_that_the_fit_never_saw_are_named_with_their_rows():
@@ -179,7 +179,7 @@ def test_judged_rows_that_the_fit_saw_are_serious():
     finding = found(table, target, (mixed, np.concatenate([truth[:90], target[:10]])))["rows of the fit"]
 
     assert finding.serious
-    assert finding.text.startswith("10 judged rows of 100 stand")
+    assert finding.text.startswith("10 test rows of 100 stand")
 
 
 def test_equal_rows_of_a_table_with_few_different_ones_are_no_leak():

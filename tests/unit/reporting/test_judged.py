@@ -92,7 +92,7 @@ def test_rows_that_may_hold_those_of_the_fit_are_told_apart(estimator):
     estimator.fit(X[train], y[train])
     notes = estimator.report(X, y).summary.notes
 
-    assert any("may be among these" in note for note in notes), notes
+    assert any("may be among the test rows" in note for note in notes), notes
     assert not estimator.report(X[~train], y[~train]).summary.notes
 
 

@@ -196,7 +196,7 @@ def test_a_class_without_rows_has_no_recall_and_the_others_have_their_curves():
     assert [rank.position for rank in part.ranks] == [0, 2]
     assert part.classes[1].recall is None
     assert part.classes[1].recall_low is None
-    assert any("1 of the classes has no judged row" in why for why in part.left_out)
+    assert any("1 of the classes has no test row" in why for why in part.left_out)
 
 
 def test_a_model_of_one_class_has_accuracy_alone():

@@ -74,7 +74,7 @@ class NodePart:
     rule: tuple[str, ...] | None
     test: TestPart | None
     hidden: int = 0  # how many nodes below it are not in this page
-    # of the judged rows that pass here the weight per true class (first output), or for numbers their histogram over
+    # of the test rows that pass here the weight per true class (first output), or for numbers their histogram over
     # ``TreePart.edges``; None where no rows judge
     judged: tuple[float, ...] | None = None
     audit: tuple[CandidatePart, ...] = ()  # best first; empty where no rows were at hand or the node is small
@@ -136,7 +136,7 @@ class TreePart:
 
 @dataclass(frozen=True)
 class ExampleRow:
-    """A judged row."""
+    """A test row."""
 
     number: int  # its position in the table, from 0: ``X[number]``
     # encoded; nan where a cell is missing, the number of levels for a level that the fit never saw
@@ -196,7 +196,7 @@ class PrunerPart:
     # nodes of the page's tree that become leaves, the topmost; empty where it has a tree of its own
     leaves: tuple[int, ...] = ()
     tree: TreePart | None = None  # its tree, where it is more than the page's tree with some nodes made leaves
-    # weight of the judged rows by true class and predicted class, where it cannot be added up from nodes
+    # weight of the test rows by true class and predicted class, where it cannot be added up from nodes
     confusion: Matrix | None = None
     # python, command: what makes this tree
     python: str = ""
@@ -234,7 +234,7 @@ class PruningPart:
     python: str
     command: str
     pruners: tuple[PrunerPart, ...]  # the first is the tree as it is
-    rows_name: str  # what the judged rows are called: ``"the rows of the fit"`` or ``"the judged rows"``
+    rows_name: str  # what the test rows are called: ``"the rows of the fit"`` or ``"the test rows"``
     notes: tuple[str, ...]  # what must be known to read the numbers
 
 
@@ -261,7 +261,7 @@ class ClassPart:
 
     name: str
     position: int  # among all classes: its colour
-    # n_rows, n_said: judged rows of the class, and rows that were predicted so
+    # n_rows, n_said: test rows of the class, and rows that were predicted so
     n_rows: int
     n_said: int
     # weight, weight_said: the same by weight
@@ -285,7 +285,7 @@ class ConfusionPart:
     """True against predicted classes."""
 
     labels: tuple[str, ...]
-    counts: tuple[tuple[float, ...], ...]  # weight of the judged rows: ``counts[true][predicted]``
+    counts: tuple[tuple[float, ...], ...]  # weight of the test rows: ``counts[true][predicted]``
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ class RankPart:
 
     name: str
     position: int
-    share: float  # of the class among the judged rows: the precision of guessing
+    share: float  # of the class among the test rows: the precision of guessing
     # false_rate, true_rate: ROC curve: shares of the other rows and of the class above a threshold, ascending
     false_rate: tuple[float, ...]
     true_rate: tuple[float, ...]
@@ -347,12 +347,12 @@ class ResidualsPart:
     residual: tuple[float, ...]
     n_rows: int  # of how many rows they were drawn
     edges: tuple[float, ...]
-    weight: tuple[float, ...]  # weight of all judged rows by their residual
+    weight: tuple[float, ...]  # weight of all test rows by their residual
 
 
 @dataclass(frozen=True)
 class ErrorCurvePart:
-    """Errors of copies that were fitted on parts of the judged rows."""
+    """Errors of copies that were fitted on parts of the test rows."""
 
     name: str  # "learning", "depth"
     # over, loss: what is varied and what is measured, in words
@@ -375,7 +375,7 @@ class QualityPart:
 
     output: str  # its name; empty where there is one and it has none
     kind: str  # "classes", "numbers", "quantiles", "none"
-    n_rows: int  # judged rows
+    n_rows: int  # test rows
     worth: float  # as how many rows of one weight they say (Kish 1965)
     weighted: bool  # whether weights differ
     lead: str  # the quality in a sentence
@@ -444,15 +444,15 @@ class DependencePart:
 
 @dataclass(frozen=True)
 class ColumnPart:
-    """A column of the judged rows."""
+    """A column of the test rows."""
 
     position: int  # in ``Summary.columns``, where name and levels stand
     name: str
     kind: str  # "numeric", "ordinal", "nominal"
     told: str  # what its values are, in a few words
-    n_distinct: int  # different values, or levels, of the judged rows
+    n_distinct: int  # different values, or levels, of the test rows
     n_levels: int  # that the model knows; 0 of a numeric column
-    missing: float  # share of the judged rows, by weight, without a value
+    missing: float  # share of the test rows, by weight, without a value
     # low, high, mean, sd: of a numeric column, over the rows with a finite value
     low: float | None
     high: float | None
@@ -463,7 +463,7 @@ class ColumnPart:
     # share of the impurity (of boosted trees: the gain) that the column's splits removed from the rows of the fit; None
     # for a model without splits
     impurity: float | None = None
-    # permutation, error: how much worse the model is when the column is shuffled among the judged rows, and the
+    # permutation, error: how much worse the model is when the column is shuffled among the test rows, and the
     # standard error of that over the shuffles; None where it cannot be told
     permutation: float | None = None
     error: float | None = None
@@ -595,7 +595,7 @@ class ColumnWords:
     name: str
     kind: str  # "numeric", "ordinal", "nominal"
     levels: tuple[str, ...]  # in the order of their codes
-    # low, high, middle: of a numeric column: the least, the greatest and the middle value of the judged rows; None
+    # low, high, middle: of a numeric column: the least, the greatest and the middle value of the test rows; None
     # where there are none
     low: float | None = None
     high: float | None = None

@@ -1,5 +1,6 @@
 // Charts. Each appends a figure to its host: caption, drawing, the numbers as a table; and returns {update(changes), element}.
 // lines also takes xreverse (the largest x at the left) and point ({x, y}: a single diamond, of no series).
+// top: values above it leave the picture; the table has them all.
 // A pick by pointer is a shortcut: who gives onpick offers the same by keyboard (a slider, buttons).
 const chart = (() => {
   const { FONT, LINE, text, rule } = chartAxes;
@@ -55,6 +56,9 @@ const chart = (() => {
     let plot = null, cursorLayer = null, hoverLayer = null;
     const values = (name) => now.series.map((series) => (series[name] || []).map(numbers.value));
     const xs = () => now.x.map(numbers.value);
+    const top = () => now.top === undefined ? Infinity : now.top;
+    // The last point above the top stands on the edge: there the line comes in.
+    const inside = (y, index, all) => !(y > top()) ? y : all[index + 1] <= top() ? plot.y.high : NaN;
 
     // Between whole numbers (depths, leaves) there is nothing to tick.
     function ticksFor(width, low, high) {
@@ -64,7 +68,7 @@ const chart = (() => {
 
     function scales(width) {
       const [xLow, xHigh] = now.domain?.x || chartAxes.span([...now.x, ...now.marks.map((mark) => mark.x)]);
-      const yEnds = now.domain?.y || chartAxes.span([...values("y"), ...values("low"), ...values("high")].flat());
+      const yEnds = now.domain?.y || chartAxes.span([...values("y"), ...values("low"), ...values("high")].flat().filter((y) => !(y > top())));
       const height = now.height || Math.min(320, Math.max(230, width * 0.5));
       const rough = chartAxes.linear(yEnds, [0, 1], { count: 5, nice: !now.domain?.y });
       let box = chartAxes.box(width, height, rough.ticks, { xlabel: Boolean(now.xlabel) });
@@ -105,7 +109,7 @@ const chart = (() => {
     }
 
     function curve(series, place, at) {
-      const ys = series.y.map((value) => plot.y.at(numbers.value(value))), color = colorOf(series, place);
+      const ys = series.y.map(numbers.value).map(inside).map((value) => plot.y.at(value)), color = colorOf(series, place);
       const dots = series.dots ? at.map((x, index) => Number.isFinite(ys[index])
         ? dom.svg("circle", { cx: pixel(x), cy: pixel(ys[index]), r: 3, fill: color }) : null) : [];
       return [dom.svg("path", { d: outline(at, ys, series.step), stroke: color, class: "chart-line",
@@ -118,7 +122,7 @@ const chart = (() => {
       layer.replaceChildren(rule(across, plot.box.top, across, plot.box.bottom, kind));
       now.series.forEach((series, place) => {
         const y = plot.y.at(numbers.value(series.y[index]));
-        if (Number.isFinite(y)) put(layer, dom.svg("circle", { cx: across, cy: y, r: 4.5, stroke: colorOf(series, place), class: "chart-ring" }));
+        if (Number.isFinite(y) && y >= plot.box.top) put(layer, dom.svg("circle", { cx: across, cy: y, r: 4.5, stroke: colorOf(series, place), class: "chart-ring" }));
       });
     }
 

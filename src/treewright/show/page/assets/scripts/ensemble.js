@@ -12,9 +12,20 @@ const ensemble = (() => {
     return host;
   }
 
+  // Where the first tenth of a course is so high that nothing could be told apart afterwards, the picture begins below it.
+  function topOf(held) {
+    const values = held.series.map((series) => series.y.map(numbers.value)), begin = held.x.length / 10;
+    const span = (found) => [Math.min(...found), Math.max(...found)];
+    if (held.dots || held.x.length < 20) return Infinity;
+    const [low, high] = span(values.flat().filter(Number.isFinite));
+    const [, late] = span(values.flatMap((ys) => ys.filter((y, index) => index >= begin && Number.isFinite(y))));
+    return high - low > 3 * (late - low) && late > low ? late : Infinity;
+  }
+
   function curve(held, at) {
+    const top = topOf(held), first = held.x.find((_, index) => held.series.some((series) => numbers.value(series.y[index]) <= top));
     chart.lines(above(`ensemble-curve-${at}`), {
-      title: held.title, x: held.x, xlabel: held.xlabel, ylabel: held.ylabel, marks: held.marks,
+      title: top === Infinity ? held.title : `${held.title} (from ${first} on)`, top, x: held.x, xlabel: held.xlabel, ylabel: held.ylabel, marks: held.marks,
       series: held.series.map((series, place) => ({
         name: series.name, y: series.y, color: `var(--class-${place})`, dash: DASHES[place % DASHES.length], dots: held.dots,
       })),

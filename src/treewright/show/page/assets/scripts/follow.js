@@ -68,7 +68,7 @@ const follow = (() => {
       dom.el("button", { type: "button", onclick: () => move(-1), "aria-label": "Row before" }, "‹"),
       dom.el("button", { type: "button", onclick: () => move(1), "aria-label": "Next row" }, "›"),
       self.only ? dom.el("label", { class: "small follow-only" }, self.only, "wrong answers only") : null,
-      dom.el("p", { class: "small muted follow-counted" }, rows[0].name ? "Rows are named by the index of the table." : "Rows are counted from 0 among the judged rows."));
+      dom.el("p", { class: "small muted follow-counted" }, rows[0].name ? "Rows are named by the index of the table." : "Rows are counted from 0 among the test rows."));
   }
 
   function offer() {

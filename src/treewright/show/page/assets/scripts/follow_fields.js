@@ -70,7 +70,7 @@ const followFields = (() => {
     return { element, tell(words) { element.textContent = words; element.hidden = !words; } };
   }
 
-  // A number, or nothing for a missing one. The slider spans the judged rows.
+  // A number, or nothing for a missing one. The slider spans the test rows.
   function numberControl(column, id, onchange) {
     let cell = null;
     const text = dom.el("input", { type: "text", id, inputmode: column.dates ? "text" : "decimal", autocomplete: "off", placeholder: "missing", "aria-describedby": `${id}-words`, oninput: typed });

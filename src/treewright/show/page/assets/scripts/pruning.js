@@ -43,7 +43,7 @@ const pruning = (() => {
     state.set("shape", { name: choice.key, title: choice.title, isLeaf: choice.isLeaf, step: choice.step, tree: choice.tree, choice });
   }
 
-  // Weight of the judged rows per true and predicted class: what the leaves of the shape hold.
+  // Weight of the test rows per true and predicted class: what the leaves of the shape hold.
   function confusionOf(choice) {
     if (!part.has_confusion) return null;
     if (choice.confusion) return choice.confusion;

@@ -112,7 +112,7 @@ const quality = (() => {
       chart.points(held, { title: titled(part, "Predicted and true numbers"), x: predicted, y: truth, xlabel: "predicted", ylabel: "true", diagonal: true }));
     picture(grid, `A residual is the true number minus the predicted one. Points should scatter around 0 in the same way everywhere: a bend or a fan is something that the model has not learned.${drawn}`, (held) =>
       chart.points(held, { title: titled(part, "Residuals over predictions"), x: predicted, y: residual, xlabel: "predicted", ylabel: "true - predicted", zero: true }));
-    picture(grid, "How often residuals of each size occur, of all judged rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
+    picture(grid, "How often residuals of each size occur, of all test rows. A hill around 0 is good; a long tail means a few large errors.", (held) =>
       chart.stacked(held, { title: titled(part, "Residuals"), labels: weight.map((_, at) => `${numbers.short(edges[at])} to ${numbers.short(edges[at + 1])}`),
         parts: [{ name: part.weighted ? "weight" : "rows", values: weight, color: "var(--accent)" }], ylabel: part.weighted ? "weight" : "rows", xlabel: "true - predicted", edges }));
   }

@@ -325,7 +325,7 @@ const tree = (() => {
     if (treeCards.isNumber(part)) {
       const between = numbers.value(part.low) < numbers.value(part.high);
       return dom.el("p", { class: "small muted" }, part.edges
-        ? `${treeAsked.words(part)} Bars in a leaf: the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. A leaf's colour is the stronger, the greater its ${part.centre}.`
+        ? `${treeAsked.words(part)} Bars in a leaf: the test rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}. A leaf's colour is the stronger, the greater its ${part.centre}.`
         : between ? `Dots: the ${part.centre}, from ${numbers.short(part.low)} to ${numbers.short(part.high)}.` : "");
     }
     return [part.outputs.map((labels, output) => classes(labels, nodes[0].values[output].map(numbers.value),

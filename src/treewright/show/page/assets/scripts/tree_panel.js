@@ -38,7 +38,7 @@ const treePanel = (() => {
       cut > 0 && row(inner ? "cut away below" : "nodes below", inner ? numbers.counted(cut, "node") : `${numbers.short(cut)} cut away`));
   }
 
-  // One output's classes, the heaviest first, beside what the judged rows have.
+  // One output's classes, the heaviest first, beside what the test rows have.
   function classTable(model, node, output) {
     const labels = model.part.outputs[output], counts = node.values[output].map(numbers.value);
     const judged = output === 0 && node.judged ? node.judged : null;
@@ -68,7 +68,7 @@ const treePanel = (() => {
     const judged = node.judged.reduce((sum, held) => sum + held, 0);
     return [lines, dom.el("figure", { class: "tree-histogram" },
       dom.el("figcaption", { class: "muted small" },
-        `${exact(judged)} of the judged rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}`),
+        `${exact(judged)} of the test rows, from ${numbers.short(part.edges[0])} to ${numbers.short(part.edges[part.edges.length - 1])}`),
       treeCards.histogram(node.judged))];
   }
 

@@ -127,7 +127,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["fork", "spawn", pytest.param("forkserver", marks=pytest.mark.slow)])
 def test_pools_of_processes_fit_after_their_parent_did(method, tmp_path):
     script = tmp_path / "pools.py"
     script.write_text(POOLS)
@@ -233,7 +233,7 @@ SURROUNDINGS = """
     [
         ("", ["-W", "error"]),
         ("import numpy; numpy.seterr(all='raise')", []),
-        ("", ["-O"]),
+        pytest.param("", ["-O"], marks=pytest.mark.slow),  # -OO is that and more
         ("", ["-OO"]),
         ("import locale; locale.setlocale(locale.LC_ALL, 'C')", []),
     ],
@@ -243,7 +243,7 @@ def test_switches_of_the_process_change_nothing(before, options):
     assert run_script(SURROUNDINGS.format(before=before), *options) == ["True"]
 
 
-@pytest.mark.parametrize("option", ["-O", "-OO"])
+@pytest.mark.parametrize("option", [pytest.param("-O", marks=pytest.mark.slow), "-OO"])
 def test_what_was_compiled_serves_whatever_the_switches(option):
     """``-OO`` changes bytecode, which Numba takes for another kernel."""
     script = """

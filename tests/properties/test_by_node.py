@@ -159,7 +159,7 @@ for at, model in enumerate(models):
 
 def test_the_hash_seed_is_irrelevant(tmp_path: Path):
     digests = set()
-    for seed in ("0", "1", "2"):
+    for seed in ("0", "1"):
         folder = tmp_path / seed
         folder.mkdir()
         subprocess.run(

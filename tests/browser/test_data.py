@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import re
 import warnings
 from typing import NamedTuple
 
@@ -230,3 +232,16 @@ def test_without_scripts_the_table_is_there(classes, chromium, tmp_path):
     context.close()
 
     assert [name.strip() for name in names] == [part.name for part in classes.summary.data]
+
+
+def test_dependence_on_dates_has_dates_on_its_axis(open_page):
+    days = [dt.date(2021, 1, 1) + dt.timedelta(days=at) for at in range(300)]
+    target = [0.1 * min(at, 150) for at in range(300)]
+    est = tw.DecisionTreeRegressor(max_depth=4)
+    page = open_page(page_of(est, {"sold": days}, target).html).page
+
+    page.locator(".data-open", has_text="sold").click()
+
+    texts = page.locator("#data svg text").all_text_contents()
+    assert sum(bool(re.fullmatch(r"202[01]-\d\d-\d\d", text)) for text in texts) >= 3, texts
+    assert not any(re.fullmatch(r"1[89],?\d\d\d", text) for text in texts), texts

@@ -62,7 +62,7 @@ class PartialDependence(DependenceTable):
         if len(self.axes) == 2:
             return dependence_map(
                 x=places[0], y=places[1], means=self.values[lines[-1]], color=self._color(lines[-1]), xlabel=names[0],
-                ylabel=names[1], zlabel=self._ylabel(lines[-1:]), ax=ax,
+                ylabel=names[1], zlabel=self._ylabel(lines[-1:]), dates=(first.clock, self.axes[1].clock), ax=ax,
             )  # fmt: skip
         alone = len(lines) == 1
         return dependence_lines(
@@ -74,6 +74,7 @@ class PartialDependence(DependenceTable):
             colors=[self._color(line) for line in lines],
             xlabel=names[0],
             ylabel=self._ylabel(lines),
+            dates=first.clock,
             ax=ax,
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -9,6 +11,7 @@ from sklearn.datasets import load_iris
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.plot import dependence_lines, dependence_map
 from treewright.show.style import class_color
 
 X, Y = load_iris(return_X_y=True)
@@ -114,3 +117,16 @@ def test_arrays_that_do_not_go_together_are_refused(given, told):
 def test_a_map_of_other_shape_is_refused():
     with pytest.raises(DataError, match=r"means has shape \(1, 2\): give 2 rows of 1 numbers"):
         tw.plot.dependence_map(x=[0, 1], y=["a"], means=[[1, 2]])
+
+
+def test_days_stand_as_dates_on_the_axis_of_a_figure():
+    figure = dependence_lines(x=[18628.0, 18900.0], means=[[1, 2]], dates=("date", ""))
+    figure.canvas.draw()
+    ticks = [text.get_text() for text in figure.axes[0].get_xticklabels()]
+    assert all(re.fullmatch(r"202[01]-\d\d-\d\d", tick) for tick in ticks), ticks
+
+    figure = dependence_map(x=[0.0, 2.0], y=[0.25, 0.5], means=[[1, 2], [3, 4]], dates=(("", ""), ("time", "")))
+    figure.canvas.draw()
+    ticks = [text.get_text() for text in figure.axes[0].get_yticklabels()]
+    assert all(re.fullmatch(r"\d\d:\d\d(:\d\d)?", tick) for tick in ticks), ticks
+    assert "0.5" in [text.get_text() for text in figure.axes[0].get_xticklabels()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from treewright.data.dates import written_days
 from treewright.exceptions import DataError
 from treewright.model.summary import counted
 from treewright.show.figures.look import (
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 Numbers = npt.NDArray[np.float64]
 Places = Sequence[str] | npt.ArrayLike
+Dates = tuple[str, str]  # the family of a column of dates, and the zone of its instants
 
 DASHES: tuple[Any, ...] = ("-", DASHED, DASH_DOT, DOTTED)
 MARKS = "osD^vPX*"
@@ -63,6 +65,7 @@ def dependence_lines(
     colors: Sequence[str] | None = None,
     xlabel: str = "",
     ylabel: str = "",
+    dates: Dates = ("", ""),
     ax: Axes | None = None,
 ) -> Figure:
     """Draw means over the values of a column: lines over numbers, points at levels; single rows thin behind them.
@@ -81,6 +84,9 @@ def dependence_lines(
     colors : sequence of n_lines str, optional
         As matplotlib names them; by default those of the classes.
     xlabel, ylabel : str
+    dates : (str, str), optional
+        What the numbers of ``x`` are days of, "date", "datetime", "duration" or "time", and the zone of instants: the
+        axis shows them so.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -116,6 +122,7 @@ def dependence_lines(
         level_ticks(ax, levels, "x", **LEVELS)
     else:
         set_x(ax, places, log=False)
+        _dated(ax.xaxis, dates)
         handles = _curves(ax, places, drawn, names, shades, own)
         if deciles is not None and len(np.atleast_1d(np.asarray(deciles))):
             ax.plot(
@@ -137,6 +144,7 @@ def dependence_map(
     xlabel: str = "",
     ylabel: str = "",
     zlabel: str = "",
+    dates: tuple[Dates, Dates] = (("", ""), ("", "")),
     ax: Axes | None = None,
 ) -> Figure:
     """Draw means over the values of two columns as colours.
@@ -149,6 +157,8 @@ def dependence_map(
     color : str, optional
         ``#rrggbb``: the colour that stands half-way.
     xlabel, ylabel, zlabel : str
+    dates : pair of (str, str), optional
+        Of ``x`` and of ``y``, as in ``dependence_lines``.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -185,11 +195,23 @@ def dependence_map(
     for levels, which in ((across, "x"), (up, "y")):
         if levels:
             level_ticks(ax, levels, which, **LEVELS)
+    for axis, own in zip((ax.xaxis, ax.yaxis), dates, strict=True):
+        _dated(axis, own)
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
     bar.set_label(drawable(shorten(zlabel, MOST_LABEL)), **text_style(LABEL))
     return figure
+
+
+def _dated(axis: Any, dates: Dates) -> None:
+    """Let an axis of days show dates, at as many ticks as such long words leave room for."""
+    if not dates[0]:
+        return
+    from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+    axis.set_major_locator(MaxNLocator(5))
+    axis.set_major_formatter(FuncFormatter(lambda days, _: written_days(days, *dates)))
 
 
 def _levels(given: Any) -> list[str]:

@@ -1,5 +1,6 @@
 // Charts. Each appends a figure to its host: caption, drawing, the numbers as a table; and returns {update(changes), element}.
 // lines also takes xreverse (the largest x at the left) and point ({x, y}: a single diamond, of no series).
+// written: how a number of the axis across is written, where it is no number to readers (dates).
 // top: values above it leave the picture; the table has them all.
 // A pick by pointer is a shortcut: who gives onpick offers the same by keyboard (a slider, buttons).
 const chart = (() => {
@@ -56,6 +57,7 @@ const chart = (() => {
     let plot = null, cursorLayer = null, hoverLayer = null;
     const values = (name) => now.series.map((series) => (series[name] || []).map(numbers.value));
     const xs = () => now.x.map(numbers.value);
+    const acrossText = (value) => now.written ? now.written(value) : numbers.short(value);
     const top = () => now.top === undefined ? Infinity : now.top;
     // The last point above the top stands on the edge: there the line comes in.
     const inside = (y, index, all) => !(y > top()) ? y : all[index + 1] <= top() ? plot.y.high : NaN;
@@ -73,13 +75,15 @@ const chart = (() => {
       const rough = chartAxes.linear(yEnds, [0, 1], { count: 5, nice: !now.domain?.y });
       let box = chartAxes.box(width, height, rough.ticks, { xlabel: Boolean(now.xlabel) });
       const ends = () => now.xreverse ? [box.right, box.left] : [box.left, box.right];
-      const across = () => now.logx ? chartAxes.log(now.domain?.x || [...now.x, ...now.marks.map((mark) => mark.x)], ends())
+      const scale = () => now.logx ? chartAxes.log(now.domain?.x || [...now.x, ...now.marks.map((mark) => mark.x)], ends())
         : chartAxes.linear([xLow, xHigh], ends(), { count: ticksFor(box.right - box.left, xLow, xHigh) });
-      const marks = placedMarks(now.marks, across().at, width);
+      const marks = placedMarks(now.marks, scale().at, width);
       const n_rows = Math.max(0, ...marks.map((mark) => mark.row + 1));
       box = { ...box, top: box.top + n_rows * LINE, bottom: box.bottom + n_rows * LINE };
       const y = chartAxes.linear(yEnds, [box.bottom, box.top], { count: 5, nice: !now.domain?.y });
-      return { box, x: across(), y, marks, height: height + n_rows * LINE };
+      const x = scale();
+      if (now.written) for (const tick of x.ticks) tick.text = now.written(tick.value);
+      return { box, x, y, marks, height: height + n_rows * LINE };
     }
 
     function diagonal({ box, x, y }) {
@@ -150,7 +154,7 @@ const chart = (() => {
       const index = pointed(event);
       lineAt(hoverLayer, numbers.value(now.x[index]), "chart-hover");
       const said = now.series.slice(0, 6).map((series) => `${chartAxes.fit(series.name, 110)} ${numbers.short(series.y[index])}`);
-      made.readout.textContent = `${now.xlabel || "x"} ${numbers.short(now.x[index])}: ${said.join(", ")}`;
+      made.readout.textContent = `${now.xlabel || "x"} ${acrossText(now.x[index])}: ${said.join(", ")}`;
     }
 
     function gist() {
@@ -158,7 +162,7 @@ const chart = (() => {
         const ys = series.y.map(numbers.value), held = ys.filter(Number.isFinite);
         if (!held.length) return `${series.name}: no numbers.`;
         const least = Math.min(...held);
-        return `${series.name}: first ${numbers.short(ys[0])}, last ${numbers.short(ys[ys.length - 1])}, least ${numbers.short(least)} at ${numbers.short(now.x[ys.indexOf(least)])}.`;
+        return `${series.name}: first ${numbers.short(ys[0])}, last ${numbers.short(ys[ys.length - 1])}, least ${numbers.short(least)} at ${acrossText(now.x[ys.indexOf(least)])}.`;
       }).join(" ");
     }
 
@@ -166,7 +170,7 @@ const chart = (() => {
       const columns = now.series.flatMap((series) => [[series.name, series.y],
         ...(series.low && series.high ? [[`${series.name}, from`, series.low], [`${series.name}, to`, series.high]] : [])]);
       return { head: [now.xlabel || "x", ...columns.map(([name]) => name)],
-        body: now.x.map((x, at) => [x, ...columns.map(([, held]) => held[at])]) };
+        body: now.x.map((x, at) => [now.written ? now.written(x) : x, ...columns.map(([, held]) => held[at])]) };
     }
 
     const items = () => now.series.map((series, at) => ({ name: series.name, color: colorOf(series, at), dash: dashOf(series, at) }));

@@ -78,6 +78,7 @@ const chartBars = (() => {
       if (!now.edges) return [rule(box.left, box.bottom, box.right, box.bottom, "chart-axis"), apart];
       const right = held[cells - 1].left + held[cells - 1].width + 1;
       const x = chartAxes.linear(chartAxes.span(now.edges), [box.left, right], { count: Math.max(3, (right - box.left) / 75) });
+      if (now.written) for (const tick of x.ticks) tick.text = now.written(tick.value);
       return [chartAxes.axisX(x, { ...box, right, spare: 4 }, null), apart];
     }
 

@@ -65,28 +65,30 @@ const data = (() => {
   }
 
   // Cells of numbers by their ends, cells of levels by their names.
-  const cellNames = (spread) => spread.edges
-    ? spread.edges.slice(1).map((end, at) => `${numbers.short(spread.edges[at], 3)} to ${numbers.short(end, 3)}`) : spread.labels;
+  const cellNames = (spread, written) => spread.edges
+    ? spread.edges.slice(1).map((end, at) => `${written(spread.edges[at])} to ${written(end)}`) : spread.labels;
 
   function drawSpread(host, part) {
-    const spread = part.spread, names = cellNames(spread), byClass = state.summary.task === "classification";
+    const column = state.summary.columns[part.position], written = column.dates ? (value) => numbers.dated(column, value) : undefined;
+    const spread = part.spread, names = cellNames(spread, written || ((value) => numbers.short(value, 3))), byClass = state.summary.task === "classification";
     const others = "var(--muted)";
     chart.stacked(host, {
       title: byClass ? "Values by class" : "Values", labels: names, ylabel: state.summary.quality[0]?.weighted ? "weight" : "rows", xlabel: part.name, edges: spread.edges || undefined,
+      written,
       parts: spread.parts.map((values, at) => ({ name: spread.names[at], values, color: !byClass ? "var(--class-0)" : spread.codes[at] === null ? others : `var(--class-${spread.codes[at] % 24})` })),
     });
     if (spread.n_beyond) {
       host.append(dom.el("p", { class: "small muted" }, `${numbers.counted(spread.n_beyond, "row")} far beyond the others ${spread.n_beyond === 1 ? "is" : "are"} counted in the first or the last column.`));
     }
-    if (spread.means) drawMeans(host, part, spread, names);
+    if (spread.means) drawMeans(host, part, spread, names, written);
   }
 
-  function drawMeans(host, part, spread, names) {
+  function drawMeans(host, part, spread, names, written) {
     const target = firstTarget || "the target";
     const shifted = (side) => spread.means.map((mean, at) => mean === null || spread.errors[at] === null ? mean : mean + side * spread.errors[at]);
     if (spread.edges) {
       const middles = spread.edges.slice(1).map((end, at) => end / 2 + spread.edges[at] / 2);
-      chart.lines(host, { title: `Mean of ${target} by value`, x: middles, xlabel: part.name, ylabel: `mean of ${target}, ± standard error`,
+      chart.lines(host, { title: `Mean of ${target} by value`, x: middles, written, xlabel: part.name, ylabel: `mean of ${target}, ± standard error`,
         series: [{ name: `mean of ${target}`, y: spread.means, low: shifted(-1), high: shifted(1), color: "var(--class-1)", dots: true }] });
     } else {
       const known = names.map((_, at) => at).filter((at) => spread.means[at] !== null), pick = (values) => known.map((at) => values[at]);

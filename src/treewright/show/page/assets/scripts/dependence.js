@@ -82,6 +82,8 @@ const dependence = (() => {
       }
       const y = chartAxes.linear(ends, [box.bottom, box.top], { nice: true });
       const x = isNumeric ? chartAxes.linear(chartAxes.span(part.values), [box.left, box.right], { count: Math.max(3, (box.right - box.left) / 75) }) : null;
+      const column = state.summary.columns[options.position];
+      if (isNumeric && column.dates) for (const tick of x.ticks) tick.text = numbers.dated(column, tick.value);
       const xs = isNumeric ? part.values.map((value) => x.at(numbers.value(value))) : [];
       const drawn = shown().map((line, number) => isNumeric ? curve(line, number, xs, y, single) : dots(line, number, shown().length, across, y, single));
       const parts = [

@@ -26,6 +26,18 @@ _FIRST, _LAST = -_EPOCH.toordinal() + 1, dt.date.max.toordinal() + 1 - _EPOCH.to
 _ISO = re.compile(
     r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
 )
+_TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?", re.ASCII)
+_DURATION = re.compile(
+    r"(?P<sign>-?)(?P<days>\d+) days?"
+    r"(?: (?P<plus>\+?)(?P<hours>\d\d):(?P<minutes>\d\d):(?P<seconds>\d\d(?:\.\d{1,9})?))?",
+    re.ASCII,
+)
+# Years and months have no fixed length.
+_ISO_DURATION = re.compile(
+    r"(?P<sign>-?)P(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
+    r"(?:T(?=\d)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d{1,9})?)S)?)?",
+    re.ASCII,
+)
 _OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)")
 
 
@@ -79,33 +91,59 @@ def days_of_array(array: np.ndarray, label: str) -> tuple[str, np.ndarray]:
     return family, days
 
 
-def read_texts(texts: Sequence[Hashable]) -> tuple[np.ndarray, str] | None:
-    """ISO dates and instants, such as ``2021-03-05`` or ``2021-03-05T14:30+01:00``, as days and their zone.
+def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
+    """Texts that are all dates or instants, all times of day, or all durations.
+
+    Dates and instants are ISO 8601, such as ``2021-03-05`` or ``2021-03-05T14:30+01:00``; times of day ``14:30`` or
+    ``14:30:05``; durations ISO 8601 (``P3DT4H30M``) or as pandas writes them (``3 days 04:30:00``).
 
     Returns
     -------
-    (float64[k], str), or None where a text is none of them, or some have an offset and others not
+    (str, float64[k], str), or None
+        The family, days and the zone; None where a text is of none of them, or of another one than the others, or
+        where some have an offset and others not.
 
     Examples
     --------
     >>> read_texts(["1970-01-02", "1970-01-01 12:00"])
-    (array([1. , 0.5]), '')
+    ('datetime', array([1. , 0.5]), '')
+    >>> read_texts(["PT6H", "1 day 12:00:00"])
+    ('duration', array([0.25, 1.5 ]), '')
     >>> read_texts(["03/04/2021"]) is None
     True
     """
-    days, zones = np.empty(len(texts)), set()
+    days, families, zones = np.empty(len(texts)), set(), set()
     for at, text in enumerate(texts):
-        if not isinstance(text, str) or _ISO.fullmatch(text.strip()) is None:
+        value = _read(text.strip()) if isinstance(text, str) else None
+        if value is None:
             return None
-        try:
-            value = dt.datetime.fromisoformat(re.sub(r"(?<=\d)\s(?=[Zz+-])", "", text.strip()))
-        except ValueError:  # the 30th of February
-            return None
-        _, days[at], zone = days_of(value)
+        family, days[at], zone = days_of(value)
+        families.add(family)
         zones.add(zone)
-    if not zones or (len(zones) > 1 and "" in zones):
+    if len(families) != 1 or (len(zones) > 1 and "" in zones):
         return None
-    return days, zones.pop() if len(zones) == 1 else "UTC"
+    return families.pop(), days, zones.pop() if len(zones) == 1 else "UTC"
+
+
+def _read(text: str) -> dt.datetime | dt.time | dt.timedelta | None:
+    """The instant, time of day or duration that a text is."""
+    try:
+        if _ISO.fullmatch(text):
+            return dt.datetime.fromisoformat(re.sub(r"(?<=\d)\s(?=[Zz+-])", "", text))
+        if _TIME.fullmatch(text):
+            return dt.time.fromisoformat(text)
+        found = _DURATION.fullmatch(text) or _ISO_DURATION.fullmatch(text)
+        if found is None or not any(found.groups()[1:]):
+            return None
+        parts = {name: part for name, part in found.groupdict().items() if part}
+        sign, plus = parts.pop("sign", ""), parts.pop("plus", "")
+        numbers = {name: float(part) if "." in part else int(part) for name, part in parts.items()}
+        if plus and sign:  # pandas counts days down and the clock up: -1 days +23:00:00 is an hour below nothing
+            numbers["days"], sign = -numbers["days"], ""
+        span = dt.timedelta(**numbers)
+    except (ValueError, OverflowError):  # the 30th of February, half past twenty-four, more days than there are
+        return None
+    return -span if sign == "-" else span
 
 
 def written_days(days: float, family: str, zone: str = "") -> str:

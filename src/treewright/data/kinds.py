@@ -177,16 +177,17 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
 
 
 def dates_of_text(cells: Cells) -> Cells:
-    """Text whose every value is an ISO date or instant as those; any other cells as they are."""
+    """Text whose every value is a date or instant, a time of day or a duration as those; other cells as they are."""
     if cells.family != "string" or cells.category:
         return cells
     distinct = cells.present()
     read = read_texts(distinct) if distinct and read_texts(distinct[:1]) is not None else None
     if read is None:
         return cells
-    known = dict(zip(distinct, read[0].tolist(), strict=True))
+    family, read_days, zone = read
+    known = dict(zip(distinct, read_days.tolist(), strict=True))
     days = np.array([known.get(text, np.nan) for text in cells.distinct] + [np.nan])
-    return Cells("datetime", days[cells.values], zone=read[1])
+    return Cells(family, days[cells.values], zone=zone)
 
 
 def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -27,6 +28,10 @@ SAME = {
     "polars datetime": pl.Series(PLAIN).cast(pl.Datetime("ms")),
     "arrow 32": pa.chunked_array([pa.array(PLAIN, pa.date32())]),
     "arrow 64": pa.chunked_array([pa.array(PLAIN, pa.date64())]),
+    "arrow timestamp": pa.chunked_array([pa.array(PLAIN, pa.date32()).cast(pa.timestamp("us"))]),
+    "pandas": pd.Series(pd.to_datetime(TEXTS)),
+    "pandas arrow": pd.Series(PLAIN, dtype=pd.ArrowDtype(pa.date32())),
+    "pandas objects": pd.Series(PLAIN, dtype=object),
 }
 
 
@@ -60,6 +65,56 @@ def test_durations_and_times_of_day_are_parts_of_days():
     assert matrix[0].tolist() == [1.5, 0.25]
     assert written_days(-1.5, "duration") == "-1 day 12:00:00"
     assert encode(schema, {"took": np.array([90], "m8[m]"), "at": pl.Series([dt.time(12)])}).tolist() == [[0.0625, 0.5]]
+
+
+SPANS = [dt.timedelta(hours=6), None, dt.timedelta(days=-1, hours=-12)]
+
+
+@pytest.mark.parametrize(
+    "held",
+    [
+        SPANS,
+        np.array([6, "NaT", -36], "m8[h]"),
+        pl.Series(SPANS),
+        pd.Series(SPANS, dtype="timedelta64[ns]"),
+        pd.Series(SPANS, dtype=pd.ArrowDtype(pa.duration("ms"))),
+        pa.chunked_array([pa.array(SPANS, pa.duration("s"))]),
+        ["PT6H", None, "-P1DT12H"],
+        ["0 days 06:00:00", None, "-2 days +12:00:00"],  # as pandas writes them
+        ["0 days 06:00:00", None, "-1 day 12:00:00"],  # as models show them
+    ],
+    ids=["objects", "numpy", "polars", "pandas", "pandas arrow", "arrow", "ISO text", "text of pandas", "own text"],
+)
+def test_a_duration_is_the_same_number_of_days_in_every_container(held):
+    schema, matrix = encode_fit({"took": held})
+
+    assert (schema.columns[0].kind, schema.columns[0].family) == ("numeric", "duration")
+    assert matrix[[0, 2], 0].tolist() == [0.25, -1.5]
+    assert np.isnan(matrix[1, 0])
+
+
+def test_a_list_of_dicts_holds_dates_too():
+    schema, matrix = encode_fit([{"day": dt.date(1970, 1, 2)}, {"day": dt.date(1970, 1, 3)}])
+
+    assert schema.columns[0].family == "date"
+    assert matrix.tolist() == [[1.0], [2.0]]
+
+
+def test_text_of_times_of_day_is_read_as_them():
+    schema, matrix = encode_fit({"at": ["06:00", "18:00:00", None]})
+
+    assert schema.columns[0].family == "time"
+    assert matrix[:2].tolist() == [[0.25], [0.75]]
+    assert encode(schema, {"at": [dt.time(12)]}).tolist() == [[0.5]]
+    with pytest.raises(ColumnError, match=r"held time cells at fit and holds string cells now \(row 1: '26:30'"):
+        encode(schema, {"at": ["06:00", "26:30"]})
+
+
+@pytest.mark.parametrize(
+    "other", ["26:30", "6:30", "2021-03-04", "1 day", "P1Y", "P", "PT", "noon", "9" * 30 + " days"]
+)
+def test_one_text_of_another_sort_keeps_a_column_of_times_nominal(other):
+    assert encode_fit({"at": ["06:00", other]})[0].columns[0].kind == "nominal"
 
 
 @pytest.mark.parametrize("year", [1821, 1970, 2024, 2118])

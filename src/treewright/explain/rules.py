@@ -22,6 +22,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
 from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
+from treewright.model.threshold import threshold_words
 from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
 from treewright.tree.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
 from treewright.tree.wording import written_bound
@@ -254,6 +255,9 @@ class LeafRules(Sequence[LeafRule]):
         """Return the lines above the rules: the tree, the order, what the numbers are, what is left out."""
         interval = f"its {written_percent(self.level, digits=6)} interval"
         lines = [self.summary.headline(), f"{counted(len(self), 'rule')}, {ORDERS[self.order]}"]
+        model = self.summary.model
+        if decides := threshold_words(model.threshold, model.classes):
+            lines.append(decides)
         if self.summary.counts_classes:
             lines.append(f"share: of the predicted class among the leaf's training rows, with {interval} (Wilson)")
         elif any(outcome.interval for rule in self.rules for outcome in rule.outcomes):

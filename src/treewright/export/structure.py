@@ -19,6 +19,7 @@ from treewright.data.schema import Column
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
 from treewright.model.summary import TreeSummary, summarize
+from treewright.model.threshold import threshold_to_json
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
 from treewright.tree.tests import level_bits, level_branches, node_cuts, node_levels
 from treewright.tree.walk import children
@@ -167,7 +168,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     dict
         ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``columns``,
         ``targets`` and ``trees``, of boosted models ``boosting`` (``base`` and ``link``), of trees with weights
-        ``tree_weights``; each tree has ``nodes``, a flat list in which a node's place is its number
+        ``tree_weights``, with a threshold ``threshold`` (``positive``, ``at``, ``why``); each tree has ``nodes``, a flat list in which a node's place is its number
         and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or
         ``"-inf"``. The ``type`` of a node's ``test`` says how to answer it (`split_structure`).
 
@@ -210,6 +211,8 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         together["boosting"] = {"base": list(model.boosting.base), "link": model.boosting.link}
     if model.tree_weights is not None:
         together["tree_weights"] = model.tree_weights.tolist()
+    if model.threshold is not None:
+        together["threshold"] = threshold_to_json(model.threshold)
     return {
         "format": FORMAT,
         "version": VERSION,

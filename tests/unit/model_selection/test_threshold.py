@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
+from treewright.export.structure import to_structure
 from treewright.model_selection import choose_threshold
 
 # Eight rows a value of x; of the rows of each x so many of ten are "yes".
@@ -170,8 +171,15 @@ def test_pruning_keeps_it_and_cuts_leaves_that_say_the_same_by_it(model):
     assert decided.predict({"x": [1, 2, 3, 4]}).tolist() == ["no", "no", "yes", "yes"]
 
 
+def test_the_document_of_a_tree_states_it_where_there_is_one(model):
+    decided = to_structure(model.with_threshold(0.3))
+    assert decided["threshold"] == {"positive": 1, "at": 0.3, "why": ""}
+    assert "threshold" not in to_structure(model)
+
+
 def test_rules_and_counterfactuals_tell_what_is_predicted(model):
     decided = model.with_threshold(0.3)
+    assert "predicts yes from a probability of 0.3 on" in str(decided.rules())
     assert [rule.outcomes[0].prediction for rule in decided.rules()] == ["no", "no", "yes", "yes"]
     change = decided.counterfactual({"x": 2}, to="yes")
     assert decided.predict_one(change.row) == "yes"

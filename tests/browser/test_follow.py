@@ -13,6 +13,7 @@ import treewright as tw
 from treewright.reporting.document import columns_in_words
 from treewright.reporting.judged import Options, judged_rows
 from treewright.reporting.tree import examples_part
+from treewright.show.page import levels as page_levels
 from treewright.show.page.parts import Summary
 from treewright.show.page.render import render
 from treewright.show.page.tree import tree_part
@@ -51,6 +52,7 @@ def page_of(est, X, y, examples=40):
         columns=columns_in_words(judged), text="", tree=tree, version="0",
         examples=examples_part(judged, Options(examples=examples), tree),
     )  # fmt: skip
+    summary = page_levels.with_named_levels(summary)
     return render(summary), summary
 
 
@@ -412,3 +414,21 @@ def test_dates_are_typed_and_told_as_dates(open_page, family):
     field.fill(typed)
     page.get_by_role("button", name="Try it").first.click()
     assert told(opened)["said"] != found["said"]
+
+
+def test_of_a_large_column_some_levels_can_be_typed_and_the_others_are_told_of(open_page, monkeypatch):
+    monkeypatch.setattr(page_levels, "MOST_LEVELS", 120)
+    towns = [f"town {at:03d}" for at in range(200)] * 3
+    y = ["b" if at % 5 == 0 else "a" for at in range(200)] * 3
+    est = tw.DecisionTreeClassifier(nominal=["town"]).fit({"town": towns}, y)
+    html, _ = page_of(est, {"town": towns[:30]}, y[:30])
+    opened = open_page(html)
+    field = opened.page.locator("#follow-field-0")
+
+    for town in ("town 005", "town 006"):
+        field.fill(town)
+        assert told(opened)["leaf"] == est.apply({"town": [town]})[0]
+    field.fill("town 199")
+
+    words = opened.page.locator("#follow-field-0-words").inner_text()
+    assert words == "no such level among the 120 levels in this page (80 more are not); town 006 stays"

@@ -34,6 +34,7 @@ from treewright.reporting.pruning import pruning_part
 from treewright.reporting.quality import quality_parts
 from treewright.reporting.tree import examples_part, tree_with_judges
 from treewright.show.page import tree as page_tree
+from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, Fact, QualityPart, Summary
 from treewright.show.page.plain import plain
 from treewright.show.page.render import render
@@ -258,7 +259,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
     if tree is not None:
         examples = examples_beside(judged, standing, options) if standing else examples_part(judged, options, tree)
     quality = quality_parts(judged, options)
-    return Summary(
+    summary = Summary(
         title=escape_controls(title) if title is not None else heading_of(judged, target),
         subtitle=subtitle_of(judged, target),
         task=model.task,
@@ -276,6 +277,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         examples=examples,
         ensemble=ensemble_part(judged, options, standing),
     )
+    return with_named_levels(summary)
 
 
 def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:

@@ -603,6 +603,7 @@ class ColumnWords:
     left_out: str = ""  # why nothing was learned from it; empty where it is used
     dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
     zone: str = ""  # of its instants, where they have one
+    unnamed: int = 0  # how many levels more it has than this page knows (``show.page.levels``)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from treewright.data.schema import Schema
 from treewright.export.structure import Node, Split, StandIn, nodes_of
 from treewright.model.data import ModelData
 from treewright.model.summary import TreeSummary, summarize
+from treewright.show.page.levels import with_named_levels
 from treewright.show.page.parts import ColumnWords, NodePart, Summary, SurrogatePart, TestPart, TreePart
 from treewright.show.page.plain import amount
 from treewright.show.page.render import render
@@ -268,7 +269,7 @@ def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -
     target = ", ".join(output.name for output in summary.outputs if output.name)
     heading = escape_controls(title) if title is not None else target or f"{model.task.capitalize()} tree"
     part = without_ways(tree_part(model, tree, max_nodes=MAX_NODES_ALONE))
-    return Summary(
+    page = Summary(
         title=shorten(heading, 200),
         subtitle=part.headline,
         task=model.task,
@@ -280,6 +281,7 @@ def tree_summary(model: ModelData, tree: int = 0, *, title: str | None = None) -
         tree=part,
         version=__version__,
     )
+    return with_named_levels(page)
 
 
 def without_ways(part: TreePart) -> TreePart:

@@ -163,7 +163,8 @@ const followFields = (() => {
     const known = () => text.value === "" || codes.has(text.value);
     function typed() {
       offer();
-      words.tell(known() ? "" : `no such level yet; ${cell === null ? "missing" : names[cell]} stays`);
+      const page = column.unnamed ? ` among the ${numbers.counted(column.levels.length, "level")} in this page (${numbers.counted(column.unnamed, "more is", "more are")} not)` : " yet";
+      words.tell(known() ? "" : `no such level${page}; ${cell === null ? "missing" : names[cell]} stays`);
       text.setAttribute("aria-invalid", String(!known()));
       if (!known()) return;
       cell = text.value === "" ? null : codes.get(text.value);

@@ -1,0 +1,144 @@
+"""Which levels of a large column a page names. In: a summary. Out: the same, of a size that can be sent.
+
+A page sends rows down its trees by the codes of their levels, so a column of hundreds of thousands of names would be
+most of it (20 bytes each, and 3 more in every test). Beyond some thousands a column keeps the levels of the rows in the
+page and of its pictures, and of the others the first; tests answer for these alone, and codes count them anew. Nothing
+is shown otherwise: rows that hold other levels are in no list of the page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from treewright.show.page.parts import AskedPart, ExamplesPart, Summary, SupportPart, TestPart, TreePart
+
+MOST_LEVELS = 5_000
+_OTHERS = -1  # the code of all other levels together
+
+# For each large column the place of every code among those that are kept, -1 for none; the last is an unseen level.
+Places = dict[int, np.ndarray]
+
+
+def with_named_levels(summary: Summary) -> Summary:
+    """A summary whose nominal columns have at most so many levels, and as many more as its rows and pictures hold."""
+    large = [
+        at for at, words in enumerate(summary.columns) if words.kind == "nominal" and len(words.levels) > MOST_LEVELS
+    ]
+    if not large:
+        return summary
+    places: Places = {}
+    columns = list(summary.columns)
+    for at in large:
+        words = columns[at]
+        n_levels = len(words.levels)
+        kept = np.zeros(n_levels + 1, bool)
+        kept[[code for code in _codes_shown(summary, at) if 0 <= code < n_levels]] = True
+        kept[np.flatnonzero(~kept[:-1])[: max(0, MOST_LEVELS - int(kept.sum()))]] = True
+        kept[n_levels] = True
+        places[at] = np.where(kept, np.cumsum(kept) - 1, -1)
+        codes = np.flatnonzero(kept[:-1]).tolist()
+        columns[at] = replace(words, levels=tuple(words.levels[code] for code in codes), unnamed=n_levels - len(codes))
+    parts = {name: _renamed(getattr(summary, name), places) for name in ("tree", "pruning", "ensemble")}
+    examples = summary.examples
+    if examples is not None and summary.tree is not None:
+        examples = _examples(examples, summary.tree, places)
+    return replace(summary, columns=tuple(columns), examples=examples, **parts)
+
+
+def _codes_shown(summary: Summary, column: int) -> set[int]:
+    """The codes of a column in the rows and pictures of a page."""
+    found: set[int] = set()
+    examples = summary.examples
+    if examples is not None:
+        found.update(int(row.cells[column]) for row in examples.rows if np.isfinite(row.cells[column]))
+        found.update(code for support in examples.supports for at, code in support.levels if at == column)
+    for tree in _trees(summary):
+        asks = _asks(tree)
+        found.update(code for asked in tree.asked if asks[asked.node] == column for code in asked.levels)
+    return found
+
+
+def _trees(value: Any) -> list[TreePart]:
+    """Every tree of a page."""
+    if isinstance(value, TreePart):
+        return [value]
+    if isinstance(value, tuple):
+        return [tree for each in value for tree in _trees(each)]
+    if is_dataclass(value) and not isinstance(value, type):
+        return [tree for field in fields(value) for tree in _trees(getattr(value, field.name))]
+    return []
+
+
+def _asks(tree: TreePart) -> dict[int, int]:
+    """The column that each node asks about."""
+    return {node.id: node.test.column for node in tree.nodes if node.test is not None}
+
+
+def _renamed(value: Any, places: Places) -> Any:
+    """A part of a page whose trees count the kept levels."""
+    if isinstance(value, TreePart):
+        asks = _asks(value)
+        nodes = tuple(
+            node if node.test is None else replace(node, test=_test(node.test, places)) for node in value.nodes
+        )
+        return replace(value, nodes=nodes, asked=tuple(_asked(each, asks[each.node], places) for each in value.asked))
+    if isinstance(value, tuple):
+        return tuple(_renamed(each, places) for each in value)
+    if is_dataclass(value) and not isinstance(value, type) and _trees(value):
+        return replace(value, **{field.name: _renamed(getattr(value, field.name), places) for field in fields(value)})
+    return value
+
+
+def _test(test: TestPart, places: Places) -> TestPart:
+    """A test that answers for the kept levels, and so do its surrogates."""
+    surrogates = tuple(replace(each, branch_of=_branches(each, places)) for each in test.surrogates)
+    return replace(test, branch_of=_branches(test, places), surrogates=surrogates)
+
+
+def _branches(test: Any, places: Places) -> tuple[int, ...]:
+    """The branch of each kept level."""
+    place = places.get(test.column)
+    if place is None or not test.branch_of:
+        return tuple(test.branch_of)
+    return tuple(np.array(test.branch_of)[place[: len(test.branch_of)] >= 0].tolist())
+
+
+def _asked(asked: AskedPart, column: int, places: Places) -> AskedPart:
+    """A picture of the column that a node asks about."""
+    if column not in places:
+        return asked
+    return replace(asked, levels=tuple(_code(code, places[column]) for code in asked.levels))
+
+
+def _examples(examples: ExamplesPart, tree: TreePart, places: Places) -> ExamplesPart:
+    """The rows of a page, and what its nodes rest on."""
+    rows = tuple(
+        replace(row, cells=tuple(
+            float(_code(int(cell), places[at])) if at in places and np.isfinite(cell) else cell
+            for at, cell in enumerate(row.cells)
+        ))
+        for row in examples.rows
+    )  # fmt: skip
+    asks = _asks(tree)
+    supports = tuple(
+        _support(support, asks.get(node.id), places)
+        for support, node in zip(examples.supports, tree.nodes, strict=True)
+    )
+    return replace(examples, rows=rows, supports=supports)
+
+
+def _support(support: SupportPart, asked: int | None, places: Places) -> SupportPart:
+    """What a node rests on; of the levels that no row had there those that are kept."""
+    levels = tuple((at, _code(code, places[at]) if at in places else code) for at, code in support.levels)
+    absent = support.absent
+    if asked in places:
+        absent = tuple(at for at in (_code(code, places[asked]) for code in absent) if at != _OTHERS)
+    return replace(support, levels=levels, absent=absent)
+
+
+def _code(code: int, place: np.ndarray) -> int:
+    """A code among the kept ones."""
+    return _OTHERS if code < 0 else int(place[code])

@@ -74,6 +74,10 @@ class Fits:
         example = self.subject.examples[number]
         return self._without(number, beside), self.subject.outcome(example, {**beside, name: value})
 
+    def is_possible(self, settings: dict[str, Any]) -> bool:
+        """Whether some table is not refused."""
+        return any(self._without(at, settings).left is not None for at in range(len(self.subject.examples)))
+
     def is_noticed(self, beside: dict[str, Any], name: str, value: Any) -> bool:
         """Whether on some table the fit is another one, or something else is said."""
         return any(
@@ -145,3 +149,44 @@ def test_a_parameter_without_what_it_needs_is_refused_or_warned_of_by_name(subje
             told
         )
         assert any(need.words in text for text in told)
+
+
+# What columns are is asked of the table; a seed matters where something is drawn; the callback here ends the growth.
+NOT_SWITCHED = ("nominal", "ordinal", "numeric", "unseen", "random_state", "callbacks")
+# A parameter that a setting leaves nothing to decide on these tables, though it is looked at; and why.
+NOTHING_TO_DECIDE = {
+    ("weights", "metric", "'jaccard'"): "next to all numbers are other than 0: every distance is 0",
+    ("test", "missing", "'error'"): "both statistics choose the same few splits",
+    ("subtree_raising", "max_p_value", "0.9"): "no subtree is worth raising",
+    ("n_iter_no_change", "validation_fraction", "None"): "on the rows of the fit every round is better",
+}
+
+
+def switches_of(subject: Subject) -> list[tuple[str, Any]]:
+    """Words and switches, and a value of whatever is off by default."""
+    found: list[tuple[str, Any]] = []
+    for name, each in subject.parameters.items():
+        if name in (*WITHOUT_EFFECT, *NOT_SWITCHED):
+            continue
+        values = values_of(subject, name)
+        found += [(name, value) for value in values if isinstance(value, str | bool) or value is None]
+        if each.default_of(subject.task) is None and not isinstance(values[-1], str):
+            found.append((name, values[-1]))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)
+def test_no_setting_puts_a_parameter_out_of_use_without_a_word(subject, fits_of):
+    fits, silent = fits_of[subject.name], []
+    names = [name for name in subject.parameters if name not in (*WITHOUT_EFFECT, *NOT_SWITCHED)]
+    for switch, setting in switches_of(subject):
+        for name in names:
+            beside = {**under_which_it_is_used(subject, name), switch: setting}
+            is_alike = name == switch or (name, switch, repr(setting)) in NOTHING_TO_DECIDE
+            if is_alike or not fits.is_possible({switch: setting}) or not fits.is_possible(beside):
+                continue
+            if not any(fits.is_noticed(beside, name, value) for value in values_of(subject, name)):
+                silent.append(f"{name} beside {switch}={setting!r}")
+
+    assert silent == []

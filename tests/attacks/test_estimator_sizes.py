@@ -106,8 +106,8 @@ def test_100000_levels_and_three_classes():
     assert tree.predict({"name": names}).tolist() == y.tolist()
 
 
-def test_5000_classes_of_10000_rows_are_learned():
-    X, y = np.arange(10_000.0)[:, None], np.arange(10_000) // 2
+def test_10000_classes_of_20000_rows_are_learned():
+    X, y = np.arange(20_000.0)[:, None], np.arange(20_000) // 2
     tw.DecisionTreeClassifier().fit(X[:9], y[:9])  # the kernels are compiled by now
     begin = time.perf_counter()
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
+from treewright.model_selection import threshold
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +32,7 @@ def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_pa
     model = tw.load(path)
     assert 0 < model.threshold.at < 0.5
     judged = command("evaluate", path, data, "--cost", "fp=1,fn=5")
-    assert f"the model predicts yes from a probability of {model.threshold.at:g} on" in judged.stdout
+    assert f"the model predicts yes from a probability of {model.threshold.at} on" in judged.stdout
     assert "predicting it costs" in judged.stdout
     document = json.loads(command("evaluate", path, data, "--cost", "fp=1,fn=5", "--json").stdout)
     said, truth = model.predict({"a": [], "b": []}), document["score"]["confusion"]
@@ -59,6 +60,14 @@ def test_every_algorithm_takes_one(command, data, tmp_path, algorithm):
     told, model = json.loads(result.stdout)["threshold"], tw.load(path)
     assert (told["class"], told["at"]) == ("yes", model.threshold.at)
     assert told["why"] == "recall of at least 0.8, judged in 5 folds"
+
+
+def test_the_folds_take_as_many_threads_as_the_command(command, data, monkeypatch):
+    asked = []
+    own = threshold.answers
+    monkeypatch.setattr(threshold, "answers", lambda *given: asked.append(given[2]) or own(*given))
+    assert command("fit", data, "--target", "left", "--cost", "fp=1,fn=5", "--jobs", 1).returncode == 0
+    assert asked == [1]
 
 
 def test_a_given_one_needs_no_folds_and_names_any_class(command, data, tmp_path):

@@ -270,7 +270,7 @@ def learner_of(request: FitRequest, data: Learnable, *, as_estimator: bool) -> A
         )
     from treewright.cli.threshold import WithThreshold
 
-    return WithThreshold(estimator, request.threshold, request.seed)
+    return WithThreshold(estimator, request.threshold, request.seed, request.jobs)
 
 
 def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def cost_aim(words: str) -> Aim:
         ) from None
 
 
-def label_named(labels: Sequence[Any], word: str | None, option: str = "--positive") -> Any:
+def label_named(labels: Sequence[Any], word: str | None) -> Any:
     """The class label that a word of the command line names; None for none."""
     if word is None:
         return None
@@ -90,14 +90,14 @@ def label_named(labels: Sequence[Any], word: str | None, option: str = "--positi
         if word in (str(label), printable(label)):
             return label
     listed = ", ".join(printable(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
-    raise UsageRefusal(f"{option} {word!r}: the target has no such class; its classes are {listed}")
+    raise UsageRefusal(f"--positive {word!r}: the target has no such class; its classes are {listed}")
 
 
 class WithThreshold:
     """What fits an estimator and lets its model decide by a threshold; the seed draws the folds that choose it."""
 
-    def __init__(self, estimator: Any, asked: Asked, seed: int) -> None:
-        self.estimator, self.asked, self.seed = estimator, asked, seed
+    def __init__(self, estimator: Any, asked: Asked, seed: int, jobs: int | None) -> None:
+        self.estimator, self.asked, self.seed, self.jobs = estimator, asked, seed, jobs
         self.name = getattr(estimator, "name", type(estimator).__name__)
 
     def __sklearn_clone__(self) -> WithThreshold:
@@ -115,7 +115,7 @@ class WithThreshold:
             fitted = task.fit(self.estimator, None, "all rows", seeded=False)
             return deciding(fitted, fitted.model_.with_threshold(asked.at, positive=self._positive(y)))
         choice = choice_by_folds(
-            self.estimator, task, asked.aim, self._positive(y), random_state=self.seed, seeded=False
+            self.estimator, task, asked.aim, self._positive(y), random_state=self.seed, n_jobs=self.jobs, seeded=False
         )
         choice.estimator.threshold_choice_ = choice
         return choice.estimator
@@ -153,7 +153,7 @@ class Costs:
     def line(self, score: Score) -> str:
         """The same in words, and per row."""
         fp, fn = self._mistakes(score)
-        total = self.aim.fp * fp + self.aim.fn * fn
+        total = self.total(score)
         name = printable(self.positive)
         return (
             f"cost {total:g}, {total / score.n:.4g} a row: {counted(fp, 'row')} wrongly predicted {name} at "

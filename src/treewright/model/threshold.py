@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import ModelFileError, ParameterError
-from treewright.tree.writing import escape_controls, shorten, written_level
+from treewright.tree.writing import escape_controls, shorten, written_level, written_number
 
 _MOST_WORDS = 200  # letters of a reason in a file
 _MOST_LETTERS = 40  # of a class in a text
@@ -105,7 +105,7 @@ def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]
         return ""
     name = shorten(written_level(classes[0].tolist()[threshold.positive]), _MOST_LETTERS)
     why = f" ({escape_controls(threshold.why)})" if threshold.why else ""
-    return f"predicts {name} from a probability of {threshold.at:g} on{why}"
+    return f"predicts {name} from a probability of {written_number(threshold.at, exact=True)} on{why}"
 
 
 def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, ...]) -> None:

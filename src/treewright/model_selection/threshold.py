@@ -29,6 +29,7 @@ from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import Task, task_of
 from treewright.model.threshold import Threshold, code_of_positive
 from treewright.model_selection.tables import abridged, lines_shown
+from treewright.tree.writing import written_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -325,8 +326,8 @@ class ThresholdChoice:
                 marks={"chosen": self.threshold},
             )  # fmt: skip
         return error_curve(
-            x=self.thresholds, test=self.cost, test_label=self._where, xlabel=f"least probability of {self.positive}",
-            ylabel="cost per row", marks={"chosen": self.threshold},
+            x=self.thresholds, test=self.cost, test_label=_where(self.n_folds), ylabel="cost per row",
+            xlabel=f"least probability of {self.positive}", marks={"chosen": self.threshold},
         )  # fmt: skip
 
     def __repr__(self) -> str:
@@ -336,17 +337,14 @@ class ThresholdChoice:
         marks = {self.usual: "the larger share"}
         marks[self.chosen] = "chosen, the larger share" if self.usual == self.chosen else "chosen"
         shown = lines_shown(len(self), marks)
-        lines = [f"{self.words}, judged {self._where}", self._head()]
+        lines = [f"{self.words}, judged {_where(self.n_folds)}", self._head()]
         return "\n".join([*lines, *abridged(shown, (self._line(at, marks.get(at, "")) for at in shown), "threshold")])
 
     @property
     def words(self) -> str:
         """What is predicted from where on, and why."""
-        return f"{self.positive} is predicted from a probability of {self.threshold:g} on: {self.aim}"
-
-    @property
-    def _where(self) -> str:
-        return f"in {self.n_folds} folds" if self.n_folds else "on rows of their own"
+        at = written_number(self.threshold, exact=True)
+        return f"{self.positive} is predicted from a probability of {at} on: {self.aim}"
 
     def _head(self) -> str:
         cost = "" if self.cost is None else f" {'cost per row':>13}"
@@ -359,6 +357,11 @@ class ThresholdChoice:
         text = f"{self.thresholds[at]:>10.4g} {counts} {precision:>10} {self.recall[at]:>7.3f}"
         text += "" if self.cost is None else f" {self.cost[at]:>13.4g}"
         return f"{text}  {mark}".rstrip()
+
+
+def _where(n_folds: int) -> str:
+    """What judged the thresholds."""
+    return f"in {n_folds} folds" if n_folds else "on rows of their own"
 
 
 def _are_positive(model: Any, code: int, y: Any, n_rows: int) -> np.ndarray:
@@ -393,9 +396,7 @@ def _chosen(
     fn, tn = totals[0] - tp, totals[1] - fp
     at = _best(aim, thresholds, tp, fp, fn)
     is_usual = shares > 0.5 if code else shares >= 0.5
-    kept = Threshold(
-        code, float(thresholds[at]), f"{aim}, judged {f'in {n_folds} folds' if n_folds else 'on rows of their own'}"
-    )
+    kept = Threshold(code, float(thresholds[at]), f"{aim}, judged {_where(n_folds)}")
     n_usual = len(np.unique(shares[is_usual]))
     return ThresholdChoice(
         thresholds=thresholds,
@@ -407,7 +408,7 @@ def _chosen(
         aim=str(aim),
         positive=model.classes[0].tolist()[code],
         negative=model.classes[0].tolist()[1 - code],
-        usual=min(len(distinct) - n_usual, len(thresholds) - 1),
+        usual=len(distinct) - n_usual,
         n_folds=n_folds,
         cost_each=(aim.fp, aim.fn) if aim.wish == "cost" else None,
         model=replace(model, threshold=kept),
@@ -433,12 +434,16 @@ def _best(aim: Aim, thresholds: np.ndarray, tp: np.ndarray, fp: np.ndarray, fn: 
 
 
 def _within(low: float, high: float, theory: float | None) -> float:
-    """The threshold above ``low``, up to ``high``, of fewest digits next to the theoretical one, or to the middle."""
-    middle = (low + high) / 2 if theory is None else min(max(theory, low), high)
+    """The threshold above ``low``, up to ``high``, of fewest digits next to the theoretical one, or to the middle.
+
+    The middle where the theory is not between them: a new row near either probability is then taken for that side.
+    """
+    middle = theory if theory is not None and low < theory <= high else (low + high) / 2
     for digits in range(1, 18):
-        near = round(middle, digits)
-        if low < near <= high:
-            return near
+        # The digit below as well: of a theory that is the upper end itself every rounding up lies beyond.
+        for near in (round(middle, digits), round(middle - 10.0**-digits, digits)):
+            if low < near <= high:
+                return near
     return high
 
 

@@ -64,6 +64,16 @@ def test_of_thresholds_of_one_cost_the_one_that_the_theory_names_is_taken(model)
     assert choose_threshold(model, *table(), cost={"fp": 1, "fn": 2.5}).threshold == 0.3
 
 
+def test_a_threshold_lies_between_two_probabilities_not_on_the_upper_one(model):
+    # The theory, 0.1, lies in one of the gaps; of the others the middle with as few digits as lie there.
+    found = choose_threshold(model, *table(), cost={"fp": 1, "fn": 9})
+    assert found.thresholds.tolist() == [0.0, 0.1, 0.2, 0.7, 0.95]
+
+
+def test_words_state_it_in_full(model):
+    assert "from a probability of 0.123456789 on" in model.with_threshold(0.123456789).show()
+
+
 def test_the_other_class_may_be_the_positive_one(model):
     found = choose_threshold(model, *table(), recall=1.0, positive="no")
     assert found.positive == "no"

@@ -53,7 +53,7 @@ const treePanel = (() => {
       judged && dom.el("td", { class: "number" }, exact(judged[code]))));
     return dom.el("table", { class: "tree-table" },
       dom.el("caption", {}, model.part.outputs.length > 1 ? `Classes of ${name}` : "Classes"),
-      dom.el("thead", {}, dom.el("tr", {}, ["class", model.part.weighted ? "weight" : "rows", "share", judged && "judged"].filter(Boolean)
+      dom.el("thead", {}, dom.el("tr", {}, ["class", model.part.weighted ? "weight" : "rows", "share", judged && "test rows"].filter(Boolean)
         .map((text, at) => dom.el("th", { scope: "col", class: at ? "number" : null }, text)))),
       dom.el("tbody", {}, body, order.length > CLASSES && dom.el("tr", {}, dom.el("td", { colspan: judged ? 4 : 3 },
         `${numbers.counted(order.length - CLASSES, "more class", "more classes")}`))));

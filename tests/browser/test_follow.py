@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -432,3 +433,25 @@ def test_of_a_large_column_some_levels_can_be_typed_and_the_others_are_told_of(o
 
     words = opened.page.locator("#follow-field-0-words").inner_text()
     assert words == "no such level among the 120 levels in this page (80 more are not); town 006 stays"
+
+
+@pytest.mark.parametrize("zone", ["", "Europe/Oslo"])
+def test_parts_of_a_date_follow_the_date_that_is_typed(open_page, zone):
+    start = dt.datetime(2024, 3, 29, tzinfo=ZoneInfo(zone) if zone else None)
+    cells = [start + dt.timedelta(hours=5 * at) for at in range(120)]
+    y = [("free" if cell.weekday() > 4 else "early" if cell.hour < 9 else "late") for cell in cells]
+    est = tw.DecisionTreeClassifier(calendar=["weekday", "hour", "month"]).fit({"when": cells}, y)
+    html, _ = page_of(est, {"when": cells}, y)
+    opened = open_page(html)
+    page, field = opened.page, opened.page.locator("#follow-field-0")
+
+    for text in ("2024-03-31 00:30", "2024-03-31 23:30", "2024-04-02 07:59", "2024-04-02 21:15"):
+        typed = text + ("+00:00" if zone else "")
+        field.fill(typed)
+        assert told(opened)["leaf"] == est.apply({"when": [typed]})[0]
+        assert told(opened)["said"].strip('"') == est.predict({"when": [typed]})[0]
+
+    parts = page.locator("#follow output").all_inner_texts()
+    assert parts[:2] == ["Tuesday", "23" if zone else "21"]
+    field.fill("")
+    assert page.locator("#follow output").first.inner_text() == "missing"

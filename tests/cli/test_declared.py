@@ -132,3 +132,38 @@ def test_tab_can_be_said_in_words():
 
 def test_control_characters_are_shown_not_obeyed():
     assert printable("a\x1b[0m\u202e\nb é 😀") == "a\\x1b[0m\\u202e\\nb é 😀"
+
+
+@pytest.mark.parametrize(
+    ("words", "calendar"),
+    [
+        ([], None),
+        (["month,hour"], ["month", "hour"]),
+        (["month", "hour"], ["month", "hour"]),
+        (["sold=month,days since 2020-01-01", "sold=hour"], {"sold": ["month", "days since 2020-01-01", "hour"]}),
+        (["a=b=month"], {"a=b": ["month"]}),
+    ],
+)
+def test_parts_of_dates_are_named_for_all_columns_or_for_some(words, calendar):
+    assert declare([], [], [], [], words).calendar == calendar
+
+
+def test_parts_for_all_columns_and_for_some_are_refused():
+    with pytest.raises(UsageRefusal, match="name the column each time, or never"):
+        declare([], [], [], [], ["month", "sold=hour"])
+
+
+def test_a_model_of_the_command_makes_the_parts_of_the_dates_in_a_file(command, tmp_path):
+    lines = [f"2024-03-{day:02} {hour:02}:15,{day % 5}" for day in range(1, 29) for hour in (6, 15)]
+    labels = ["no" if line[11:13] == "06" else "yes" for line in lines]
+    data, model = tmp_path / "d.csv", tmp_path / "m.tw"
+    data.write_text("\n".join(["at,n,open", *map(",".join, zip(lines, labels, strict=True))]))
+
+    done = command("fit", str(data), "--target", "open", "--calendar", "at=hour,weekday", "--out", str(model))
+    assert "2 columns (1 numeric, 1 date; 2 parts of dates beside them)" in done.stdout
+    assert "at.hour <= " in done.stdout
+    data.write_text("n,at\n3,2031-01-01 05:00\n3,2031-01-01 16:00\n")
+    assert command("predict", str(model), str(data)).stdout.split() == ["prediction", "no", "yes"]
+    wrong = command("fit", str(data), "--target", "n", "--calendar", "at=months")
+    assert wrong.returncode != 0
+    assert "did you mean 'month'" in wrong.stderr

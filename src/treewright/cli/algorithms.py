@@ -47,7 +47,7 @@ ISOLATION = "isolation"  # it has no target
 
 _BASE = "estimator"  # what ensembles call the algorithm of their members, and how the parameters of that begin
 _OF_BASE = f"{_BASE}__"
-_OF_COLUMNS = ("nominal", "ordinal", "numeric", "unseen")
+_OF_COLUMNS = ("nominal", "ordinal", "numeric", "calendar", "unseen")
 
 
 # --- what an algorithm refuses
@@ -267,6 +267,7 @@ OWN_OPTION = {
     "nominal": "--nominal",
     "ordinal": "--ordinal",
     "numeric": "--numeric",
+    "calendar": "--calendar",
     "unseen": "--unseen",
     "n_jobs": "--jobs",
     "random_state": "--seed",

@@ -14,6 +14,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from treewright.cli.options import (
+    Calendar,
     Color,
     ColorName,
     Cost,
@@ -117,6 +118,7 @@ def fit(
     nominal: Nominal = None,
     ordinal: Ordinal = None,
     numeric: Numeric = None,
+    calendar: Calendar = None,
     types: Types = None,
     drop: Drop = None,
     weight: Weight = None,
@@ -190,7 +192,7 @@ def fit(
             algorithm=algorithm,
             task=task.value,
             settings=tuple(settings or ()),
-            declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
+            declared=declare(nominal or (), ordinal or (), numeric or (), types or (), calendar or ()),
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,
@@ -653,6 +655,7 @@ def compare(
     nominal: Nominal = None,
     ordinal: Ordinal = None,
     numeric: Numeric = None,
+    calendar: Calendar = None,
     types: Types = None,
     drop: Drop = None,
     weight: Weight = None,
@@ -677,7 +680,7 @@ def compare(
             target=target,
             task=task.value,
             settings=tuple(settings or ()),
-            declared=declare(nominal or (), ordinal or (), numeric or (), types or ()),
+            declared=declare(nominal or (), ordinal or (), numeric or (), types or (), calendar or ()),
             drop=tuple(drop or ()),
             weight=weight,
             skip_missing_target=skip_missing_target,

@@ -94,12 +94,14 @@ def one_tree(model: Model, path: Path, tree: int | None, what: str) -> Model:
 def columns_in_words(model: AnyModel) -> str:
     """How many columns a model knows, and of what kinds."""
     schema = columns_of(model)
-    kinds = ["date" if any(clock_of(column)) else column.kind for column in schema.used]
+    kinds = ["date" if any(clock_of(column)) else column.kind for column in schema.needed]
     counted = ", ".join(
         f"{kinds.count(kind)} {kind}" for kind in ("numeric", "date", "ordinal", "nominal") if kind in kinds
     )
-    if len(kinds) < len(schema):
-        counted += f"; {len(schema) - len(kinds)} left out"
+    if len(kinds) < len(schema.given):
+        counted += f"; {len(schema.given) - len(kinds)} left out"
+    if n_parts := len(schema) - len(schema.given):
+        counted += f"; {n_parts} part{'s' * (n_parts != 1)} of dates beside them"
     return f"{len(kinds)} column{'s' * (len(kinds) != 1)} ({counted})"
 
 

@@ -173,6 +173,15 @@ Numeric = Annotated[
     list[str] | None,
     typer.Option("--numeric", metavar="COL", help="A column of numbers.", rich_help_panel="Columns"),
 ]
+Calendar = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--calendar",
+        metavar="[COL=]PART,..",
+        help="Parts of dates as columns: year, month, day, weekday, hour, 'days since 2020-01-01'.",
+        rich_help_panel="Columns",
+    ),
+]
 Types = Annotated[
     list[str] | None,
     typer.Option("--types", metavar="COL=KIND", help="KIND: numeric, nominal or boolean.", rich_help_panel="Columns"),
@@ -233,6 +242,8 @@ class Declared:
         Levels of nominal columns, in the order of their branches.
     every : bool
         Whether ``--nominal all`` was said.
+    calendar : list of str, dict of str to list of str, or None
+        Parts of dates, of every column or of some.
     """
 
     nominal: tuple[str, ...] = ()
@@ -241,6 +252,7 @@ class Declared:
     ordinal: dict[str, list[str]] = field(default_factory=dict)
     levels: dict[str, list[str]] = field(default_factory=dict)
     every: bool = False
+    calendar: list[str] | dict[str, list[str]] | None = None
 
     @property
     def cell_types(self) -> dict[str, CellType]:
@@ -275,7 +287,13 @@ class Declared:
         return dict.fromkeys(named) | {name: typed(name, words) for name, words in self.levels.items()}
 
 
-def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[str], types: Sequence[str]) -> Declared:
+def declare(
+    nominal: Sequence[str],
+    ordinal: Sequence[str],
+    numeric: Sequence[str],
+    types: Sequence[str],
+    calendar: Sequence[str] = (),
+) -> Declared:
     """Bring the ways to declare columns together.
 
     Parameters
@@ -288,6 +306,8 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
         Column names.
     types : sequence of str
         ``column=kind``, several separated by commas.
+    calendar : sequence of str
+        ``part,...,part``, or ``column=part,...,part``.
 
     Raises
     ------
@@ -296,8 +316,9 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
 
     Examples
     --------
-    >>> declare(["zip"], ["size=S,M,L"], [], ["age=numeric"])
-    Declared(nominal=('zip',), numeric=('age',), boolean=(), ordinal={'size': ['S', 'M', 'L']}, levels={}, every=False)
+    >>> declared = declare(["zip"], ["size=S,M,L"], [], ["age=numeric"], ["sold=month,hour"])
+    >>> declared.nominal, declared.ordinal, declared.numeric, declared.calendar
+    (('zip',), {'size': ['S', 'M', 'L']}, ('age',), {'sold': ['month', 'hour']})
     >>> declare(["all", "type=Drama,Comedy"], [], [], []).levels
     {'type': ['Drama', 'Comedy']}
     """
@@ -328,7 +349,21 @@ def declare(nominal: Sequence[str], ordinal: Sequence[str], numeric: Sequence[st
     chosen = {kind: tuple(name for name, word in kinds.items() if word == kind) for kind in _KINDS}
     named = tuple(name for name in chosen["nominal"] if name not in levels["nominal"])
     every = _ALL in nominal
-    return Declared(named, chosen["numeric"], chosen["boolean"], levels["ordinal"], levels["nominal"], every)
+    parts = _parts(calendar)
+    return Declared(named, chosen["numeric"], chosen["boolean"], levels["ordinal"], levels["nominal"], every, parts)
+
+
+def _parts(words: Sequence[str]) -> list[str] | dict[str, list[str]] | None:
+    """What ``--calendar`` says, of every column or of some."""
+    of_all: list[str] = []
+    of_column: dict[str, list[str]] = {}
+    for word in words:
+        name, is_named, parts = word.rpartition("=")
+        listed = of_column.setdefault(name, []) if is_named else of_all
+        listed += [part.strip() for part in parts.split(",")]
+    if of_all and of_column:
+        raise UsageRefusal("--calendar names parts for every column and for some: name the column each time, or never")
+    return of_all or of_column or None
 
 
 def _split_levels(kind: str, word: str) -> tuple[str, list[str]]:

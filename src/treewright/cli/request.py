@@ -282,6 +282,7 @@ def declared_columns(request: FitRequest, table: Table) -> dict[str, Any]:
         "nominal": declared.nominal_of(features, lambda name, words: _levels(table.frame[name], words)),
         "ordinal": ordinal or None,
         "numeric": [name for name in declared.numeric if name not in not_features] or None,
+        "calendar": declared.calendar,
     }
 
 

@@ -60,6 +60,7 @@ __all__ = [
 
 # Parameters of Python that have an option of their own; all others are given by --set.
 _OPTIONS = {
+    "calendar": "--calendar",
     "declared": "--types",
     "encoding": "--encoding",
     "leave_out": "--drop",

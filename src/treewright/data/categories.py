@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -221,6 +221,8 @@ def column_to_json(column: Column) -> dict[str, Any]:
         entry["left_out"] = column.left_out
     if column.zone:
         entry["zone"] = column.zone
+    if column.part:
+        entry |= {"part": column.part, "source": column.source}
     return entry | {"declared": True} if column.declared else entry
 
 
@@ -238,7 +240,7 @@ def schema_from_json(obj: Any) -> Schema:
 
 def column_from_json(obj: Any, position: int) -> Column:
     """One column; see ``schema_from_json``."""
-    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out", "zone"} != {
+    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out", "zone", "part", "source"} != {
         "name",
         "kind",
         "levels",
@@ -266,4 +268,17 @@ def column_from_json(obj: Any, position: int) -> Column:
     if "zone" in obj and not (isinstance(zone, str) and zone and obj["family"] == "datetime"):
         raise ValueError(f"column {position} has an unknown 'zone'")
     name = value_from_json(obj["name"])
-    return Column(name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone)
+    part, source = _part_from(obj, position)
+    return Column(
+        name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone, part, source
+    )
+
+
+def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, int]:
+    """``part`` and ``source`` of a column; what they say of each other is checked with the model."""
+    part, source = obj.get("part", ""), obj.get("source", -1)
+    if ("part" in obj or "source" in obj) and not (
+        isinstance(part, str) and part and type(source) is int and 0 <= source < position
+    ):
+        raise ValueError(f"column {position} has an unknown 'part' or 'source'")
+    return part, source

@@ -20,7 +20,8 @@ import numpy as np
 from treewright.exceptions import DataError
 
 DATES = ("date", "datetime", "duration", "time")
-_DAY = 86_400_000_000  # microseconds
+DAY = 86_400_000_000  # microseconds
+_HOUR = DAY // 24
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local to whatever zone the column has
 _FIRST, _LAST = -_EPOCH.toordinal() + 1, dt.date.max.toordinal() + 1 - _EPOCH.toordinal()
 _ISO = re.compile(
@@ -59,13 +60,13 @@ def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
         return "datetime", _days(since - offset), zone_of(value.tzinfo)
     if isinstance(value, dt.time):
         micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
-        return "time", micros / _DAY, ""
+        return "time", micros / DAY, ""
     return "date", float(value.toordinal() - _EPOCH.toordinal()), ""
 
 
 def _days(span: dt.timedelta) -> float:
     """Microseconds are counted as integers, so that equal instants are equal floats."""
-    return ((span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds) / _DAY
+    return ((span.days * 86_400 + span.seconds) * 1_000_000 + span.microseconds) / DAY
 
 
 def zone_of(zone: object) -> str:
@@ -86,7 +87,7 @@ def days_of_array(array: np.ndarray, label: str) -> tuple[str, np.ndarray]:
         if years.size and (years.min() < 1 or years.max() > 9999):
             row = int(np.flatnonzero(~missing)[np.argmax((years < 1) | (years > 9999))])
             raise DataError(f"{label} row {row}: {array[row]} is not within the years 1 to 9999: make it missing")
-    days = array.astype("M8[us]" if family == "datetime" else "m8[us]").view(np.int64) / _DAY
+    days = array.astype("M8[us]" if family == "datetime" else "m8[us]").view(np.int64) / DAY
     days[missing] = np.nan
     return family, days
 
@@ -160,9 +161,9 @@ def written_days(days: float, family: str, zone: str = "") -> str:
     """
     if family == "date":
         days = math.floor(days)
-    micros = round(days * _DAY)
+    micros = round(days * DAY)
     if family in ("duration", "time"):
-        whole, rest = divmod(abs(micros), _DAY) if family == "duration" else (0, micros)
+        whole, rest = divmod(abs(micros), DAY) if family == "duration" else (0, micros)
         clock = _clock(rest, seconds=family == "duration")
         sign = "-" if micros < 0 and family == "duration" else ""
         return f"{sign}{whole} day{'s' * (whole != 1)} {clock}" if family == "duration" else clock
@@ -181,10 +182,55 @@ def _local(moment: dt.datetime, zone: str) -> dt.datetime:
         return moment
     instant = moment.replace(tzinfo=dt.UTC)
     try:
-        there = dt.datetime.fromisoformat(f"2000-01-01T00:00{zone}").tzinfo if zone[0] in "+-" else ZoneInfo(zone)
-        return instant.astimezone(there)
-    except (ValueError, OverflowError, OSError, KeyError):
+        return instant.astimezone(_zone_called(zone))
+    except (LookupError, OverflowError):
         return instant
+
+
+def _zone_called(name: str) -> dt.tzinfo:
+    """The time zone of a name or an offset; a LookupError where the machine does not know it."""
+    try:
+        return dt.datetime.strptime(name, "%z").tzinfo or dt.UTC if name[0] in "+-" else ZoneInfo(name)
+    except (ValueError, OSError, KeyError):  # KeyError: ZoneInfoNotFoundError
+        raise LookupError(name) from None
+
+
+def local_micros(days: np.ndarray, zone: str) -> np.ndarray:
+    """Microseconds since 1970-01-01 by the clocks of a zone, int64[k], of days float64[k] without nan.
+
+    Raises
+    ------
+    LookupError
+        The machine does not know the zone.
+
+    Examples
+    --------
+    >>> local_micros(np.array([0.5]), "Europe/Oslo") // 3_600_000_000
+    array([13])
+    """
+    micros = np.rint(days * DAY).astype(np.int64)
+    if not zone:
+        return micros
+    there = _zone_called(zone)
+
+    def ahead(starts: np.ndarray) -> np.ndarray:
+        """How far the clocks are ahead of UTC, int64, at instants that may lie outside of the years there are."""
+        found = []
+        for start in np.clip(starts, (_FIRST + 1) * DAY, (_LAST - 2) * DAY).tolist():
+            moment = (_EPOCH + dt.timedelta(microseconds=start)).replace(tzinfo=dt.UTC)
+            found.append(round((moment.astimezone(there).utcoffset() or dt.timedelta()) / dt.timedelta(microseconds=1)))
+        return np.array(found, np.int64)
+
+    # Clocks change rarely: where both ends of an hour agree, so do all instants between. Asking for every one of a
+    # million instants would take seconds.
+    hours, hour_of = np.unique(micros // _HOUR, return_inverse=True)
+    first, last = ahead(hours * _HOUR), ahead(hours * _HOUR + _HOUR)
+    offsets = first[hour_of]
+    changing = (first != last)[hour_of]
+    if changing.any():
+        offsets[changing] = ahead(micros[changing])
+    shifted: np.ndarray = micros + offsets
+    return shifted
 
 
 def _clock_of(moment: dt.datetime) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treewright.core import notices
+from treewright.data.calendar import Asked, asked_parts, part_cells, with_parts
 from treewright.data.cells import shown
 from treewright.data.frame import read_table
 from treewright.data.identifiers import without_identifiers
@@ -46,6 +47,7 @@ def encode_fit(
     nominal: Nominal | None = None,
     ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
     numeric: Sequence[Hashable] | None = None,
+    calendar: Any = None,
     sparse: bool = False,
 ) -> tuple[Schema, Any]:
     """Settle what the columns are, and encode the table.
@@ -65,6 +67,8 @@ def encode_fit(
     ordinal : mapping from column name or position to its levels, lowest first, optional
     numeric : sequence of column names or positions, optional
         Text such as ``"12"`` is parsed.
+    calendar : sequence of parts of dates, or mapping from column name or position to parts, optional
+        Which parts become columns of their own, behind those of the table (``data.calendar``).
     sparse : bool
         Whether the caller takes a large sparse matrix of numbers as a ``SparseMatrix`` (``data.sparse``).
 
@@ -100,18 +104,19 @@ def encode_fit(
     (('Drama', 'Comedy'), [0.0, 0.0, 1.0])
     """
     if sparse and stays_sparse(X):
-        stored = _sparse_fit(X, resolve(numbered(X.shape[1]), nominal, ordinal, numeric))
+        names = numbered(X.shape[1])
+        stored = _sparse_fit(X, resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names))
         if stored is not None:
             return stored
     table = read_table(X)
     names = numbered(table.width) if table.names is None else table.names
     check_not_empty(table)
-    declared = resolve(names, nominal, ordinal, numeric)
+    declared, asked = resolve(names, nominal, ordinal, numeric), asked_parts(calendar, names)
     named = table.names is not None
     if table.matrix is not None and all(entry.kind == "numeric" for entry in declared.values()):
         missing = missing_columns(table.matrix)
         columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(names))
-        columns = without_identifiers(columns, table.matrix, declared, named=named)
+        columns = with_parts(without_identifiers(columns, table.matrix, declared, named=named), asked)
         schema = Schema(columns, named)
         return schema, table.matrix if len(schema.used) == len(schema) else zeroed(schema, table.matrix.copy(order="K"))
     matrix = empty_matrix(table.n_rows, table.width)
@@ -121,8 +126,20 @@ def encode_fit(
         column = column_of(name, cells, declared.get(at, Declared(None)), table.label(at))
         matrix[:, at] = encode_cells(column, cells, table.label(at), "error")
         settled.append(column)
-    schema = Schema(without_identifiers(settled, matrix, declared, named=named), named)
+    schema = Schema(with_parts(without_identifiers(settled, matrix, declared, named=named), asked), named)
+    if len(schema) > table.width:
+        wider = empty_matrix(table.n_rows, len(schema))
+        wider[:, : table.width] = matrix
+        matrix = wider
+        for at in range(table.width, len(schema)):
+            matrix[:, at] = _part_of(schema, at, matrix)
     return schema, zeroed(schema, matrix)
+
+
+def _part_of(schema: Schema, at: int, matrix: np.ndarray) -> np.ndarray:
+    """The column of a part of dates, float64[n], where the column of the dates is encoded."""
+    column = schema.columns[at]
+    return part_cells(column.part, schema.columns[column.source], matrix[:, column.source])
 
 
 def numbered(width: int) -> tuple[Hashable, ...]:
@@ -130,14 +147,16 @@ def numbered(width: int) -> tuple[Hashable, ...]:
     return tuple(f"x{at}" for at in range(width))
 
 
-def _sparse_fit(X: Any, declared: Mapping[int, Declared]) -> tuple[Schema, SparseMatrix] | None:
+def _sparse_fit(
+    X: Any, declared: Mapping[int, Declared], asked: Mapping[int, Asked]
+) -> tuple[Schema, SparseMatrix] | None:
     """A sparse table at fit; None where a column is declared to hold levels."""
     if any(entry.kind != "numeric" for entry in declared.values()):
         return None
     matrix = SparseMatrix.of(X)
     missing = matrix.missing_columns()
     columns = tuple(Column(name, "numeric", (), at in missing) for at, name in enumerate(numbered(X.shape[1])))
-    return Schema(columns, False), matrix
+    return Schema(with_parts(columns, asked), False), matrix
 
 
 def _sparse_rows(schema: Schema, X: Any, missing: str, owner: str) -> SparseMatrix:
@@ -248,6 +267,9 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
         if column.left_out:
             matrix[:, at] = 0.0
             continue
+        if column.part:
+            matrix[:, at] = _part_of(schema, at, matrix)
+            continue
         cells = table.cells(source[at])
         label = (
             table.label(source[at]) if table.names is not None or not schema.named else column_label([column.name], 0)
@@ -297,14 +319,16 @@ def encode_row(
         table = Table(tuple(row), 1, len(row), sources=[[value] for value in row.values()])
     else:
         if isinstance(row, str | bytes) or not (hasattr(row, "__len__") and hasattr(row, "__iter__")):
-            raise DataError(f"a row is a mapping or a sequence of {len(schema)} values, not {shown(row)}")
+            raise DataError(f"a row is a mapping or a sequence of {len(schema.given)} values, not {shown(row)}")
         if isinstance(row, np.ndarray) and row.ndim != 1:
             raise DataError(f"one row has one dimension, not shape {row.shape}: use encode for several rows")
         values = list(row)
-        if len(values) != len(schema):
-            raise ColumnError(f"X has {len(values)} features, but {owner} is expecting {len(schema)} features as input")
+        if len(values) != len(schema.given):
+            raise ColumnError(
+                f"X has {len(values)} features, but {owner} is expecting {len(schema.given)} features as input"
+            )
         # Values without names are taken in the order of the columns: that is what was asked for, so no warning.
-        names = schema.names if schema.named else None
+        names = schema.given_names if schema.named else None
         table = Table(names, 1, len(values), sources=[[value] for value in values])
     encoded: np.ndarray = encode_table(schema, table, unseen, owner, missing)[0]
     return encoded
@@ -351,7 +375,7 @@ def _plain_code(column: Column, cell: Any) -> float | None:
     if column.left_out:
         return 0.0
     if column.kind == "numeric":
-        if column.family != "number" or (not column.missing_seen and cell != cell):
+        if column.family != "number" or column.part or (not column.missing_seen and cell != cell):
             return None
         if kind is float:
             return cell

@@ -79,8 +79,8 @@ def resolve(
         ("numeric", numeric),
     )
     for kind, entries in kinds:
-        for entry in _listed(kind, entries):
-            at = _position_of(entry, positions, kind)
+        for entry in listed_columns(kind, entries):
+            at = position_of(entry, positions, kind)
             if at in declared:
                 raise ParameterError(f"column {shown(names[at])} is declared {declared[at].kind} and {kind}: keep one")
             given = entries[entry] if isinstance(entries, Mapping) else None
@@ -91,7 +91,7 @@ def resolve(
     return declared
 
 
-def _listed(kind: str, entries: Any) -> list[Hashable]:
+def listed_columns(kind: str, entries: Any) -> list[Hashable]:
     """The entries of a declaration; a single name counts as a list of one."""
     if entries is None:
         return []
@@ -106,7 +106,7 @@ def _listed(kind: str, entries: Any) -> list[Hashable]:
         raise ParameterError(f"{kind} must hold column names or positions, not {shown(entries)}") from None
 
 
-def _position_of(entry: Hashable, positions: Mapping[Hashable, int], kind: str) -> int:
+def position_of(entry: Hashable, positions: Mapping[Hashable, int], kind: str) -> int:
     """The column that a declaration means: a name first, else a position (negative counts from the end)."""
     if entry in positions and not isinstance(entry, bool):
         return positions[entry]

@@ -30,29 +30,31 @@ def match_columns(schema: Schema, table: Table, owner: str) -> list[int]:
     Returns
     -------
     list of int
-        -1 for a column that was left out at fit and that the table does not have.
+        -1 for a column that was left out at fit and that the table does not have, and for parts of dates.
     """
     if table.names is not None:
         check_unique(table.names)
         if schema.named:
             return match_names(schema, table.names)
-    if table.width != len(schema):
-        raise ColumnError(f"X has {table.width} features, but {owner} is expecting {len(schema)} features as input")
+    if table.width != len(schema.given):
+        raise ColumnError(
+            f"X has {table.width} features, but {owner} is expecting {len(schema.given)} features as input"
+        )
     if schema.named:
         notices.warn(
             f"X does not have valid feature names, but {owner} was fitted with feature names",
         )
     elif table.names is not None:
         notices.warn(f"X has feature names, but {owner} was fitted without feature names")
-    return list(range(table.width))
+    return [*range(table.width), *[-1] * (len(schema) - table.width)]
 
 
 def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
     """Positions by name; see ``match_columns``."""
-    if names == schema.names:
+    if names == schema.names and len(schema.given) == len(schema):
         return list(range(len(names)))
     where = {name: at for at, name in enumerate(names)}
-    lost = [column.name for column in schema.used if column.name not in where]
+    lost = [column.name for column in schema.needed if column.name not in where]
     extra = [name for name in names if name not in schema.positions]
     if lost:
         listed = "; ".join(f"{shown(name)}{did_you_mean(name, extra)}" for name in lost[:MAX_NAMED])
@@ -62,7 +64,7 @@ def match_names(schema: Schema, names: tuple[Hashable, ...]) -> list[int]:
         notices.warn(
             f"{len(extra)} column(s) were not there at fit and are ignored: {listed}{and_more(extra)}",
         )
-    return [where.get(name, -1) for name in schema.names]
+    return [-1 if column.part else where.get(column.name, -1) for column in schema.columns]
 
 
 def _differing(extra: Sequence[Hashable], lost: Sequence[Hashable]) -> str:

@@ -46,6 +46,10 @@ class Column:
         table needs to have it after the fit.
     zone : str
         The time zone in which the instants of the column are shown; empty where they have none.
+    part : str
+        Which part of a date the column holds, such as ``"month"`` (``data.calendar``); empty for a column of the table.
+    source : int
+        Of a part: the position of the column that holds the dates; else -1.
     """
 
     name: Hashable
@@ -56,6 +60,8 @@ class Column:
     declared: bool = False
     left_out: str = ""
     zone: str = ""
+    part: str = ""
+    source: int = -1
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
         # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
@@ -81,6 +87,8 @@ class Schema:
     columns : tuple of Column
     named : bool
         False where the table had no column names (an array, a list of rows); then columns match by position.
+
+    The columns of parts of dates come last: no table needs to have them.
     """
 
     columns: tuple[Column, ...]
@@ -94,6 +102,21 @@ class Schema:
     def names(self) -> tuple[Hashable, ...]:
         """Column names in order."""
         return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def given(self) -> tuple[Column, ...]:
+        """The columns of the table: all but parts of dates, which are made of them."""
+        return tuple(column for column in self.columns if not column.part)
+
+    @cached_property
+    def needed(self) -> tuple[Column, ...]:
+        """The columns that a table has to have."""
+        return tuple(column for column in self.given if not column.left_out)
+
+    @property
+    def given_names(self) -> tuple[Hashable, ...]:
+        """The column names of the table in order."""
+        return tuple(column.name for column in self.given)
 
     @cached_property
     def positions(self) -> dict[Hashable, int]:

@@ -99,6 +99,10 @@ def _check(model: Model) -> None:
             f"a threshold of {model.threshold.at:g}: scikit-learn's trees predict the larger share; take "
             "model.with_threshold(None), and FixedThresholdClassifier around the result"
         )
+    if len(model.schema.given) < len(model.schema):
+        raise _unsaid(
+            "parts of dates that the model makes of its columns: make them columns of the table before the fit"
+        )
     _criterion_of(model)
     for tree in model.trees:
         asked = tree.feature[tree.kind != LEAF]

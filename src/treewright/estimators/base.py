@@ -222,9 +222,9 @@ class Estimator(BaseEstimator, ABC):
 
     def _keep_columns(self, schema: Schema | None, n_columns: int) -> None:
         """``n_features_in_``, and ``feature_names_in_`` where the table had names that are all strings."""
-        self.n_features_in_ = n_columns
-        if schema is not None and schema.named and all(isinstance(name, str) for name in schema.names):
-            self.feature_names_in_ = np.array(schema.names, dtype=object)
+        self.n_features_in_ = n_columns if schema is None else len(schema.given)
+        if schema is not None and schema.named and all(isinstance(name, str) for name in schema.given_names):
+            self.feature_names_in_ = np.array(schema.given_names, dtype=object)
         else:
             self.__dict__.pop("feature_names_in_", None)
 

@@ -566,6 +566,9 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict.
 
@@ -657,6 +660,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
     ) -> None:
         keep(self, locals())
@@ -707,7 +711,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
     scoring : str or callable, optional
         Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or a
         function of the true numbers and the predicted ones, higher is better.
-    callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, unseen
+    callbacks, warm_start, verbose, random_state, n_jobs, nominal, numeric, ordinal, calendar, unseen
         As in ``GradientBoostingClassifier``.
 
     Attributes
@@ -780,6 +784,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
     ) -> None:
         keep(self, locals())

@@ -31,6 +31,9 @@ class ID3Classifier(SingleTree, Classifier):
         Refused like any numeric column.
     ordinal : dict from column name or position to its levels, lowest first, optional
         Their levels are branches, in order.
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     missing : {"branch", "direction", "fractional", "error"}, default "branch"
         Missing values are a branch of their own (the heaviest branch where the node saw none), join the branch
         where that costs least, go into every branch with a part of their weight, or are an error.
@@ -80,6 +83,7 @@ class ID3Classifier(SingleTree, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         missing: str = "branch",
         unseen: str = "missing",
         grow_trace: bool = False,
@@ -111,6 +115,9 @@ class C45Classifier(SingleTree, Classifier):
     numeric : sequence of column names or positions, optional
     ordinal : dict from column name or position to its levels, lowest first, optional
         Cut like numbers.
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     missing : {"fractional", "error"}, default "fractional"
         A missing value goes into every branch with a part of its weight, or is an error.
     unseen : {"missing", "error", "majority"}, default "missing"
@@ -165,6 +172,7 @@ class C45Classifier(SingleTree, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         missing: str = "fractional",
         unseen: str = "missing",
         grow_trace: bool = False,
@@ -200,6 +208,9 @@ class CHAIDClassifier(SingleTree, Classifier):
     ordinal : dict from column name or position to its levels, lowest first, optional
         Only neighbours merge.
     numeric : sequence of column names or positions, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     missing : {"branch", "error"}, default "branch"
         A missing value is a level that may merge with any group, or is an error.
     unseen : {"missing", "error", "majority"}, default "missing"
@@ -259,6 +270,7 @@ class CHAIDClassifier(SingleTree, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         missing: str = "branch",
         unseen: str = "missing",
         grow_trace: bool = False,
@@ -274,7 +286,7 @@ class CHAIDRegressor(SingleTree, Regressor):
     ----------
     alpha, alpha_merge, exhaustive, bonferroni, n_bins, max_depth, min_samples_split, min_samples_leaf
         As in ``CHAIDClassifier``.
-    nominal, ordinal, numeric, missing, unseen, grow_trace, n_jobs
+    nominal, ordinal, numeric, calendar, missing, unseen, grow_trace, n_jobs
         As in ``CHAIDClassifier``.
 
     Attributes
@@ -319,6 +331,7 @@ class CHAIDRegressor(SingleTree, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         missing: str = "branch",
         unseen: str = "missing",
         grow_trace: bool = False,

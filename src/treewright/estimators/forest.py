@@ -666,6 +666,9 @@ class RandomForestClassifier(Forest, Classifier):
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict.
     missing : {"direction", "error"}, default "direction"
@@ -743,6 +746,7 @@ class RandomForestClassifier(Forest, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         missing: str = "direction",
     ) -> None:
@@ -764,7 +768,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         As in ``RandomForestClassifier``; they need ``bootstrap=True``.
     n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins
         As in ``RandomForestClassifier``.
-    nominal, ordinal, numeric, unseen, missing
+    nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
 
     Attributes
@@ -820,6 +824,7 @@ class ExtraTreesClassifier(Forest, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         missing: str = "direction",
     ) -> None:
@@ -852,7 +857,7 @@ class RandomForestRegressor(Forest, Regressor):
     quantiles : bool, default False
         Whether the model keeps which targets lie in its leaves, for ``predict_quantile`` and ``predict_interval``: at
         most 8 bytes for each row of each tree.
-    interaction_cst, nominal, ordinal, numeric, unseen, missing
+    interaction_cst, nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
 
     Attributes
@@ -913,6 +918,7 @@ class RandomForestRegressor(Forest, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         missing: str = "direction",
     ) -> None:
@@ -938,7 +944,7 @@ class ExtraTreesRegressor(Forest, Regressor):
         As in ``RandomForestRegressor``; they need ``bootstrap=True``.
     n_jobs, random_state, verbose, warm_start, monotonic_cst, interaction_cst, quantiles, max_bins
         As in ``RandomForestRegressor``.
-    nominal, ordinal, numeric, unseen, missing
+    nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
 
     Attributes
@@ -991,6 +997,7 @@ class ExtraTreesRegressor(Forest, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         missing: str = "direction",
     ) -> None:

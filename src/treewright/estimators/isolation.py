@@ -55,6 +55,9 @@ class IsolationForest(OutlierMixin, Estimator):
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
         the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
@@ -122,6 +125,7 @@ class IsolationForest(OutlierMixin, Estimator):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
     ) -> None:
         keep(self, locals())

@@ -43,6 +43,7 @@ class Neighbors(Estimator):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "other",
     ) -> None:
         keep(self, locals())
@@ -237,6 +238,9 @@ class KNeighborsClassifier(Neighbors, Classifier):
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"other", "missing", "error"}, default "other"
         What a level that fit never saw is taken for at predict: a level that differs from every other one, a missing
         cell, an error. An ordinal column has no place for such a level: there ``other`` is ``missing``.
@@ -273,7 +277,9 @@ class KNeighborsRegressor(Neighbors, Regressor):
 
     Parameters
     ----------
-    n_neighbors, weights, metric, p, metric_params, scale, algorithm, n_jobs, nominal, numeric, ordinal, unseen
+    n_neighbors, weights, metric, p, metric_params, scale, algorithm, n_jobs, nominal, numeric, ordinal
+        As for ``KNeighborsClassifier``.
+    calendar, unseen
         As for ``KNeighborsClassifier``.
 
     Attributes

@@ -420,6 +420,9 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
     ordinal : dict from column name or position to its levels, lowest first, optional
+    calendar : sequence of parts of dates, or mapping from column name or position to these, optional
+        Parts that become columns of their own, such as ``["month", "weekday"]``: of every column of dates that has
+        them, or of those that are named. "year", "month", "day", "weekday", "hour", "days since 2020-01-01".
     unseen : {"missing", "error", "majority"}, default "missing"
         What a level that fit never saw is taken for at predict: a missing cell, an error, or a cell that takes
         the heavier branch. An ordinal column has no place for such a level: there ``majority`` is ``missing``.
@@ -488,6 +491,7 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         grow_trace: bool = False,
         n_jobs: int | None = None,
@@ -517,7 +521,7 @@ class DecisionTreeRegressor(SingleTree, Regressor):
         The prediction may only fall (-1) or rise (1) with the column. One output.
     interaction_cst, max_bins, nominal_splits, missing, max_surrogates
         As in ``DecisionTreeClassifier``.
-    nominal, ordinal, numeric, unseen, grow_trace, n_jobs
+    nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
 
     Attributes
@@ -569,6 +573,7 @@ class DecisionTreeRegressor(SingleTree, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         grow_trace: bool = False,
         n_jobs: int | None = None,
@@ -592,7 +597,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         As in ``DecisionTreeClassifier``.
     min_impurity_decrease, max_p_value, class_weight, ccp_alpha, monotonic_cst, interaction_cst, max_bins
         As in ``DecisionTreeClassifier``.
-    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, unseen, grow_trace, n_jobs
+    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
         As in ``DecisionTreeClassifier``.
 
     Attributes
@@ -638,6 +643,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         grow_trace: bool = False,
         n_jobs: int | None = None,
@@ -661,7 +667,7 @@ class ExtraTreeRegressor(SingleTree, Regressor):
         As in ``DecisionTreeRegressor``.
     min_impurity_decrease, max_p_value, ccp_alpha, monotonic_cst, interaction_cst, max_bins
         As in ``DecisionTreeRegressor``.
-    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, unseen, grow_trace, n_jobs
+    nominal_splits, missing, max_surrogates, nominal, ordinal, numeric, calendar, unseen, grow_trace, n_jobs
         As in ``DecisionTreeRegressor``.
 
     Attributes
@@ -703,6 +709,7 @@ class ExtraTreeRegressor(SingleTree, Regressor):
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
+        calendar: Sequence[str] | Mapping[Hashable, Sequence[str]] | None = None,
         unseen: str = "missing",
         grow_trace: bool = False,
         n_jobs: int | None = None,

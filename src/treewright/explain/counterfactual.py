@@ -187,11 +187,12 @@ def counterfactual(
 
     Notes
     -----
-    A column that all tests on the way send along stays as it is, a missing cell too. A new value is always one that is
-    there: nothing is changed into a missing value. Under ``missing="fractional"`` a missing cell leads to several
-    leaves; it is filled in where the way asks about it, so that the changed row ends in one leaf. Numbers move to the
-    nearest float64 that will do: where ``x <= 2.45`` is wanted that is 2.45, where ``x > 2.45`` is wanted the next
-    float64 above.
+    A column that all tests on the way send along stays as it is, a missing cell too. So do dates of which the model
+    asks for parts, such as the month, and these parts: one without the others would be no date. A new value is always
+    one that is there: nothing is changed into a missing value. Under ``missing="fractional"`` a missing cell leads to
+    several leaves; it is filled in where the way asks about it, so that the changed row ends in one leaf. Numbers move
+    to the nearest float64 that will do: where ``x <= 2.45`` is wanted that is 2.45, where ``x > 2.45`` is wanted the
+    next float64 above.
 
     Examples
     --------
@@ -204,7 +205,7 @@ def counterfactual(
     """
     given = given_row(model, row, owner)
     goal = goal_of(model, given, to, at_least, at_most)
-    kept = frozenset(position_of(model.schema, name) for name in listed(keep))
+    kept = frozenset(position_of(model.schema, name) for name in listed(keep)) | with_their_parts(model.schema)
     if like is None:
         scales = scales_of_tree(model.schema, model.trees[0])
     else:
@@ -245,7 +246,10 @@ class Answering:
         is_predicted = bool((self.goal.holds(predicted_by_nodes(self.model)) & self.model.trees[0].is_leaf).any())
         why = "no row reaches a leaf that predicts it" if is_predicted else "no leaf predicts it"
         if is_predicted and self.asked.keep:
-            why += " while the kept columns stay as they are"
+            parts = with_their_parts(self.model.schema)
+            kept = ["the kept columns"] if self.asked.keep - parts else []
+            kept += ["the dates of which it asks for parts"] if parts else []
+            why += f" while {' and '.join(kept)} stay as they are"
         now, in_words = self._labels(self.goal.now[0])
         return Counterfactual(self.goal.text, now, None, (), None, None, None, True, why, in_words, "")
 
@@ -258,7 +262,7 @@ class Answering:
         for change in changes:
             cells[change.feature] = change.after
         schema = self.model.schema
-        row = dict(zip(schema.names, cells, strict=True)) if schema.named else cells
+        row = dict(zip(schema.given_names, cells, strict=True)) if schema.named else cells
         return Counterfactual(self.goal.text, now, then, changes, leaf, cost, row, exact, "", words_now, words_then)
 
     def _labels(self, predicted: np.ndarray) -> tuple[Any, str]:
@@ -280,7 +284,7 @@ class GivenRow:
     ----------
     cells : float64[p]
         Encoded.
-    raw : tuple of p cells
+    raw : tuple of cells, one for each column of the table
         As given, in the order of the schema; None where a cell is missing.
     """
 
@@ -305,7 +309,7 @@ def given_row(model: ModelData, row: Any, owner: str) -> GivenRow:
     by_name = schema.named and table.names is not None
     where = {name: at for at, name in enumerate(table.names or ())}
     # A column that is left out of the model may be missing in the table.
-    places = [where.get(column.name) if by_name else at for at, column in enumerate(schema.columns)]
+    places = [where.get(column.name) if by_name else at for at, column in enumerate(schema.given)]
     raw = tuple(None if at is None else _raw(table.cells(at)) for at in places)
     return GivenRow(encoded.astype(np.float64), raw)
 
@@ -419,6 +423,12 @@ def listed(keep: Any) -> list[Any]:
     if isinstance(keep, str) or not isinstance(keep, Iterable):
         return [keep]
     return list(keep)
+
+
+def with_their_parts(schema: Schema) -> frozenset[int]:
+    """Columns of parts of dates and those of the dates: a change of one alone would be no date."""
+    parts = [(at, column.source) for at, column in enumerate(schema.columns) if column.part]
+    return frozenset(at for pair in parts for at in pair)
 
 
 def position_of(schema: Schema, name: Any) -> int:
@@ -576,13 +586,12 @@ def _table(model: ModelData, row: Any, owner: str) -> Table:
     if not (is_flat or is_row):
         return read_table(row)
     values = list(row)
-    if len(values) != len(model.schema):
+    names = model.schema.given_names
+    if len(values) != len(names):
         raise ColumnError(
-            f"the row has {len(values)} features, but {owner} is expecting {len(model.schema)} features as input"
+            f"the row has {len(values)} features, but {owner} is expecting {len(names)} features as input"
         )
-    return Table(
-        model.schema.names if model.schema.named else None, 1, len(values), sources=[[cell] for cell in values]
-    )
+    return Table(names if model.schema.named else None, 1, len(values), sources=[[cell] for cell in values])
 
 
 def _raw(cells: Cells) -> Any:

@@ -240,6 +240,8 @@ def column_structure(column: Column) -> dict[str, Any]:
         structure["holds"] = column.family
         if column.zone:
             structure["zone"] = column.zone
+    if column.part:
+        structure |= {"part": column.part, "source": column.source}
     if column.kind != "numeric":
         structure["levels"] = [json_level(level) for level in column.levels]
     return structure

@@ -154,7 +154,7 @@ def rows_for(
     """
     schema = columns_of(model)
     check_regular(path)
-    wanted = {str(column.name): cell_type(column) for column in schema.used}
+    wanted = {str(column.name): cell_type(column) for column in schema.needed}
     if target is not None and target[0] in wanted:
         raise InputFileError(
             f"column {target[0]!r} is one that the model asks about: name another with ",
@@ -292,7 +292,7 @@ def _typed(text: TextColumns, wanted: dict[str, CellType]) -> pl.DataFrame:
 
 def _as_at_fit(schema: Schema, frame: pl.DataFrame) -> Any:
     """The model's columns under the names they had at fit, or none where they had none."""
-    names = [column.name for column in schema.used]
+    names = [column.name for column in schema.needed]
     if not schema.named:
         return pick(frame, [str(name) for name in names]).to_numpy()
     if all(isinstance(name, str) for name in names):

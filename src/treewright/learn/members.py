@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from treewright.data.calendar import asked_parts
 from treewright.data.kinds import Declared, resolve
 from treewright.data.matching import match_columns
 from treewright.data.memory import check_fits
@@ -313,7 +314,7 @@ def seeded(estimator: Any, seed: int, member: int) -> Any:
     return estimator.set_params(**dict(zip(names, seeds, strict=False))) if names else estimator
 
 
-_ASKED = ("nominal", "ordinal", "numeric", "monotonic_cst", "interaction_cst")
+_ASKED = ("nominal", "ordinal", "numeric", "calendar", "monotonic_cst", "interaction_cst")
 
 
 @dataclass(frozen=True)
@@ -456,6 +457,9 @@ class BagColumns:
             }
             if any(one.unnamed for one in declared.values()):
                 told["nominal"] = given["nominal"]  # "all", which means the same of fewer columns
+        if isinstance(given["calendar"], Mapping):  # parts without columns mean the same of fewer columns
+            asked = asked_parts(given["calendar"], self.schema.names)
+            told["calendar"] = {key: list(asked[at].parts) for key, at in pairs if at in asked}
         signs = monotone_signs(given["monotonic_cst"], self.schema)
         if signs is not None:
             told["monotonic_cst"] = [signs[at] for _, at in pairs]

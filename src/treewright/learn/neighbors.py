@@ -77,7 +77,7 @@ def neighbors_dataset(
 ) -> Dataset:
     """The rows to keep; sparse rows stay sparse where metric and search can use them so, without a schema."""
     refuse_too_large(X)
-    declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric))
+    declared = any(each is not None for each in (params.nominal, params.ordinal, params.numeric, params.calendar))
     schema: Any
     if params.metric == "precomputed":
         schema, matrix = _distances(X, params)
@@ -96,7 +96,7 @@ def neighbors_dataset(
 
 def _distances(X: Any, params: NeighborsParams) -> tuple[Schema, np.ndarray]:
     """The distances between the rows of a fit: a column for each row."""
-    for name in ("nominal", "ordinal", "numeric"):
+    for name in ("nominal", "ordinal", "numeric", "calendar"):
         if getattr(params, name) is not None:
             raise ParameterError(
                 f"{name} says what columns of a table are, and under ",

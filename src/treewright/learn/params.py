@@ -497,6 +497,7 @@ class ColumnParams(Params):
     numeric: Any = param(
         None, LISTED, NOTHING, help="columns whose values are numbers, where their type does not say so"
     )
+    calendar: Any = param(None, LISTED, MAPPING, NOTHING, help="parts of dates, such as month, as columns of their own")
     unseen: str = param(
         "missing", words("missing", "error", "majority"), help="what a level that fit never saw is taken for"
     )

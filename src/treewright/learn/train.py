@@ -164,7 +164,12 @@ def encoded_table(X: Any, params: Any) -> tuple[Any, Any]:
     """The columns of a table and its cells as numbers, with warnings of what is left out and of text as names."""
     refuse_too_large(X)
     schema, matrix = encode_fit(
-        X, nominal=params.nominal, ordinal=params.ordinal, numeric=params.numeric, sparse=params.grows_sparse
+        X,
+        nominal=params.nominal,
+        ordinal=params.ordinal,
+        numeric=params.numeric,
+        calendar=params.calendar,
+        sparse=params.grows_sparse,
     )
     warn_of_left_out(schema)
     warn_of_text(schema, matrix, params.nominal, params.ordinal, params.numeric)

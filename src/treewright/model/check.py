@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from treewright.data.calendar import is_sound
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
 from treewright.model.aggregation import LINKS, Combine
@@ -124,6 +125,8 @@ def check_columns(schema: Schema) -> None:
             raise ModelFileError(f"column {position}: a numeric column has {len(column.levels)} levels, expected none")
         if len(set(column.levels)) != len(column.levels):
             raise ModelFileError(f"column {position}: one level is there twice")
+    if not is_sound(schema.columns):
+        raise ModelFileError("the schema has columns of parts of dates that no column has")
 
 
 def value_width(model: ModelData) -> int:

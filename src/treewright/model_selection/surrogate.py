@@ -47,7 +47,17 @@ LEAVES = 16
 # Of more classes the predicted class alone is learned: each one's probability is a number to be learned beside others.
 MOST_CLASSES = 30
 # What the tree of classes keeps of the parameters of the one of numbers.
-SHARED = ("max_leaf_nodes", "min_samples_leaf", "nominal", "ordinal", "numeric", "unseen", "missing", "n_jobs")
+SHARED = (
+    "max_leaf_nodes",
+    "min_samples_leaf",
+    "nominal",
+    "ordinal",
+    "numeric",
+    "calendar",
+    "unseen",
+    "missing",
+    "n_jobs",
+)
 Tree = DecisionTreeClassifier | DecisionTreeRegressor
 
 
@@ -507,7 +517,7 @@ def _declared(fitted: Any) -> dict[str, Any]:
     if not type(fitted).__module__.startswith("treewright.") or not hasattr(fitted, "get_params"):
         return {}
     known = fitted.get_params(deep=False)
-    return {name: known[name] for name in ("nominal", "ordinal", "numeric") if known.get(name) is not None}
+    return {name: known[name] for name in ("nominal", "ordinal", "numeric", "calendar") if known.get(name) is not None}
 
 
 def _unfitted(answers: _Answers, n_jobs: int | None, **more: Any) -> Tree:

@@ -345,13 +345,15 @@ def subtitle_of(judged: Judged, target: str) -> str:
         return summarize(model, 0).headline()
     what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
     size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
-    return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema), 'column')}"
+    return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema.given), 'column')}"
 
 
 def _columns_of(schema: Schema) -> str:
-    """How many columns are used, and how many are left out."""
-    n_used = len(schema.used)
-    return f"{n_used} ({len(schema) - n_used} left out)" if n_used < len(schema) else str(n_used)
+    """How many columns of the table are used, how many are left out, and how many are made of dates."""
+    n_used, n_given = len(schema.needed), len(schema.given)
+    left_out = f" ({n_given - n_used} left out)" if n_used < n_given else ""
+    parts = f", {counted(len(schema) - n_given, 'part')} of dates" if n_given < len(schema) else ""
+    return f"{n_used}{left_out}{parts}"
 
 
 def facts_of(judged: Judged) -> tuple[Fact, ...]:

@@ -16,6 +16,7 @@ import numpy as np
 
 from treewright.boosting.fewer_rounds import losses_of_model
 from treewright.core.threads import resolve_jobs
+from treewright.data.calendar import asked_parts
 from treewright.data.kinds import resolve
 from treewright.data.schema import Schema
 from treewright.estimators.base import Estimator
@@ -40,7 +41,7 @@ from treewright.prune.methods import Rows
 from treewright.reporting.judged import Judged
 
 # Parameters that map columns, classes or names to something; facts hold them as pairs.
-MAPPINGS = ("class_weight", "metric_params", "monotonic_cst", "nominal", "ordinal", "scale")
+MAPPINGS = ("calendar", "class_weight", "metric_params", "monotonic_cst", "nominal", "ordinal", "scale")
 DECLARATIONS = ("nominal", "ordinal", "numeric")
 PAIR = 2
 REPEATS = 5  # shuffles of a column
@@ -161,7 +162,8 @@ def _labels_in(class_weight: Any) -> Iterator[Any]:
 def _declares(given: Mapping[str, Any], schema: Schema) -> bool:
     """Whether declarations of columns lead to the model's own columns."""
     try:
-        declared = resolve(schema.names, *(given.get(name) for name in DECLARATIONS))
+        declared = resolve(schema.given_names, *(given.get(name) for name in DECLARATIONS))
+        asked_parts(given.get("calendar"), schema.given_names)
         for name in ("monotonic_cst", "scale"):
             if isinstance(given.get(name), Mapping):
                 resolve(schema.names, list(given[name]), None, None)

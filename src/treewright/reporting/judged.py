@@ -271,7 +271,7 @@ def unseen_levels(judged: Judged) -> dict[int, UnseenLevels]:
     kept = slice(None) if given is None else given > 0
     found = {}
     for at, column in enumerate(schema.columns):
-        if column.kind == "numeric":
+        if column.kind == "numeric" or column.part:
             continue
         cells = table.cells(source[at])
         # Under "majority" only a nominal level has a code of its own; an ordinal one is nan, as a missing cell is.

@@ -164,10 +164,10 @@ def column_name(table: Table, at: int) -> str:
 
 def kinds_of(table: Table, schema: Schema | None) -> list[Column | None]:
     """Return what the model knows of each column, by name where both have names."""
-    if schema is None or len(schema) != table.width:
+    if schema is None or len(schema.given) != table.width:
         return [None] * table.width
     if table.names is None or not schema.named:
-        return list(schema.columns)
+        return list(schema.given)
     return [schema.columns[schema.positions[name]] if name in schema.positions else None for name in table.names]
 
 

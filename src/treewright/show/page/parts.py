@@ -604,6 +604,8 @@ class ColumnWords:
     dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
     zone: str = ""  # of its instants, where they have one
     unnamed: int = 0  # how many levels more it has than this page knows (``show.page.levels``)
+    part: str = ""  # which part of a date it holds (``data.calendar``); empty for a column of the table
+    source: int = -1  # of a part: the position of the column of the dates
 
 
 @dataclass(frozen=True)

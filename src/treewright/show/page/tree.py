@@ -188,6 +188,8 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
             left_out=column.left_out,
             dates=clock_of(column)[0],
             zone=column.zone,
+            part=column.part,
+            source=column.source,
         )
         for column in schema.columns
     )

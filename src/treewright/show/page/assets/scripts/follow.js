@@ -32,7 +32,10 @@ const follow = (() => {
 
   // Cells of JSON: infinite numbers are texts there.
   const cellOf = (held) => held === null ? null : numbers.value(held);
-  const middle = () => columns.map((column) => column.kind !== "numeric" ? 0 : column.middle === null ? null : cellOf(column.middle));
+  function middle() {
+    const cells = columns.map((column) => column.kind !== "numeric" ? 0 : column.middle === null ? null : cellOf(column.middle));
+    return columns.map((column, at) => column.part ? numbers.partOf(columns[column.source], column.part, cells[column.source]) : cells[at]);
+  }
 
   function start() {
     const host = dom.byId("follow-host");
@@ -201,7 +204,7 @@ const follow = (() => {
       },
     };
     const wants = answer.shares ? classWants(tree, answer) : numberWants(answer);
-    dom.fill(host, followTold.cards(columns, wants, change.find(task, wants.map((want) => want.holds)), tryIt, task.keep.size));
+    dom.fill(host, followTold.cards(columns, wants, change.find(task, wants.map((want) => want.holds)), tryIt, self.fields.nKept()));
     const title = answer.shares ? "What would have to change for another class" : "What would have to change for another number";
     const several = tree.outputs.length > 1 ? dom.el("p", { class: "small muted" }, `Of several targets the first is meant: ${tree.output_names[0] || "it has no name"}.`) : null;
     return dom.el("div", { class: "follow-change" }, dom.el("h3", {}, title), several, answer.shares ? null : targetField(), host);

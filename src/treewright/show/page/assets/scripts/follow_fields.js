@@ -2,21 +2,31 @@
 const followFields = (() => {
   const MANY_LEVELS = 60, MOST_FOUND = 50, STEPS = 200, MOST_FIELDS = 10, DIGITS = 7;
 
-  // fields(columns, asked, {unseen}, onchange) -> {element, read(), write(cells), kept(), wrong()}
+  // fields(columns, asked, {unseen}, onchange) -> {element, read(), write(cells), kept(), nKept(), wrong()}
   function fields(columns, asked, policy, onchange) {
-    const made = columns.map((column, at) => whenShown(column, at, policy, onchange));
-    const some = asked.length > MOST_FIELDS + 2 ? asked.slice(0, MOST_FIELDS) : asked;
-    const rest = columns.map((_, at) => at).filter((at) => !asked.includes(at) && !columns[at].left_out);
+    const made = columns.map((column, at) => whenShown(column, at, policy, changed));
+    // A part of a date is shown behind the date, which decides it.
+    const wanted = [...new Set(asked.flatMap((at) => columns[at].part ? [columns[at].source, at] : [at]))];
+    const some = wanted.length > MOST_FIELDS + 2 ? wanted.slice(0, MOST_FIELDS) : wanted;
+    const rest = columns.map((_, at) => at).filter((at) => !wanted.includes(at) && !columns[at].left_out);
+    const parts = columns.flatMap((column, at) => column.part ? [at] : []);
+    const fixed = parts.flatMap((at) => [at, columns[at].source]);
+    function changed() {
+      for (const at of parts) made[at].write(numbers.partOf(columns[columns[at].source], columns[at].part, made[columns[at].source].read()));
+      onchange();
+    }
     const element = dom.el("fieldset", { class: "follow-fields" },
       dom.el("legend", { class: "visually-hidden" }, "Values of the row"),
       dom.el("div", {}, some.map((at) => made[at].element)),
-      moreFields(asked.slice(some.length), made, "more column", "used by this tree"),
+      moreFields(wanted.slice(some.length), made, "more column", "used by this tree"),
       moreFields(rest, made, "column", "not used by this tree"));
     return {
       element,
       read: () => made.map((each) => each.read()),
       write: (cells) => made.forEach((each, at) => each.write(cells[at])),
-      kept: () => new Set(made.flatMap((each, at) => each.kept() ? [at] : [])),
+      // Dates stay with their parts: one changed without the other would be no date.
+      kept: () => new Set([...fixed, ...made.flatMap((each, at) => each.kept() ? [at] : [])]),
+      nKept: () => made.filter((each) => each.kept()).length,
       wrong: () => made.some((each) => each.wrong()),
     };
   }
@@ -52,6 +62,7 @@ const followFields = (() => {
 
   function field(column, at, policy, onchange) {
     const id = `follow-field-${at}`;
+    if (column.part) return partField(column, id);
     const control = column.kind === "numeric" ? numberControl(column, id, onchange)
       : column.levels.length > MANY_LEVELS ? searchControl(column, id, policy, onchange)
       : selectControl(column, id, policy, onchange);
@@ -62,6 +73,22 @@ const followFields = (() => {
       dom.el("label", { class: "follow-keep small", title: `Suggest no change of ${column.name}` },
         keep, dom.el("span", {}, "keep"), dom.el("span", { class: "visually-hidden" }, ` ${column.name} as it is`)));
     return { ...control, element, kept: () => keep.checked };
+  }
+
+  // A part of a date is read off, not typed.
+  function partField(column, id) {
+    let cell = null;
+    const output = dom.el("output", { id });
+    return {
+      element: dom.el("div", { class: "follow-field" }, dom.el("label", { for: id, title: column.name }, column.name), output),
+      read: () => cell,
+      write(value) {
+        cell = value;
+        output.textContent = cell === null ? "missing" : column.levels.length ? column.levels[cell] : numbers.short(cell, DIGITS);
+      },
+      kept: () => false,
+      wrong: () => false,
+    };
   }
 
   // What is wrong with what was typed, below the field.

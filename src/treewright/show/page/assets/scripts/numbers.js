@@ -50,6 +50,29 @@ const numbers = (() => {
     return Number.isNaN(ms) ? undefined : column.dates === "date" ? Math.floor(ms / DAY) : ms / DAY;
   }
 
+  // A part of a date, as the model holds it: a number or the rank of a level; null where there is none.
+  function partOf(column, part, days) {
+    if (days === null) return null;
+    let ms = Math.round(value(days) * DAY);
+    if (column.dates === "date") ms = Math.floor(ms / DAY) * DAY;
+    if (column.zone) {
+      try {
+        const there = new Date(ms).toLocaleString("sv-SE", { timeZone: column.zone });
+        ms += Date.parse(`${there.replace(" ", "T")}Z`) - Math.floor(ms / 1000) * 1000;
+      } catch { // a zone that this browser does not know
+        return null;
+      }
+    }
+    const at = new Date(ms);
+    if (Number.isNaN(at.getTime())) return null;
+    if (part === "year") return at.getUTCFullYear();
+    if (part === "month") return at.getUTCMonth();
+    if (part === "day") return at.getUTCDate();
+    if (part === "weekday") return (at.getUTCDay() + 6) % 7;
+    if (part === "hour") return at.getUTCHours();
+    return (ms - Date.parse(part.slice(-10))) / DAY;
+  }
+
   // A cell of any numeric column.
   const ofColumn = (column, held, digits) => column.dates ? dated(column, held) : short(held, digits);
 
@@ -58,5 +81,5 @@ const numbers = (() => {
   // Tests of Python have signs that can be typed. The last one is the test's own: a column may have signs in its name,
   // and levels stand in braces.
   const typographic = (text) => text.replace(/(^| )<= (?!.* <= )(?=[^{}]*$)/, "$1\u2264 ").replace(/^>= /, "\u2265 ");
-  return { value, short, dated, daysOf, ofColumn, percent, counted, typographic };
+  return { value, short, dated, daysOf, partOf, ofColumn, percent, counted, typographic };
 })();

@@ -1,0 +1,234 @@
+"""Parts of dates as columns of their own: the month, weekday or hour in which a thing happened.
+
+A tree that asks about a date can only say "until" and "after"; that Mondays differ, or Decembers, it sees in these
+columns. They stand behind the columns of the table, in the schema of the model, which makes them from their source
+wherever it encodes a table: no table needs to have them.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from treewright.core import notices
+from treewright.data.cells import shown
+from treewright.data.dates import DATES, DAY, days_of, local_micros
+from treewright.data.kinds import listed_columns, position_of
+from treewright.data.matching import did_you_mean
+from treewright.data.schema import Column
+from treewright.exceptions import ColumnError, DataError, ParameterError
+
+PARTS = ("year", "month", "day", "weekday", "hour")
+_SINCE = re.compile(r"days since (\d{4}-\d\d-\d\d)", re.ASCII)
+_LEVELS = {
+    "month": ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+              "November", "December"),
+    "weekday": ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"),
+}  # fmt: skip
+# What cells of a family have: a time of day has no month, a whole day no hour, a duration neither.
+_OF_FAMILY = {"date": PARTS[:-1], "datetime": PARTS, "time": PARTS[-1:], "duration": ()}
+_THURSDAY = 3  # 1970-01-01
+
+
+class Asked(NamedTuple):
+    """The parts that are wanted of one column; ``named`` where the user named the column."""
+
+    parts: tuple[str, ...]
+    named: bool
+
+
+def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
+    """The wanted parts by column position.
+
+    Parameters
+    ----------
+    calendar : None, sequence of parts, or mapping from column name or position to parts
+    names : sequence of p column names
+
+    Raises
+    ------
+    ParameterError
+        A word is no part; a column has no parts, or one twice.
+    ColumnError
+        There is no such column.
+
+    Examples
+    --------
+    >>> asked_parts({"sold": ["month", "days since 2020-01-01"]}, ["age", "sold"])
+    {1: Asked(parts=('month', 'days since 2020-01-01'), named=True)}
+    """
+    if calendar is None:
+        return {}
+    if not isinstance(calendar, Mapping):
+        parts = _checked(calendar, "calendar")
+        return {at: Asked(parts, False) for at in range(len(names))}
+    positions = {name: at for at, name in enumerate(names)}
+    found: dict[int, Asked] = {}
+    for entry in listed_columns("calendar", calendar):
+        at = position_of(entry, positions, "calendar")
+        if at in found:
+            raise ParameterError(f"calendar names column {shown(names[at])} twice: keep one", parameter="calendar")
+        found[at] = Asked(_checked(calendar[entry], f"calendar[{shown(entry)}]"), True)
+    return found
+
+
+def _checked(parts: Any, what: str) -> tuple[str, ...]:
+    """Parts without repetition, each a word that is known."""
+    given = [parts] if isinstance(parts, str) else parts
+    if not isinstance(given, list | tuple | np.ndarray) or not len(given):
+        raise ParameterError(f"{what} must list parts of dates such as 'month', not {shown(parts)}")
+    for part in given:
+        if part not in PARTS and not (isinstance(part, str) and is_since(part)):
+            raise ParameterError(
+                f"{what} names {shown(part)}, which is no part of a date{did_you_mean(part, PARTS)}: take some of "
+                f"{', '.join(map(repr, PARTS))}, or 'days since 2020-01-01' with a date of yours",
+                parameter="calendar",
+            )
+    return tuple(dict.fromkeys(map(str, given)))
+
+
+def is_since(part: str) -> bool:
+    """Whether a part counts the days since a date that there is."""
+    try:
+        return bool(dt.date.fromisoformat(found[1])) if (found := _SINCE.fullmatch(part)) else False
+    except ValueError:
+        return False
+
+
+def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[Column, ...]:
+    """The columns of a table with the columns of parts behind them.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        As they were settled.
+    asked : dict from position to Asked
+
+    Raises
+    ------
+    ColumnError
+        A named column holds no dates or lacks the part, or the table has a column of a part's name.
+
+    Examples
+    --------
+    >>> columns = with_parts([Column("sold", "numeric", family="date")], {0: Asked(("year",), True)})
+    >>> columns[1].name, columns[1].part, columns[1].source
+    ('sold.year', 'year', 0)
+    """
+    names, made = {column.name for column in columns}, []
+    for at, (parts, named) in asked.items():
+        column = columns[at]
+        if not parts_of(column) or column.left_out:
+            if named:
+                raise ColumnError(
+                    f"calendar names column {shown(column.name)}, whose cells are no dates ({column.family} cells, "
+                    f"{column.kind}): leave it out, or write its dates as 2021-03-05",
+                    column=column.name,
+                )
+            continue
+        for part in parts:
+            if _has(column, part):
+                made.append(_column_of(column, at, part))
+            elif named:
+                raise ColumnError(
+                    f"column {shown(column.name)} holds {column.family} cells, which have no {part}: calendar can "
+                    f"take {', '.join(parts_of(column))} of it",
+                    column=column.name,
+                )
+    for column in made:
+        if column.name in names:
+            raise ColumnError(
+                f"the table has a column {shown(column.name)}, and calendar would make another of that name: rename "
+                "it, or leave the part out",
+                column=column.name,
+            )
+    if asked and not made:
+        notices.warn("calendar asks for parts of dates, and no column holds any: nothing is added")
+    return (*columns, *made)
+
+
+def parts_of(column: Column) -> tuple[str, ...]:
+    """The parts that the cells of a column have; none of one that holds no dates."""
+    is_date = column.kind == "numeric" and column.family in DATES and not column.part
+    return _OF_FAMILY[column.family] if is_date else ()
+
+
+def _has(source: Column, part: str) -> bool:
+    """Whether the cells of a column have a part."""
+    parts = parts_of(source)
+    return part in parts or ("year" in parts and is_since(part))
+
+
+def _column_of(source: Column, at: int, part: str) -> Column:
+    """The column of a part: ranks where the part has names, else numbers."""
+    levels = _LEVELS.get(part, ())
+    return Column(
+        f"{source.name}.{part}", "ordinal" if levels else "numeric", levels, source.missing_seen,
+        "string" if levels else "number", declared=bool(levels), part=part, source=at,
+    )  # fmt: skip
+
+
+def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
+    """A part of each date, float64[n]; nan where there is none.
+
+    Parameters
+    ----------
+    part : str
+    source : Column
+        Where the dates come from; its zone says what day and hour an instant falls on.
+    days : float64[n]
+        As the source is encoded.
+
+    Raises
+    ------
+    DataError
+        This machine does not know the time zone.
+
+    Examples
+    --------
+    >>> sold = Column("sold", "numeric", family="datetime", zone="Europe/Oslo")
+    >>> part_cells("hour", sold, np.array([18690.5, np.nan])), part_cells("weekday", sold, np.array([18690.98]))
+    (array([13., nan]), array([4.]))
+    """
+    cells = np.full(len(days), np.nan)
+    present = ~np.isnan(days)
+    try:
+        micros = local_micros(days[present], source.zone)
+    except LookupError:
+        raise DataError(
+            f"column {shown(source.name)} has the time zone {shown(source.zone)}, which this machine does not know, so "
+            f"its {part} cannot be told: install the Python package tzdata, or convert the column to UTC",
+            column=source.name,
+        ) from None
+    day = micros // DAY
+    date = day.view("M8[D]")
+    if part == "hour":
+        cells[present] = micros % DAY // (DAY // 24)
+    elif part == "year":
+        cells[present] = date.astype("M8[Y]").view(np.int64) + 1970
+    elif part == "month":
+        cells[present] = date.astype("M8[M]").view(np.int64) % 12
+    elif part == "day":
+        cells[present] = day - date.astype("M8[M]").astype("M8[D]").view(np.int64) + 1
+    elif part == "weekday":
+        cells[present] = (day + _THURSDAY) % 7
+    else:
+        cells[present] = micros / DAY - days_of(dt.date.fromisoformat(part.rpartition(" ")[2]))[1]
+    return cells
+
+
+def is_sound(columns: Sequence[Column]) -> bool:
+    """Whether all columns of parts stand last and are what ``with_parts`` makes of their sources."""
+    n_given = sum(not column.part for column in columns)
+    for at, column in enumerate(columns):
+        if bool(column.part) != (at >= n_given):
+            return False
+        if column.part:
+            source = columns[column.source] if 0 <= column.source < n_given else column
+            if not _has(source, column.part) or column != _column_of(source, column.source, column.part):
+                return False
+    return True

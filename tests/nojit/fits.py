@@ -90,7 +90,7 @@ def trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                 f"{splitter} {criterion} levels",
                 lambda s=splitter, c=criterion: classifier(splitter=s, criterion=c, **RANKED).fit(T, LEVELS),
             )
-        for criterion in ("squared_error", "poisson") + (("absolute_error",) if splitter == "best" else ()):
+        for criterion in ("squared_error", "poisson", "absolute_error"):
             yield (
                 f"{splitter} {criterion}",
                 lambda s=splitter, c=criterion: regressor(splitter=s, criterion=c).fit(
@@ -179,6 +179,7 @@ def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
         yield f"{name} numbers", lambda e=of_numbers: e(min_samples_leaf=2, **FEW).fit(XM, SCORE, sample_weight=SHARES)
         yield f"{name} poisson", lambda e=of_numbers: e(criterion="poisson", bootstrap=True, **FEW).fit(XM, COUNTS)
         yield f"{name} outputs", lambda e=of_numbers: e(max_leaf_nodes=6, **FEW).fit(X, PAIR)
+    yield "extra medians", lambda: tw.ExtraTreesRegressor(criterion="absolute_error", **FEW).fit(XM, SCORE)
     yield "forest medians", lambda: tw.RandomForestRegressor(criterion="absolute_error", **FEW).fit(XM, SCORE)
     yield "forest quantiles", lambda: tw.RandomForestRegressor(quantiles=True, **FEW).fit(XM, SCORE)
     yield "isolation", lambda: tw.IsolationForest(**FEW).fit(X)

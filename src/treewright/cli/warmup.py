@@ -105,7 +105,8 @@ def _warm_up_numbers() -> None:
             small = treewright.DecisionTreeRegressor(max_depth=3, splitter=splitter)
             treewright.AdaBoostRegressor(small, n_estimators=3).fit(table, _NUMBERS).predict(table)
         forests = [treewright.RandomForestRegressor(**_FEW, criterion=each) for each in REGRESSION_CRITERIA]
-        _warm_up_forests(table, _NUMBERS, [*forests, treewright.ExtraTreesRegressor(2)])
+        extra = [treewright.ExtraTreesRegressor(2, criterion=each) for each in ("squared_error", "absolute_error")]
+        _warm_up_forests(table, _NUMBERS, [*forests, *extra])
     treewright.IsolationForest(n_estimators=2).fit(_NUMERIC).predict(_NUMERIC)
     treewright.IsolationForest(n_estimators=2).fit(_MIXED).predict(_MIXED)
 

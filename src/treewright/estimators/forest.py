@@ -930,8 +930,9 @@ class ExtraTreesRegressor(Forest, Regressor):
 
     Parameters
     ----------
-    criterion : {"squared_error", "poisson"}, default "squared_error"
-        What a split minimises: the variance, or half the Poisson deviance.
+    criterion : {"squared_error", "absolute_error", "poisson"}, default "squared_error"
+        What a split minimises: the variance, the mean distance to the median, or half the Poisson deviance. Trees of
+        ``absolute_error`` are not packed: they take more memory.
     bootstrap : bool, default False
         Whether each tree draws its rows, with replacement; else every tree is grown on all rows.
     n_estimators, max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf

@@ -509,7 +509,7 @@ class DecisionTreeRegressor(SingleTree, Regressor):
         of your own takes float64[k, 3], the weight, mean and variance of k sets of rows, and returns their k impurities
         (finite, >= 0; called once per output).
     splitter
-        As in ``DecisionTreeClassifier``; ``absolute_error`` needs ``best``.
+        As in ``DecisionTreeClassifier``.
     max_depth, min_samples_split, min_samples_leaf, min_weight_fraction_leaf, max_features, random_state
         As in ``DecisionTreeClassifier``.
     max_leaf_nodes, min_impurity_decrease, ccp_alpha

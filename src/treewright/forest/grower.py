@@ -27,7 +27,7 @@ from treewright.data.weights import Factors, weighed
 from treewright.exceptions import ParameterError, TooLargeError
 from treewright.forest.draws import GROWTH, Draws, candidate_columns, counts_of_rows, row_order, rows_without, seeds_of
 from treewright.forest.out_of_bag import Ballots, Votes
-from treewright.grow.binned.grower import grow_packed
+from treewright.grow.binned.grower import grow_binned, grow_packed
 from treewright.grow.exact.grower import grow
 from treewright.grow.objective import Objective, classification_objective, regression_objective
 from treewright.grow.settings import BinnedSettings
@@ -94,20 +94,18 @@ class ForestSettings:
 
     @property
     def is_exact(self) -> bool:
-        """Whether trees are grown on the cells, and kept as ``Tree``."""
+        """Whether trees are kept as ``Tree``, and grown on the cells where cuts are not random."""
         return self.tree.criterion in EXACT_CRITERIA
 
     def check(self) -> None:
         """ParameterError for what cannot be grown."""
         if self.out_of_bag and self.n_draws is None:
             raise ParameterError("oob_score=True needs trees that leave rows out: set bootstrap=True")
-        if self.is_exact:
-            for is_asked, name in ((self.tree.random_cuts, "random cuts"), (self.tree.interactions, "interaction_cst")):
-                if is_asked:
-                    raise ParameterError(
-                        f"criterion={self.tree.criterion!r} grows trees on the cells, which know no {name}: use "
-                        "criterion='squared_error'"
-                    )
+        if self.is_exact and self.tree.interactions and not self.tree.random_cuts:
+            raise ParameterError(
+                f"criterion={self.tree.criterion!r} grows trees on the cells, which know no interaction_cst: use "
+                "criterion='squared_error'"
+            )
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,11 +292,13 @@ class _Growth:
         return regression_objective(target, weights, self.settings.tree.criterion)
 
     def _exact_tree(self, rows: np.ndarray, counts: np.ndarray | None, settings: BinnedSettings) -> Tree:
-        """A tree on the cells; weights that are numbers of rows are that many rows."""
+        """A tree that is not packed; weights that are numbers of rows are that many rows."""
         times = self.repeats if counts is None else counts
         if times is not None:
             rows = np.repeat(rows, times)
         objective = self._objective(rows, self.weights if times is None else None)
+        if settings.random_cuts:
+            return grow_binned(self.codes[rows], self.bins, self.schema, objective, settings)
         matrix = cast("np.ndarray", self.matrix)[rows]
         if settings.candidates is None:
             return grow(matrix, self.schema, objective, settings)

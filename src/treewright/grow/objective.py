@@ -232,6 +232,12 @@ class Objective:
         """float64[t, n]: targets that the grower must keep sorted (absolute error), else no row."""
         return self.targets if self.n_medians else self.targets[:0]
 
+    def rank_rows(self) -> None:
+        """Put all rows in the order of each target, where the criterion asks for it (growth on bins)."""
+        if isinstance(self.stats, MedianStats):
+            self.stats.ranked[:] = np.argsort(self.targets, axis=1, kind="stable")
+            np.put_along_axis(self.stats.place, self.stats.ranked, np.arange(self.targets.shape[1])[None], axis=1)
+
     def values(self, nodes: Nodes, n: int) -> np.ndarray:
         """Predictions of the first ``n`` nodes: class counts in units of weight, or one number per output."""
         totals = nodes.totals[:n]

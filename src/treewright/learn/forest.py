@@ -198,12 +198,6 @@ class ExtraTreesParams(ForestParams):
     algorithm_name: ClassVar[str] = "extra_trees"
     random_cuts: ClassVar[bool] = True
 
-    # A random cut needs bins, and medians have none.
-    criterion: str = param(
-        by_task("gini", "squared_error"),
-        by_task(words(*CLASSIFICATION_CRITERIA), words(*(set(REGRESSION_CRITERIA) - set(EXACT_CRITERIA)))),
-        help="what a split minimises",
-    )
     bootstrap: bool = param(False, FLAG, help="whether each tree draws its rows, with replacement")
 
 

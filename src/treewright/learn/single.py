@@ -287,11 +287,13 @@ def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
     On bins of one value each the grower on bins makes the exact grower's tree; where a column has more than 255 values,
     a bin holds several.
     """
+    if params.criterion == "absolute_error":
+        return False
     if params.splitter == "random":
         return dataset.n_outputs == 1 and params.criterion != "poisson"
     if params.splitter == "hist":
         return True
-    if _what_asks_for_nodes(dataset.schema, params) or params.grow_trace or params.criterion == "absolute_error":
+    if _what_asks_for_nodes(dataset.schema, params) or params.grow_trace:
         return False
     # The exact grower draws columns in its own way, and adds squares up in another order: the last bit of an impurity.
     if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema) or not dataset.classes:
@@ -357,11 +359,7 @@ def _what_asks_for_nodes(schema: Schema, params: TreeParams) -> str:
 
 def _refuse_beside_bins(params: TreeParams, by_node: str) -> None:
     """Refuse what only the exact growers have."""
-    without = by_node
-    if params.criterion == "absolute_error":
-        without = "criterion='absolute_error'"
-    elif params.grow_trace:
-        without = without or "grow_trace=True"
+    without = by_node or ("grow_trace=True" if params.grow_trace else "")
     if without:
         raise ParameterError(f"{without} needs splitter='best', not {params.splitter!r}: leave one of them out")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -96,9 +97,59 @@ def test_what_only_the_exact_search_has_is_refused_by_name(splitter, options, at
     assert str(refused.value) == f"{at_fault} needs splitter='best', not {splitter!r}: leave one of them out"
 
 
-def test_medians_need_the_exact_search():
-    with pytest.raises(ParameterError, match="splitter='best'"):
-        tw.DecisionTreeRegressor(splitter="hist", criterion="absolute_error").fit([[0.0], [1.0]], [0.0, 1.0])
+@pytest.mark.parametrize(
+    "options", [{}, {"min_samples_leaf": 7}, {"max_leaf_nodes": 30}, {"monotonic_cst": [1, 0, -1, 0]}]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_medians_of_rows_on_bins_are_those_of_the_exact_search(options, weighted):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(9_000, 4)).round(1)  # a window holds fewer rows
+    X[rng.random(X.shape) < 0.05] = np.nan
+    y = np.stack([np.nan_to_num(X[:, 0]) * 3, rng.normal(size=9_000)], axis=1) + rng.standard_cauchy((9_000, 2))
+    y = y[:, 0] if "monotonic_cst" in options else y
+    weights = rng.integers(1, 4, 9_000) if weighted else None
+    exact, binned = (
+        tw.DecisionTreeRegressor(criterion="absolute_error", splitter=splitter, max_depth=9, **options)
+        .fit(X, y, sample_weight=weights)
+        .tree_
+        for splitter in ("best", "hist")
+    )
+    for name in ("feature", "threshold", "value", "impurity", "missing_branch", "n_samples"):
+        np.testing.assert_array_equal(getattr(binned, name), getattr(exact, name))
+
+
+def test_trees_of_random_cuts_hold_medians_whatever_the_threads():
+    rng = np.random.default_rng(4)
+    X = {"a": rng.normal(size=60_000).round(2), "b": rng.choice(list("xyz"), 60_000)}  # rows enough for threads
+    y = X["a"] + (X["b"] == "x") + 0.1 * rng.standard_cauchy(60_000)
+    one, two = (
+        tw.ExtraTreeRegressor(criterion="absolute_error", max_depth=6, random_state=5, n_jobs=threads).fit(X, y)
+        for threads in (1, 3)
+    )
+    assert pickle.dumps(one.model_) == pickle.dumps(two.model_)
+    leaves = one.apply(X)
+    for leaf in np.unique(leaves)[:8]:
+        held = y[leaves == leaf]
+        node = one.tree_
+        assert node.value[leaf, 0] == pytest.approx(np.median(held), rel=1e-12)
+        assert node.impurity[leaf] == pytest.approx(np.abs(held - np.median(held)).mean(), rel=1e-9)
+
+
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_extra_trees_of_medians_are_hardly_moved_by_outliers(bootstrap):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(600, 3))
+    clean = X[:, 0] + np.abs(X[:, 1])
+    y = clean + np.where(rng.random(600) < 0.1, 1_000.0, 0.0)
+    options = {"n_estimators": 30, "min_samples_leaf": 8, "bootstrap": bootstrap, "random_state": 1}
+    medians = tw.ExtraTreesRegressor(criterion="absolute_error", **options).fit(X, y)
+    means = tw.ExtraTreesRegressor(**options).fit(X, y)
+
+    assert np.abs(medians.predict(X) - clean).mean() < 0.1 * np.abs(means.predict(X) - clean).mean()
+    again = tw.ExtraTreesRegressor(criterion="absolute_error", n_jobs=1, **options).fit(X, y)
+    np.testing.assert_array_equal(again.predict(X), medians.predict(X))
+    if bootstrap:
+        assert medians.set_params(oob_score=True).fit(X, y).oob_prediction_.shape == (600,)
 
 
 def test_groups_of_columns_need_bins():

@@ -101,6 +101,7 @@ def _grow(
     n = len(codes)
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: growth on bins holds at most {MAX_ROWS}; fit on a sample of the rows")
+    objective.rank_rows()
     plan = plan_of(codes, bins, schema, objective, settings)
     room = room_for(plan, n)
     if settings.max_leaf_nodes is not None:
@@ -143,8 +144,8 @@ class Part(NamedTuple):
 
 
 def is_worth_it(plan: Plan) -> bool:
-    """Whether there are threads, and rows enough for them."""
-    return plan.settings.n_threads > 1 and len(plan.codes) >= APART_ROWS
+    """Whether there are threads, and rows enough for them; medians rank the rows of a whole tree in one place."""
+    return plan.settings.n_threads > 1 and not plan.objective.n_medians and len(plan.codes) >= APART_ROWS
 
 
 def seed_of(plan: Plan) -> np.uint64:

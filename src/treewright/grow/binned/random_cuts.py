@@ -19,7 +19,7 @@ from treewright.data.bins import MISSING_BIN
 from treewright.grow.binned.layout import CONSTANT
 from treewright.grow.criteria.families import by_family, gain_of
 from treewright.grow.layout import MISSING, NEW, NOT_FEW
-from treewright.grow.objective import CountStats, MeanStats, PoissonStats
+from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
 _UNIT = 2.0**-53
 _CUT_STREAM = np.uint64(1) << np.uint64(40)  # apart from the numbers that draw columns
@@ -146,10 +146,19 @@ def below_of_counts(stats, codes, rows, chosen, cuts, sums, weights_below):
     labels_below(stats.labels, stats.offsets, stats.weights, codes, rows, chosen, cuts, sums, weights_below)
 
 
+def below_of_nothing(stats, codes, rows, chosen, cuts, sums, weights_below):
+    """``below`` for medians, which sums do not make: no column has a cut here."""
+
+
 # ``chosen`` int32[k] are the columns; ``cuts[:, 0]``, int32[>= k, 3], is the last bin that goes left, negative where
 # there is no cut. ``sums`` int64[>= k, t] and ``weights_below`` int64[>= k] are zero before.
 below = by_family(
-    {MeanStats: below_of_means, PoissonStats: below_of_means, CountStats: below_of_counts},
+    {
+        MeanStats: below_of_means,
+        PoissonStats: below_of_means,
+        CountStats: below_of_counts,
+        MedianStats: below_of_nothing,
+    },
     "Add the statistics of rows up to each column's cut.",
 )
 
@@ -158,14 +167,15 @@ below = by_family(
 def cut_columns(stats, codes, rows, node, nodes, chosen, bins, limits, desk):
     """The gain of a random cut in each of some columns into ``desk.gains``, the cut into ``desk.cuts``.
 
-    ``NOT_FEW`` where it must be searched row by row: nominal columns, missing cells, monotone constraints; ``CONSTANT``
-    where all rows have one bin.
+    ``NOT_FEW`` where it must be searched row by row: nominal columns, missing cells, monotone constraints, medians;
+    ``CONSTANT`` where all rows have one bin.
 
     ``codes`` uint8[n, stride], ``rows`` int32[m], ``chosen`` int32[k].
     """
     spans_of(codes, rows, chosen, bins, desk.spans)
     # Weights stand for rows where both are limited: a sum has no number of rows beside it.
     by_sums = not limits.is_monotone and (limits.min_leaf <= 1 or stats.weights.shape[0] == 0)
+    by_sums = by_sums and nodes.loss.shape[0] == 0  # medians have losses, all others have sums
     least = max(limits.min_leaf_weight, limits.min_leaf)
     for k in range(chosen.shape[0]):
         column = np.int64(chosen[k])

@@ -44,7 +44,7 @@ from treewright.grow.criteria.families import by_family, few_gain, scan_cuts
 from treewright.grow.exact.steps import bound_children, open_node
 from treewright.grow.exact.subsets import SIDE, START, search_levels
 from treewright.grow.layout import MISSING, NOT_FEW, ROW
-from treewright.grow.objective import CountStats, MeanStats, PoissonStats
+from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
 
 @inner_kernel
@@ -488,10 +488,12 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     sides[MISSING_BIN] = missing_left
     if is_sparse:
         n_left, n_missing = part_rows(desk.cells, 0, sides, rows, desk.spare)
+        part_ranked(stats, desk.cells, 0, sides, lo, hi, desk.spare)
         for i in range(rows.shape[0]):
             growth.origin[rows[i]] = lo + i
     else:
         n_left, n_missing = part_rows(codes, column, sides, rows, desk.spare)
+        part_ranked(stats, codes, column, sides, lo, hi, desk.spare)
     child = growth.state[N_NODES]
     nodes.first_child[node] = child
     for branch in range(2):
@@ -562,7 +564,7 @@ def copy_weights(weights, rows, window):
             window[i] = weights[rows[i]]
 
 
-def copy_means(stats, rows, window):
+def copy_means(stats, rows, lo, window):
     """``copy_stats`` for means and Poisson."""
     copy_some(stats.values, rows, window.values)
     copy_weights(stats.weights, rows, window.weights)
@@ -570,21 +572,52 @@ def copy_means(stats, rows, window):
         copy_some(stats.targets, rows, window.targets)
 
 
-def copy_counts(stats, rows, window):
+def copy_counts(stats, rows, lo, window):
     """``copy_stats`` for class counts."""
     copy_some(stats.labels, rows, window.labels)
     copy_weights(stats.weights, rows, window.weights)
 
 
+def copy_medians(stats, rows, lo, window):
+    """``copy_stats`` for medians: where the node's rows stand by target, they stand by their numbers in the window."""
+    copy_some(stats.values, rows, window.values)
+    copy_some(stats.products, rows, window.products)
+    copy_some(stats.place, rows, window.place)
+    copy_weights(stats.weights, rows, window.weights)
+    for t in range(stats.values.shape[0]):
+        for i in range(rows.shape[0]):
+            stats.ranked[t, lo + window.place[t, i]] = i
+
+
 copy_stats = by_family(
-    {MeanStats: copy_means, PoissonStats: copy_means, CountStats: copy_counts},
-    "Copy the statistics of some rows to the front of a window's: ``(stats, rows, window)``.",
+    {MeanStats: copy_means, PoissonStats: copy_means, CountStats: copy_counts, MedianStats: copy_medians},
+    "Copy the statistics of a node's rows, which begin at ``lo``, to the front of a window's.",
+)
+
+
+def keep_nothing(stats, codes, column, goes_left, lo, hi, spare):
+    """``part_ranked`` for sums, which have no use for an order of the rows."""
+
+
+def part_medians(stats, codes, column, goes_left, lo, hi, spare):
+    """``part_ranked`` for medians."""
+    for t in range(stats.ranked.shape[0]):
+        ranked = stats.ranked[t, lo:hi]
+        n_left, _ = part_rows(codes, column, goes_left, ranked, spare)
+        for i in range(ranked.shape[0]):
+            stats.place[t, ranked[i]] = i if i < n_left else i - n_left
+
+
+# ``codes`` uint8[n, stride], ``goes_left`` uint8[256], ``spare`` int32[m + 1].
+part_ranked = by_family(
+    {MeanStats: keep_nothing, PoissonStats: keep_nothing, CountStats: keep_nothing, MedianStats: part_medians},
+    "Give both children of a split their rows in the order of the targets.",
 )
 
 
 def make_window(stats: Any, n_rows: int) -> Any:
     """Room for the statistics of ``n_rows`` rows; what does not belong to rows is shared."""
-    by_row = {"values", "labels", "targets", "weights"}
+    by_row = {"values", "labels", "targets", "weights", "products", "place"}
 
     def room(name: str, value: Any) -> Any:
         if name not in by_row or not value.shape[-1]:
@@ -658,7 +691,7 @@ def grow_depth_first(stats, window_stats, codes, window, nodes, growth, bins, co
         lo = nodes.lo[top]
         rows = growth.rows[lo : nodes.hi[top]]
         copy_codes(codes, rows, window)
-        copy_stats(stats, rows, window_stats)
+        copy_stats(stats, rows, lo, window_stats)
         for i in range(rows.shape[0]):
             growth.origin[lo + i] = rows[i]
             rows[i] = i

@@ -192,6 +192,7 @@ BY_HAND: dict[str, tuple[Any, ...]] = {
     "nominal": (["size"], [0]),
     "ordinal": ({"kind": list("abcde")},),
     "numeric": (["code"],),
+    "calendar": (["month"],),  # no table has dates: it says so
     "class_weight": ({"no": 1, "yes": 3}, "balanced"),
     "monotonic_cst": ([0, -1, 1], {"size": -1}),
     "interaction_cst": ("no_interactions", [["size"], ["kind", "shop"]]),

@@ -65,12 +65,8 @@ const numbers = (() => {
     }
     const at = new Date(ms);
     if (Number.isNaN(at.getTime())) return null;
-    if (part === "year") return at.getUTCFullYear();
-    if (part === "month") return at.getUTCMonth();
-    if (part === "day") return at.getUTCDate();
-    if (part === "weekday") return (at.getUTCDay() + 6) % 7;
-    if (part === "hour") return at.getUTCHours();
-    return (ms - Date.parse(part.slice(-10))) / DAY;
+    const parts = { year: at.getUTCFullYear(), month: at.getUTCMonth(), day: at.getUTCDate(), weekday: (at.getUTCDay() + 6) % 7, hour: at.getUTCHours() };
+    return parts[part] ?? (ms - Date.parse(part.slice(-10))) / DAY;
   }
 
   // A cell of any numeric column.

@@ -73,6 +73,14 @@ _GRID = np.random.default_rng(1).integers(0, 5, (96, 3)).astype(float)
 _IS_TURNED = np.random.default_rng(101).random(96) < 1 / 7
 _TURNED = np.where((_GRID[:, 0] > 2) & (_GRID[:, 1] > 1) ^ _IS_TURNED, "yes", "no")
 STEPS = Example(_GRID, _GRID, {CLASSES: _TURNED})
+# Dates whose month and weekday decide.
+_DAYS = np.array("2023-01-01", "M8[D]") + np.random.default_rng(7).integers(0, 900, 120)
+_SEASON = (_DAYS.astype("M8[M]").astype(int) % 12 >= 6) ^ ((_DAYS.astype(int) + 3) % 7 >= 5)
+DATES = Example(
+    {"sold": _DAYS, "size": np.arange(120) % 7},
+    {"sold": _DAYS[::3] + 1, "size": np.arange(40) % 5},
+    {CLASSES: np.where(_SEASON, "yes", "no"), NUMBERS: 1.0 + _SEASON},
+)
 
 
 # The estimators.
@@ -112,7 +120,7 @@ class Subject(NamedTuple):
         """The tables on which a parameter may matter."""
         if self.algorithm.word == "id3":
             return NAMES, DIGITS
-        return GAPS, STEPS if self.algorithm.word == "c45" else PLAIN, WHOLE, NAMES
+        return GAPS, STEPS if self.algorithm.word == "c45" else PLAIN, WHOLE, NAMES, DATES
 
     def outcome(self, example: Example, settings: Mapping[str, Any]) -> Outcome:
         """What comes of a fit."""
@@ -192,7 +200,7 @@ BY_HAND: dict[str, tuple[Any, ...]] = {
     "nominal": (["size"], [0]),
     "ordinal": ({"kind": list("abcde")},),
     "numeric": (["code"],),
-    "calendar": (["month"],),  # no table has dates: it says so
+    "calendar": (["month", "weekday"], {"sold": ["month"]}),
     "class_weight": ({"no": 1, "yes": 3}, "balanced"),
     "monotonic_cst": ([0, -1, 1], {"size": -1}),
     "interaction_cst": ("no_interactions", [["size"], ["kind", "shop"]]),

@@ -20,6 +20,7 @@ from treewright.forest.draws import Draws, candidate_columns, row_order
 from treewright.forest.grower import ForestSettings, GrownForest, grow_forest, refuse_too_many
 from treewright.forest.out_of_bag import mean_votes
 from treewright.grow.settings import BinnedSettings
+from treewright.model.trees import ListedTrees
 from treewright.predict.route import leaf_of
 from treewright.tree.check import check_tree
 from treewright.tree.edit import level_order, rebuild
@@ -317,10 +318,16 @@ def test_votes_need_rows_that_are_left_out():
         forest_of(TABLE, LABELS, out_of_bag=True)
 
 
-@pytest.mark.parametrize("tree", [{"random_cuts": True}, {"interactions": ((0, 1),)}])
-def test_growth_on_cells_refuses_what_it_does_not_know(tree):
+def test_growth_on_cells_refuses_groups_of_columns():
     with pytest.raises(ParameterError, match="squared_error"):
-        forest_of(TABLE, NUMBERS, criterion="absolute_error", tree=tree)
+        forest_of(TABLE, NUMBERS, criterion="absolute_error", tree={"interactions": ((0, 1),)})
+
+
+def test_random_cuts_by_medians_know_groups_of_columns():
+    groups = ((0, 1), (1, 2))
+    grown = forest_of(TABLE, NUMBERS, criterion="absolute_error", tree={"random_cuts": True, "interactions": groups})
+    assert isinstance(grown.trees, ListedTrees)
+    assert max(tree.n_nodes for tree in grown.trees) > 3
 
 
 def test_an_error_in_one_tree_ends_the_fit(monkeypatch):

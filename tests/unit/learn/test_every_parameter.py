@@ -52,7 +52,8 @@ ALIKE = {
 }
 # Parameters of which some value must be refused, not used.
 REFUSING = {
-    ("id3", "numeric"), ("c45", "missing"), ("chaid", "missing"), ("forest", "missing"), ("extra-trees", "missing"),
+    ("id3", "numeric"), ("id3", "calendar"), ("c45", "missing"), ("chaid", "missing"),
+    ("forest", "missing"), ("extra-trees", "missing"),
 }  # fmt: skip
 
 

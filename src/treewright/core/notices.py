@@ -18,6 +18,8 @@ from treewright.exceptions import DataWarning
 
 Site = tuple[str, int]
 _PACKAGE = str(Path(__file__).parents[1])
+# joblib calls what scikit-learn hands out.
+_ON_THE_WAY = ("treewright", "sklearn", "joblib")
 
 
 class Notices:
@@ -90,7 +92,7 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
     Parameters
     ----------
     stacklevel : int, optional
-        As ``warnings.warn`` counts; by default the caller from outside this package.
+        As ``warnings.warn`` counts; by default the caller from outside this package and scikit-learn.
 
     Warns
     -----
@@ -106,14 +108,17 @@ def warn(text: str, *, stacklevel: int | None = None) -> None:
 
 
 def levels_to_the_caller() -> int:
-    """How many calls above the function that asks the code outside this package stands, as ``warn`` counts them."""
+    """How many calls above the function that asks the user's code stands, as ``warn`` counts them."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and _is_ours(frame):
+    while frame.f_back is not None and _is_on_the_way(frame):
         frame, level = frame.f_back, level + 1
     return level
 
 
-def _is_ours(frame: FrameType) -> bool:
-    """Whether a function of this package runs there; what a dataclass writes has no file, but a module."""
+def _is_on_the_way(frame: FrameType) -> bool:
+    """Whether this package runs there, or scikit-learn, whose ``score``, pipelines and searches call this package.
+
+    What a dataclass writes has no file, but a module.
+    """
     name = frame.f_globals.get("__name__", "")
-    return frame.f_code.co_filename.startswith(_PACKAGE) or name.partition(".")[0] == "treewright"
+    return frame.f_code.co_filename.startswith(_PACKAGE) or name.partition(".")[0] in _ON_THE_WAY

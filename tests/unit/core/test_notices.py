@@ -5,7 +5,10 @@ from __future__ import annotations
 import threading
 import warnings
 
+import pandas as pd
 import pytest
+from sklearn.inspection import permutation_importance
+from sklearn.pipeline import make_pipeline
 
 import treewright as tw
 from treewright.core.notices import listening, warn
@@ -84,6 +87,9 @@ def test_after_an_error_nobody_listens_any_more():
         lambda tree, table: tree.report(table, ["a", "b"]),
         lambda tree, table: tree.predict({**table, "other": [1, 2]}),
         lambda tree, table: tree.predict([[None], [2.0]]),
+        lambda tree, table: tree.score(table, ["a", "b"]),
+        lambda tree, table: make_pipeline(tree).predict(table),
+        lambda tree, table: permutation_importance(tree, pd.DataFrame(table), ["a", "b"], n_repeats=1),
     ],
 )
 def test_a_warning_points_at_the_line_of_the_caller(act):

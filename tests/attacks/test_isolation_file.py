@@ -85,7 +85,7 @@ def test_the_command_refuses_such_a_file_in_one_line(model, monkeypatch, tmp_pat
     assert "Traceback" not in done.output
 
 
-@pytest.mark.parametrize("options", [{}, {"bootstrap": True, "max_samples": 7}, {"contamination": 0.3}])
+@pytest.mark.parametrize("options", [{}, {"bootstrap": True, "max_samples": 12}, {"contamination": 0.3}])
 def test_a_forest_and_each_of_its_trees_keep_their_facts(options, tmp_path):
     X = np.random.default_rng(1).normal(size=(40, 2))
     forest = tw.IsolationForest(n_estimators=3, **options).fit(X)

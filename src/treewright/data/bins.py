@@ -6,7 +6,7 @@ Everything is whole-number arithmetic on sums below 2**53, and scaling all weigh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -108,13 +108,35 @@ def bins_of(
     threads.run_each(bin_some, -(-p // width), threads_used)
     if n * p >= _MANY_CELLS:
         give_back()
-    return _together(parts, schema)
+    return _together(parts, schema.columns)
 
 
-def bins_of_summaries(summaries: Sequence[ColumnSummary], schema: Schema, max_bins: int) -> Bins:
+def bins_of_summaries(summaries: Sequence[ColumnSummary], columns: Sequence[Column], max_bins: int) -> Bins:
     """Bins of columns that are summed up already."""
-    parts = [_column_bins(summary, column, max_bins) for summary, column in zip(summaries, schema.columns, strict=True)]
-    return _together(parts, schema)
+    parts = [_column_bins(summary, column, max_bins) for summary, column in zip(summaries, columns, strict=True)]
+    return _together(parts, columns)
+
+
+def bins_of_values(values: np.ndarray, n_values: np.ndarray) -> Bins:
+    """Bins of numeric columns, one for each value: float64[k], ascending in each column, int64[p] of each."""
+    p = len(n_values)
+    return Bins(
+        is_nominal=np.zeros(p, bool), n_bins=n_values.astype(np.int32), start=_starts(n_values), lowest=values,
+        highest=values, level_start=np.zeros(p + 1, np.int64), level_bin=np.empty(0, np.uint8),
+    )  # fmt: skip
+
+
+def with_columns(bins: Bins, some: Sequence[int], others: Bins) -> Bins:
+    """Bins of numeric columns, those of the columns ``some`` exchanged for ``others``."""
+    n_bins = bins.n_bins.copy()
+    n_bins[some] = others.n_bins
+    is_kept = np.ones(len(n_bins), bool)
+    is_kept[some] = False
+    from_bins, into = np.repeat(is_kept, bins.n_bins), np.repeat(is_kept, n_bins)
+    lowest, highest = np.empty((2, len(into)))
+    for made, old, new in ((lowest, bins.lowest, others.lowest), (highest, bins.highest, others.highest)):
+        made[into], made[~into] = old[from_bins], new
+    return replace(bins, n_bins=n_bins, start=_starts(n_bins), lowest=lowest, highest=highest)
 
 
 def summary_of_column(cells: np.ndarray, column: Column, weights: np.ndarray | None) -> ColumnSummary:
@@ -122,9 +144,9 @@ def summary_of_column(cells: np.ndarray, column: Column, weights: np.ndarray | N
     return next(_summaries(cells[:, None], whole_weights(weights), [column]))
 
 
-def _together(parts: Sequence[tuple[np.ndarray, ...]], schema: Schema) -> Bins:
+def _together(parts: Sequence[tuple[np.ndarray, ...]], columns: Sequence[Column]) -> Bins:
     """The bins of all columns, of what ``_column_bins`` says of each."""
-    is_nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
+    is_nominal = np.array([column.kind == "nominal" for column in columns], bool)
     lowest, highest, level_bin = (
         np.concatenate([np.empty(0, kind), *(part[at] for part in parts)])
         for at, kind in enumerate((np.float64, np.float64, np.uint8))

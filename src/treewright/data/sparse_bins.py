@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 
 from treewright.core.jit import kernel
-from treewright.data.bins import MAX_BINS, MISSING_BIN, Bins, bins_of_summaries, cuts_of, summary_of_column
+from treewright.data.bins import (
+    MAX_BINS,
+    MISSING_BIN,
+    Bins,
+    bins_of_summaries,
+    bins_of_values,
+    cuts_of,
+    summary_of_column,
+    with_columns,
+)
 from treewright.data.column_summary import BLOCK_ROWS, MAX_ENTRIES, ColumnSummary, whole_weights
 from treewright.data.schema import Schema
 from treewright.data.sparse import SparseMatrix
@@ -33,16 +42,21 @@ def bins_of_sparse(
     >>> bins.n_bins.tolist(), bins.lowest.tolist()
     ([2, 2], [0.0, 2.0, 0.0, 3.0])
     """
-    n = len(matrix)
     values, heaviness, begins = _distinct(matrix, whole_weights(weights))
+    n_values = np.diff(begins)
+    # Of most words few counts occur: each value is a bin, without a step of Python for each of 100,000 columns.
+    bins = bins_of_values(values, n_values)
+    many = np.flatnonzero(n_values > max_bins).tolist()
+    if not many:
+        return bins
     summaries = [
-        ColumnSummary(values[first:last], heaviness[first:last])
-        for first, last in zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
+        ColumnSummary(values[begins[at] : begins[at + 1]], heaviness[begins[at] : begins[at + 1]]) for at in many
     ]
-    if n > BLOCK_ROWS:  # summed up block by block, of many values not all are kept
-        for column in np.flatnonzero(np.diff(begins) > MAX_ENTRIES).tolist():
-            summaries[column] = summary_of_column(matrix[:, column], schema.columns[column], weights)
-    return bins_of_summaries(summaries, schema, max_bins)
+    for place, at in enumerate(many):
+        # Summed up block by block, of many values not all are kept.
+        if len(matrix) > BLOCK_ROWS and n_values[at] > MAX_ENTRIES:
+            summaries[place] = summary_of_column(matrix[:, at], schema.columns[at], weights)
+    return with_columns(bins, many, bins_of_summaries(summaries, [schema.columns[at] for at in many], max_bins))
 
 
 def _distinct(matrix: SparseMatrix, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

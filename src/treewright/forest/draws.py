@@ -85,12 +85,12 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
     codes : uint8[n, stride], or SparseCodes
         Rows as bins.
     target : int32[n, n_outputs] or float64[n, n_outputs]
-        Class codes or numbers; -0.0 is 0.0.
+        Class codes or numbers; -0.0 is 0.0. Without outputs where there is none.
     n_columns : int, optional
         Columns of ``codes`` that count; the rest is padding.
     weights : float64[n], optional
         Rows with the same bins and target are ordered by weight.
-    matrix : float64[n, p] or float32[n, p], optional
+    matrix : float64[n, p], float32[n, p] or SparseMatrix, optional
         The cells, where trees are grown on them and not on bins: rows in one bin may differ.
 
     Returns
@@ -111,7 +111,7 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
     _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
     _hash_numbers(target, hashes)
     if matrix is not None:
-        _hash_numbers(matrix, hashes)
+        _hash_cells(matrix, hashes)
     if weights is None:
         return np.argsort(hashes, kind="stable").astype(np.int32)
     return np.lexsort((weights, hashes)).astype(np.int32)
@@ -137,18 +137,29 @@ def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndar
     hash_rows(np.ascontiguousarray(words), _EVERY_BIT >> np.uint64(64 * n_words - 8 * n_columns), hashes)
 
 
-def _hash_numbers(table: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
-    """Hash rows of numbers, of which 0.0 and -0.0 are the same, and so is every nan."""
-    if isinstance(table, SparseMatrix):
-        start = 0
-        for block in table.blocks():
-            _hash_numbers(block, hashes[start : start + len(block)])
-            start += len(block)
+def _hash_numbers(table: np.ndarray, hashes: np.ndarray) -> None:
+    """Hash rows of numbers, one number after another."""
+    if table.shape[1]:
+        hash_rows(_words_of(table), _EVERY_BIT, hashes)
+
+
+def _hash_cells(matrix: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:
+    """Hash rows of cells: each by its column and its number, and the hashes added up, so zeros need not be visited."""
+    if isinstance(matrix, SparseMatrix):
+        stored = matrix.stored
+        columns, row_start = stored.indices.astype(np.int32, copy=False), stored.indptr.astype(np.int64, copy=False)
+        hash_stored(_words_of(stored.data), columns, row_start, matrix.shape[1], hashes)
         return
-    for start in range(0, len(table) if table.shape[1] else 0, _BLOCK):
-        block = table[start : start + _BLOCK].astype(np.float64) + 0.0
-        block[np.isnan(block)] = np.nan
-        hash_rows(np.ascontiguousarray(block).view(np.uint64), _EVERY_BIT, hashes[start : start + _BLOCK])
+    for start in range(0, len(matrix), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        hash_cells(_words_of(matrix[block]), hashes[block])
+
+
+def _words_of(numbers: np.ndarray) -> np.ndarray:
+    """The bits of numbers, uint64 of the same shape: 0.0 and -0.0 are the same, and so is every nan."""
+    told_apart = np.array(numbers, np.float64, order="C") + 0.0
+    told_apart[np.isnan(told_apart)] = np.nan
+    return told_apart.view(np.uint64)
 
 
 @kernel
@@ -169,6 +180,42 @@ def hash_rows(words, mask, hashes):
         for at in range(k - 1):
             bits = mix(bits, words[row, at])
         hashes[row] = mix(bits, words[row, k - 1] & mask)
+
+
+@kernel
+def hash_cells(words, hashes):
+    """Carry the cells of each row into its hash. ``words`` uint64[n, k], ``hashes`` uint64[n] read and written."""
+    n, k = words.shape
+    for row in range(n):
+        bits = np.uint64(0)
+        for column in range(k):
+            bits += mix(np.uint64(column), words[row, column])
+        hashes[row] = mix(hashes[row], bits)
+
+
+@kernel
+def hash_stored(words, columns, row_start, n_columns, hashes):
+    """As ``hash_cells``, of the cells that are not zero: in place of what a zero of the column adds.
+
+    Parameters
+    ----------
+    words : uint64[m], IN
+    columns : int32[m], IN
+    row_start : int64[n + 1], IN
+        Where the cells of each row begin.
+    n_columns : int
+    hashes : uint64[n], IN and OUT
+    """
+    zero = np.uint64(0)
+    of_zeros = np.uint64(0)
+    for column in range(n_columns):
+        of_zeros += mix(np.uint64(column), zero)
+    for row in range(len(hashes)):
+        bits = of_zeros
+        for at in range(row_start[row], row_start[row + 1]):
+            column = np.uint64(columns[at])
+            bits += mix(column, words[at]) - mix(column, zero)
+        hashes[row] = mix(hashes[row], bits)
 
 
 # How many rows --------------------------------------------------------------------------------------------------------

@@ -143,12 +143,13 @@ class _Growth:
         """
         if isinstance(self.matrix, SparseMatrix):
             taken = self.matrix.stored[rows]
-            met = np.unique(taken.indices)
+            places = np.zeros(self.matrix.shape[1], np.int32)
+            places[taken.indices] = 1
+            met = np.flatnonzero(places)
+            places[met] = np.arange(1, len(met) + 1)
             cells = np.zeros((len(met) + 1, len(rows)))
             by_row = np.repeat(np.arange(len(rows)), np.diff(taken.indptr))
-            cells[np.searchsorted(met, taken.indices) + 1, by_row] = taken.data
-            places = np.zeros(self.matrix.shape[1], np.int32)
-            places[met] = np.arange(1, len(met) + 1)
+            cells[places[taken.indices], by_row] = taken.data
             return cells, places[columns]
         some = self.matrix[rows] if len(columns) == self.matrix.shape[1] else self.matrix[np.ix_(rows, columns)]
         return np.array(some.T, np.float64, order="C"), np.arange(len(columns), dtype=np.int32)

@@ -105,7 +105,8 @@ def train_isolation(dataset: Dataset, params: IsolationParams, n_threads: int, s
         warm = WarmStart(_digest(dataset), parameters, seed, rows)
         size = _rows_to_draw(params.max_samples, len(dataset), dataset.weights)
         # There are no bins and there is no target: rows are told apart by their cells.
-        order = row_order(np.empty((len(dataset), 0), np.uint8), dataset.matrix, weights=dataset.weights)
+        no_bins, no_target = np.empty((len(dataset), 0), np.uint8), np.empty((len(dataset), 0))
+        order = row_order(no_bins, no_target, weights=dataset.weights, matrix=dataset.matrix)
         draws = Draws(order, size, seed, weights=dataset.weights, replace=bool(params.bootstrap))
     else:
         before = cast("tuple[Any, ...]", start.model.trees)

@@ -36,8 +36,9 @@ class Bundles:
         Where a column's bins begin in a histogram; of a column in a bundle its bin 1.
     bundled : uint8[p]
         1 where a column is in a bundle.
-    row_start, cells : int64[n + 1], int32[k]
-        Of a sparse table, which has no codes: to which places of a histogram each row is added, row by row.
+    row_start, cells : int64[n + 1], int32[k, 2]
+        Of a sparse table, which has no codes: to which places of a histogram each stored cell is added, row by row:
+        its gradient, and what its row counts as.
     used : int32[k] or None
         Of a sparse table the columns that a node may be split by.
     """
@@ -47,12 +48,12 @@ class Bundles:
     place: np.ndarray
     bundled: np.ndarray
     row_start: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
-    cells: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
+    cells: np.ndarray = field(default_factory=lambda: np.empty((0, 2), np.int32))
     used: np.ndarray | None = None
 
 
 def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, settings: GradientSettings) -> Bundles:
-    """The columns of a sparse table side by side, each with its bins and one for the missing cells.
+    """The columns of a sparse table side by side: each has its bins, one for the missing cells, and a number of rows.
 
     A cut has a side without the column's usual bin. Where fewer rows than a leaf needs store a cell, that side is never
     large enough: such columns (most words of many documents) share one place that stays empty.
@@ -63,17 +64,21 @@ def without_bundles(codes: SparseCodes, bins: Bins, repeats: np.ndarray | None, 
     is_used = np.bincount(columns, times, len(bins.n_bins)) >= settings.min_samples_leaf
     if settings.min_child_weight <= 0.0:  # then an empty side is not refused before its rows are counted
         is_used[:] = True
-    sizes = np.where(is_used, bins.n_bins.astype(np.int64) + 1, 0)
+    sizes = np.where(is_used, bins.n_bins.astype(np.int64) + 2, 0)
     place = np.where(is_used, np.cumsum(sizes) - sizes, sizes.sum())
-    width = int(-(-(sizes.sum() + MISSING_BIN + 1) // 256) * 256)
+    width = int(-(-(sizes.sum() + MISSING_BIN + 2) // 256) * 256)
     if width > _MOST_PLACES:
         raise TooLargeError(f"histograms of {width} bins: at most {_MOST_PLACES}; set a smaller max_bins")
     kept = is_used[columns]
-    cells = place[columns] + np.where(found == MISSING_BIN, bins.n_bins[columns], found)
+    of_kept = columns[kept]
+    first, n_bins, here = place[of_kept], bins.n_bins[of_kept], found[kept]
+    cells = np.empty((len(of_kept), 2), np.int32)
+    cells[:, 0] = first + np.where(here == MISSING_BIN, n_bins, here)
+    cells[:, 1] = first + n_bins + 1
     row_start = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)))[codes.by_row.indptr]
     none, bundled = np.empty((0, 0), np.uint8), np.zeros(len(place), np.uint8)
     used = np.flatnonzero(is_used).astype(np.int32)
-    return Bundles(none, width, place, bundled, row_start, cells[kept].astype(np.int32), used)
+    return Bundles(none, width, place, bundled, row_start, cells, used)
 
 
 def bundle(codes: np.ndarray, columns: np.ndarray, n_bins: np.ndarray) -> Bundles:

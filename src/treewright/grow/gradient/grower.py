@@ -200,7 +200,7 @@ class GradientGrower:
         n, p, is_sparse = len(codes), bins.n_columns, isinstance(codes, SparseCodes)
         if n > MAX_ROWS:
             raise TooLargeError(f"{n} rows: boosting holds at most {MAX_ROWS}; fit on a sample of the rows")
-        n_cells = codes.by_row.nnz * 9 if is_sparse else n * p
+        n_cells = codes.by_row.nnz * 13 if is_sparse else n * p
         check_fits(n_cells + n * 24, f"boosting on {n} rows x {p} columns")
         self.settings, self.n_threads = settings, settings.n_threads
         columns = np.empty((0, n), np.uint8) if is_sparse else columns_of(codes, p)

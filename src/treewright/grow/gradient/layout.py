@@ -49,7 +49,7 @@ class Table(NamedTuple):
 
     Of a sparse table ``columns`` has no row, and there are its stored cells instead: ``column_start`` int64[p + 1],
     ``column_rows`` int32[k], ``column_bins`` uint8[k], column by column; ``usual`` uint8[p], the bin of a cell that is
-    not stored. Behind a column's bins its histogram then has that of the missing cells.
+    not stored. Behind a column's bins its histogram then has that of the missing cells, and how many rows store a cell.
     """
 
     kind: np.ndarray
@@ -75,8 +75,8 @@ class Rows(NamedTuple):
     room for all rows; a node's rows stand together in one of them, ascending or descending, its children's in the other
     (so those of a node that is split are spoilt in time).
 
-    Of a sparse table there are no codes; ``row_start`` int64[n + 1] and ``places`` int32[k] say to which numbers of a
-    histogram each row is added, and ``cells`` uint8[n] is room for the bins of a column. Else these are empty.
+    Of a sparse table there are no codes; ``row_start`` int64[n + 1] and ``places`` int32[k, 2] say to which numbers of
+    a histogram each row is added, and ``cells`` uint8[n] is room for the bins of a column. Else these are empty.
     """
 
     codes: np.ndarray

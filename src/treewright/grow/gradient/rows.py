@@ -95,24 +95,29 @@ def add_some(codes, stride, rows, begin, end, words, histogram):
 
 
 @kernel
-def add_stored(row_start, places, rows, begin, end, words, histogram):
+def add_stored(row_start, places, rows, begin, end, words, repeats, histogram):
     """Add the rows ``rows[begin:end]`` of a sparse table: only their stored cells.
 
     Parameters
     ----------
     row_start : int64[n + 1], IN
-    places : int32[k], IN
-        Where in the histogram each stored cell is added, row by row.
+    places : int32[k, 2], IN
+        Where in the histogram each stored cell is added, row by row, and where its row is counted.
     rows : int32[m], IN
     begin, end : int
     words : int64[n], IN
+    repeats : int32[n], IN
+        What each row counts as; empty where that is 1.
     histogram : int64[width], IN and OUT
     """
+    weighs = len(repeats) > 0
     for i in range(begin, end):
         row = rows[i]
         word = words[row]
+        n = np.int64(repeats[row]) if weighs else np.int64(1)
         for at in range(row_start[row], row_start[row + 1]):
-            histogram[places[at]] += word
+            histogram[places[at, 0]] += word
+            histogram[places[at, 1]] += n
 
 
 @kernel
@@ -291,7 +296,7 @@ def sum_up(
     def add(histogram: np.ndarray, first: int, last: int) -> None:
         histogram[:] = 0
         if len(rows.row_start):
-            add_stored(rows.row_start, rows.places, rows.order, first, last, rows.words, histogram)
+            add_stored(rows.row_start, rows.places, rows.order, first, last, rows.words, rows.repeats, histogram)
         elif is_every_row:
             add_all(rows.codes, stride, first, last, rows.words, histogram)
         else:

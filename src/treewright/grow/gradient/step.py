@@ -218,7 +218,7 @@ def sum_up_rows(child, slot, stride, rows, nodes, growth):
     """The histogram of a node's rows."""
     begin, end, histogram = nodes.begin[child], nodes.end[child], growth.slots[slot]
     if len(rows.row_start) > 0:
-        add_stored(rows.row_start, rows.places, rows.order, begin, end, rows.words, histogram)
+        add_stored(rows.row_start, rows.places, rows.order, begin, end, rows.words, rows.repeats, histogram)
     else:
         add_some(rows.codes, stride, rows.order, begin, end, rows.words, histogram)
 

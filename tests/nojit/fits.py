@@ -303,8 +303,15 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
         ("boosting", tw.GradientBoostingClassifier(3, min_samples_leaf=2), THREE),
         ("boosting of numbers", tw.GradientBoostingRegressor(3, min_samples_leaf=2), SCORE),
         ("isolation", tw.IsolationForest(n_estimators=3, random_state=0), THREE),
+        ("exact numbers", tw.DecisionTreeRegressor(max_depth=3), SCORE),
     ):
         yield f"sparse {name}", lambda k=kind, t=y: with_small(stored, stays, lambda: k.fit(sparse, t).model_)
+    wide = csr_matrix(np.where(np.abs(many) > 0.1, many, 0.0))
+    for name, kind, y in (
+        ("classes", tw.DecisionTreeClassifier(max_depth=3), signs),
+        ("medians", tw.DecisionTreeRegressor(criterion="absolute_error", max_depth=2), many[:, 0]),
+    ):
+        yield f"sparse ranks, {name}", lambda k=kind, t=y: with_small(stored, stays, lambda: k.fit(wide, t).model_)
     divided = tw.DecisionTreeClassifier(missing="fractional", **RANKED).fit(T, LEVELS)
     yield "shares of nodes", lambda: divided.decision_path(T).toarray()
     for missing in ("direction", "fractional"):

@@ -3,6 +3,9 @@
 All cells of a column that are not stored have one bin, the column's *usual* one: so bins are cut from the stored
 values and one 0 that weighs as much as all cells that are not stored, and rows are the bins of their stored cells.
 Both are what the dense table gives.
+
+Up to 255 bins a column are bytes. With ``max_bins=EVERY_VALUE`` each value is a bin, however many there are: then a bin
+is the value's rank in its column, and where a column has more than 255 values all codes are 32 bits wide.
 """
 
 from __future__ import annotations
@@ -83,15 +86,19 @@ def _distinct(matrix: SparseMatrix, weights: np.ndarray) -> tuple[np.ndarray, np
     return cells[first], np.add.reduceat(weight, first) if len(first) else weight, begins
 
 
+EVERY_VALUE = 2**31 - 2  # bins
+MISSING_RANK = np.int32(2**31 - 1)  # the code of a missing cell where codes are 32 bits wide
+
+
 @dataclass(frozen=True, eq=False)
 class SparseCodes:
     """Rows as bin numbers, of a sparse table: those of the stored cells. It stands where ``uint8[n, stride]`` stands.
 
     Attributes
     ----------
-    by_row : csr_matrix of uint8 [n, p]
+    by_row : csr_matrix of uint8 or int32 [n, p]
         Bins of the stored cells, 0 among them.
-    usual : uint8[p]
+    usual : uint8[p] or int32[p]
         The bin of a cell that is not stored.
     """
 
@@ -107,13 +114,18 @@ class SparseCodes:
         return len(self), -(-len(self.usual) // 8) * 8
 
     @property
+    def are_ranks(self) -> bool:
+        """Whether codes are ranks of values, of which a column may have more than 255."""
+        return bool(self.usual.dtype == np.int32)
+
+    @property
     def arrays(self) -> tuple[np.ndarray, ...]:
         """All that it holds."""
         return self.by_row.data, self.by_row.indices, self.by_row.indptr, self.usual
 
     @cached_property
     def by_column(self) -> Any:
-        """The same cells column by column: csc_matrix of uint8 [n, p]."""
+        """The same cells column by column: csc_matrix of the same codes [n, p]."""
         return self.by_row.tocsc()
 
     def __getitem__(self, rows: Any) -> SparseCodes:
@@ -136,7 +148,7 @@ class SparseCodes:
 
 @kernel
 def search_bins(
-    cut_start: np.ndarray, cuts: np.ndarray, columns: np.ndarray, cells: np.ndarray, codes: np.ndarray
+    cut_start: np.ndarray, cuts: np.ndarray, columns: np.ndarray, cells: np.ndarray, missing: int, codes: np.ndarray
 ) -> None:
     """Bins of single cells: how many cuts of the cell's column lie below it.
 
@@ -148,7 +160,9 @@ def search_bins(
     columns : int32[m], IN
     cells : float64[m], IN
         nan is missing.
-    codes : uint8[m], OUT
+    missing : int
+        The code of a missing cell.
+    codes : int32[m], OUT
     """
     for i in range(len(cells)):
         first = cut_start[columns[i]]
@@ -160,7 +174,7 @@ def search_bins(
                 low = middle + 1
             else:
                 high = middle
-        codes[i] = MISSING_BIN if cells[i] != cells[i] else low - first
+        codes[i] = missing if cells[i] != cells[i] else low - first
 
 
 def codes_of_sparse(bins: Bins, matrix: SparseMatrix) -> SparseCodes:
@@ -177,7 +191,11 @@ def codes_of_sparse(bins: Bins, matrix: SparseMatrix) -> SparseCodes:
     """
     cut_start, cuts = cuts_of(bins)
     stored, p = matrix.stored, bins.n_columns
-    found, usual = np.empty(len(stored.data), np.uint8), np.empty(p, np.uint8)
-    search_bins(cut_start, cuts, stored.indices.astype(np.int32), stored.data.astype(np.float64), found)
-    search_bins(cut_start, cuts, np.arange(p, dtype=np.int32), np.zeros(p), usual)
+    found, usual = np.empty(len(stored.data), np.int32), np.empty(p, np.int32)
+    is_narrow = int(bins.n_bins.max(initial=0)) <= MAX_BINS
+    missing = MISSING_BIN if is_narrow else int(MISSING_RANK)
+    search_bins(cut_start, cuts, stored.indices.astype(np.int32), stored.data.astype(np.float64), missing, found)
+    search_bins(cut_start, cuts, np.arange(p, dtype=np.int32), np.zeros(p), missing, usual)
+    if is_narrow:
+        found, usual = found.astype(np.uint8), usual.astype(np.uint8)
     return SparseCodes(type(stored)((found, stored.indices, stored.indptr), shape=stored.shape), usual)

@@ -38,6 +38,7 @@ class MeanStats(NamedTuple):
     factor: float  # what a squared deviation, in target units, is worth in impurity
     unit: float  # target units of a quotient of sums and weights
     is_classes: bool
+    is_whole: bool  # every weight is a whole number, of which the row's values are multiples
     table: np.ndarray  # int64[n + 1]: c log2 c in fixed point for entropy, else empty
     table_scale: float
 
@@ -284,7 +285,9 @@ def classification_objective(
         signs = np.where(codes.T > 0, 1, -1)
         values = np.ascontiguousarray(signs, np.int8) if weights is None else np.ascontiguousarray(signs * fixed)
         factor = 0.5 / n_outputs if number == GINI else 1.0
-        stats = MeanStats(values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True, table, table_scale)
+        stats = MeanStats(
+            values, fixed, np.empty((n_outputs, 0)), factor, 1.0, True, are_whole(weights), table, table_scale
+        )
         return Objective(stats, n_outputs, total_weight, exponent, (factor,), tuple(n_classes))
     label_type = np.uint8 if max(n_classes) <= 256 else np.int32
     counts = CountStats(
@@ -322,5 +325,6 @@ def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criter
         medians = MedianStats(centred, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
         units = (unit, 1.0 / n_outputs)
         return Objective(medians, n_outputs, total_weight, exponent, units, (), **facts, n_medians=n_outputs)
-    means = MeanStats(products, fixed, columns, 1.0 / n_outputs, unit, False, np.empty(0, np.int64), 1.0)
+    no_table = np.empty(0, np.int64)
+    means = MeanStats(products, fixed, columns, 1.0 / n_outputs, unit, False, are_whole(weights), no_table, 1.0)
     return Objective(means, n_outputs, total_weight, exponent, (unit, unit, 1.0 / n_outputs), (), **facts)

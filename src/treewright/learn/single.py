@@ -11,10 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from treewright.data.bins import MAX_BINS as MOST_BINS
 from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
 from treewright.data.schema import Schema
+from treewright.data.sparse_bins import EVERY_VALUE
 from treewright.exceptions import ColumnError, ParameterError, Phrase
 from treewright.grow.binned.grower import grow_binned
 from treewright.grow.by_node.grower import Stops, grow_by_node, retrace
@@ -22,6 +22,7 @@ from treewright.grow.by_node.policies import count_of, policy_of, problem_of
 from treewright.grow.criteria.costs import Criterion
 from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
+from treewright.grow.objective import are_whole
 from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings
 from treewright.learn.params import (
     CLASS_WEIGHT,
@@ -270,7 +271,7 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
     if params.splitter != "best" or dataset.is_sparse:
         _refuse_beside_bins(params, by_node)
         on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
-        bins, codes = dataset.binned(MOST_BINS if params.splitter == "best" else int(params.max_bins), n_threads)
+        bins, codes = dataset.binned(EVERY_VALUE if params.splitter == "best" else int(params.max_bins), n_threads)
         tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion_name), on_bins)
     elif by_node:
         tree, trace = _grow_cart_by_node(dataset, params, settings)
@@ -284,22 +285,22 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
 def _grows_on_stored_cells(dataset: Dataset, params: TreeParams) -> bool:
     """Whether the tree of a sparse table grows on its stored cells.
 
-    On bins of one value each the grower on bins makes the exact grower's tree; where a column has more than 255 values,
-    a bin holds several.
+    On bins of one value each the grower on bins makes the exact grower's tree. It draws columns in another way, and
+    adds up deviances and fractional weights in another order, which the last bit of an impurity shows.
     """
-    if params.criterion == "absolute_error":
-        return False
     if params.splitter == "random":
-        return dataset.n_outputs == 1 and params.criterion != "poisson"
+        return dataset.n_outputs == 1 and params.criterion not in ("poisson", "absolute_error")
     if params.splitter == "hist":
         return True
     if _what_asks_for_nodes(dataset.schema, params) or params.grow_trace:
         return False
-    # The exact grower draws columns in its own way, and adds squares up in another order: the last bit of an impurity.
-    if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema) or not dataset.classes:
+    if columns_per_node(params.max_features, len(dataset.schema)) < len(dataset.schema):
         return False
-    bins, _ = dataset.binned(MOST_BINS, 1)
-    return bool((bins.lowest == bins.highest).all())
+    return (
+        bool(dataset.classes)
+        or params.criterion == "absolute_error"
+        or (params.criterion != "poisson" and are_whole(dataset.weights))
+    )
 
 
 def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Tree:

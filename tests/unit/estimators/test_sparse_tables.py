@@ -68,6 +68,25 @@ FITS = {
 }
 
 
+# More values than a byte has: shares of words. In the last column every cell is stored.
+MANY = np.where(RNG.random((420, 5)) < (0.1, 0.4, 0.7, 0.9, 1.0), RNG.normal(size=(420, 5)), 0.0)
+SUMS = MANY.sum(axis=1) + RNG.normal(size=420) / 4
+PARTS = np.digitize(SUMS, [-1.0, 1.0])
+MANY_GAPS = np.where(RNG.random(MANY.shape) < 0.05, np.nan, MANY)
+COUNTED, ANY = RNG.integers(0, 4, 420).astype(np.float64), RNG.random(420)
+
+EXACT_FITS = {
+    "classes": (tw.DecisionTreeClassifier, PARTS, None),
+    "best first": (lambda: tw.DecisionTreeClassifier(criterion="entropy", max_leaf_nodes=20), SUMS > 0, None),
+    "weights": (lambda: tw.DecisionTreeClassifier(min_samples_leaf=3), PARTS, ANY),
+    "two outputs": (lambda: tw.DecisionTreeClassifier(max_depth=4), np.c_[PARTS, SUMS > 0], None),
+    "numbers": (tw.DecisionTreeRegressor, SUMS, None),
+    "numbers, weighted": (lambda: tw.DecisionTreeRegressor(min_samples_leaf=5), SUMS, COUNTED),
+    "numbers, constrained": (lambda: tw.DecisionTreeRegressor(monotonic_cst={"x2": 1, "x3": -1}), SUMS, None),
+    "medians": (lambda: tw.DecisionTreeRegressor(criterion="absolute_error", max_depth=5), SUMS, None),
+}
+
+
 def refuse(*_: object) -> None:
     raise AssertionError("the table was made dense")
 
@@ -99,6 +118,15 @@ def test_a_sparse_table_gives_the_bytes_and_answers_of_the_dense_one(kept_sparse
     if name == "forest":
         assert sparse.oob_score_ == dense.oob_score_
         assert sparse.score(given, target) == dense.score(cells, target)
+
+
+@pytest.mark.parametrize("cells", [MANY, MANY_GAPS], ids=["numbers", "gaps"])
+@pytest.mark.parametrize("name", EXACT_FITS)
+def test_the_exact_tree_of_a_sparse_table_has_the_bytes_of_the_dense_one(kept_sparse, name, cells, tmp_path):
+    make, target, weights = EXACT_FITS[name]
+    dense = make().fit(cells, target, sample_weight=weights)
+    sparse = make().fit(sp.csr_matrix(cells), target, sample_weight=weights)
+    assert saved(sparse, tmp_path / "sparse") == saved(dense, tmp_path / "dense")
 
 
 @pytest.mark.parametrize("name", ["tree on bins", "forest of numbers", "boosting of drawn rows"])
@@ -198,7 +226,7 @@ def test_what_needs_every_cell_says_what_grows_on_the_stored_ones(monkeypatch):
     monkeypatch.setattr(memory, "available_memory", lambda: 0)
     monkeypatch.setattr(memory, "ALWAYS_ALLOWED", 0)
     with pytest.raises(TooLargeError, match=r"stored densely.*set splitter='hist', which grows on the stored cells"):
-        tw.DecisionTreeRegressor().fit(sp.csr_matrix(CELLS), NUMBERS)
+        tw.DecisionTreeRegressor(criterion="poisson").fit(sp.csr_matrix(CELLS), THREE)
 
 
 def test_a_table_stays_sparse_where_that_saves_much_memory():

@@ -33,8 +33,8 @@ class BinTable(NamedTuple):
     all may.
 
     Of a sparse table the bins of its stored cells; of a dense one these arrays are empty. Row by row: ``row_start``
-    int64[n + 1], ``row_columns`` int32[k], ``row_bins`` uint8[k]. Column by column: ``column_start`` int64[p + 1],
-    ``column_rows`` int32[k], ``column_bins`` uint8[k]. ``usual`` uint8[p]: the bin of a cell that is not stored.
+    int64[n + 1], ``row_columns`` int32[k], ``row_bins`` int32[k]. Column by column: ``column_start`` int64[p + 1],
+    ``column_rows`` int32[k], ``column_bins`` int32[k]. ``usual`` int32[p]: the bin of a cell that is not stored.
     """
 
     n_bins: np.ndarray
@@ -95,9 +95,10 @@ class Desk(NamedTuple):
     and highest bin; ``below`` int64[k, t] and ``below_weight`` int64[k], sums on the left; ``present`` uint64[4].
 
     Of a sparse table: ``cells`` uint8[n, 1], a column's bins; ``met`` uint64[p // 64 + 1], ``begin`` and ``end``
-    int64[p], ``cell_rows`` int32[k], ``cell_bins`` uint8[k]: the node's stored cells, gathered (``stored``). ``wanted``
-    uint64[p // 64 + 1]: columns to be gathered; ``found`` int32[k, 2], ``found_bins`` uint8[k]: column, row and bin of
-    their cells, in the order of the rows.
+    int64[p], ``cell_rows`` int32[k], ``cell_bins`` int32[k]: the node's stored cells, gathered (``stored``). ``wanted``
+    uint64[p // 64 + 1]: columns to be gathered; ``found`` int32[k, 2], ``found_bins`` int32[k]: column, row and bin of
+    their cells, in the order of the rows. Where bins are ranks: ``keys`` int64[n], rank and row of a column's cells,
+    and ``ranks`` int32[n + 1], those that a node's rows have.
     """
 
     items: np.ndarray
@@ -126,16 +127,20 @@ class Desk(NamedTuple):
     wanted: np.ndarray
     found: np.ndarray
     found_bins: np.ndarray
+    keys: np.ndarray
+    ranks: np.ndarray
 
 
 @struct
 class Rules(NamedTuple):
     """How a node chooses, beside ``grow.layout.Limits``.
 
-    ``histogram_rows``: nodes of so many rows are searched by histogram, smaller ones row by row.
+    ``histogram_rows``: nodes of so many rows are searched by histogram, smaller ones row by row. ``ranks``: whether the
+    bins of a sparse table are ranks, of which a column may have any number.
     """
 
     n_drawn: int
     random_cuts: bool
     min_split_weight: int
     histogram_rows: int
+    ranks: bool

@@ -92,6 +92,7 @@ def plan_of(
         random_cuts=settings.random_cuts,
         min_split_weight=_weight_of(objective, settings.min_samples_split) if settings.counts_rows else 0,
         histogram_rows=_histogram_rows(objective, settings, limits, width),
+        ranks=isinstance(codes, SparseCodes) and codes.are_ranks,
     )
     if isinstance(codes, SparseCodes):
         # What is not stored costs a histogram nothing: it is read off whatever the number of rows.
@@ -194,10 +195,12 @@ def _desk(plan: Plan, n: int, n_totals: int) -> Desk:
         begin=np.zeros(n_sparse, np.int64),
         end=np.zeros(n_sparse, np.int64),
         cell_rows=np.empty(n_cells, np.int32),
-        cell_bins=np.empty(n_cells, np.uint8),
+        cell_bins=np.empty(n_cells, np.int32),
         wanted=np.zeros(n_sparse // 64 + 1 if n_sparse else 0, np.uint64),
         found=np.empty((n_cells, 2), np.int32),
-        found_bins=np.empty(n_cells, np.uint8),
+        found_bins=np.empty(n_cells, np.int32),
+        keys=np.empty(n_table if rules.ranks else 0, np.int64),
+        ranks=np.empty(n_table + 1 if rules.ranks else 0, np.int32),
     )
 
 
@@ -246,16 +249,16 @@ def _has_missing(codes: np.ndarray | SparseCodes, p: int) -> np.ndarray:
 
 def _stored_cells(codes: np.ndarray | SparseCodes) -> dict[str, np.ndarray]:
     """The arrays of ``BinTable`` that only a sparse table fills."""
-    cells: dict[str, np.ndarray] = {"usual": np.empty(0, np.uint8)}
+    cells: dict[str, np.ndarray] = {"usual": np.empty(0, np.int32)}
     for kind, of in (("row", "columns"), ("column", "rows")):
         cells[f"{kind}_start"], cells[f"{kind}_{of}"] = np.empty(0, np.int64), np.empty(0, np.int32)
-        cells[f"{kind}_bins"] = np.empty(0, np.uint8)
+        cells[f"{kind}_bins"] = np.empty(0, np.int32)
     if isinstance(codes, SparseCodes):
-        cells["usual"] = codes.usual
+        cells["usual"] = codes.usual.astype(np.int32)
         for kind, of, stored in (("row", "columns", codes.by_row), ("column", "rows", codes.by_column)):
             cells[f"{kind}_start"] = stored.indptr.astype(np.int64)
             cells[f"{kind}_{of}"] = stored.indices.astype(np.int32, copy=False)
-            cells[f"{kind}_bins"] = stored.data
+            cells[f"{kind}_bins"] = stored.data.astype(np.int32)
     return cells
 
 

@@ -38,7 +38,9 @@ from treewright.grow.binned.stored import (
     keep_met,
     load,
     mark,
+    search_ranked,
     write_column,
+    write_sides,
 )
 from treewright.grow.criteria.families import by_family, few_gain, scan_cuts
 from treewright.grow.exact.steps import bound_children, open_node
@@ -294,6 +296,12 @@ def scan_stored(stats, rows, node, nodes, n_varying, bins, columns, limits, rule
     """``scan_varying`` in a sparse table, whose cells are gathered. ``rows`` int32[m]."""
     for k in range(n_varying):
         column = np.int64(desk.varying[k])
+        if rules.ranks:
+            desk.gains[k], desk.cuts[k, 0], desk.cuts[k, 1], desk.cuts[k, 2] = search_ranked(
+                stats, column, rows, node, nodes, rules.histogram_rows == 0, bins, limits,
+                np.int64(columns.monotone[column]), work, desk,
+            )  # fmt: skip
+            continue
         desk.gains[k] = NOT_FEW
         desk.cuts[k, 0] = -1
         desk.cuts[k, 2] = 0
@@ -466,9 +474,14 @@ def split_node(stats, codes, node, nodes, growth, bins, columns, limits, rules, 
     after = np.int64(nodes.after[node])
     missing_left = 1 - np.int64(nodes.missing_branch[node])
     is_sparse = bins.row_start.shape[0] > 0
-    if is_sparse:
+    if rules.ranks:
+        write_sides(column, rows, before, bins, desk.cells)
+    elif is_sparse:
         write_column(column, rows, bins, desk.cells)
-    if before >= 0:
+    if rules.ranks:
+        for b in range(255):
+            sides[b] = 1 if b == 0 else 0
+    elif before >= 0:
         for b in range(255):
             sides[b] = 1 if b <= before else 0
     else:  # searched row by row: then it kept nothing but the gain

@@ -10,6 +10,10 @@ A column's histogram begins with all that the node holds in the column's usual b
 out of there and puts it into its own bin. Sums are whole numbers, so it is the dense table's histogram, and the cut
 read off it is the same, to the last bit. What has no histogram (``histogram_width``) is searched row by row in the
 column's bins, which are written out for the rows of the node.
+
+Where each value is a bin, a column may have more bins than a histogram has room for. Then the values that the node's
+rows have in it are numbered from 0 on (``rank_cells``), and a histogram holds those; where even these are more than
+255, all rows of the node are put in the order of the column, as the exact grower keeps them (``list_items``).
 """
 
 from __future__ import annotations
@@ -18,12 +22,13 @@ import numpy as np
 
 from treewright.core.bits import trailing_zeros
 from treewright.core.jit import inner_kernel
-from treewright.data.bins import MISSING_BIN
-from treewright.grow.binned.histograms import unpack
+from treewright.data.bins import MAX_BINS, MISSING_BIN
+from treewright.data.sparse_bins import MISSING_RANK
+from treewright.grow.binned.histograms import clear_touched, scan, unpack
 from treewright.grow.binned.layout import CONSTANT
 from treewright.grow.binned.random_cuts import cut_number
-from treewright.grow.criteria.families import by_family, gain_of
-from treewright.grow.layout import NOT_FEW
+from treewright.grow.criteria.families import by_family, gain_of, scan_cuts
+from treewright.grow.layout import MISSING, NEW, NOT_FEW
 from treewright.grow.objective import CountStats, MeanStats, MedianStats, PoissonStats
 
 
@@ -157,7 +162,7 @@ def write_column(column, rows, bins, cells):
 def move_values(values, weights, total, weight, cell_rows, cell_bins, usual, histogram, touched):
     """``move`` for means.
 
-    ``values`` int8 or int64[n], ``weights`` int64[n or 0], ``cell_rows`` int32[k], ``cell_bins`` uint8[k],
+    ``values`` int8 or int64[n], ``weights`` int64[n or 0], ``cell_rows`` int32[k], ``cell_bins`` int32[k],
     ``histogram`` int64[256 * width], ``touched`` uint64[4].
     """
     has_weights = weights.shape[0] > 0
@@ -190,7 +195,7 @@ def move_labels(labels, weights, totals, cell_rows, cell_bins, usual, histogram,
     """``move`` for class counts.
 
     ``labels`` uint8 or int32[n], ``weights`` int64[n or 0], ``totals`` int64[c], ``cell_rows`` int32[k], ``cell_bins``
-    uint8[k], ``histogram`` int64[256 * c], ``touched`` uint64[4].
+    int32[k], ``histogram`` int64[256 * c], ``touched`` uint64[4].
     """
     has_weights = weights.shape[0] > 0
     n_classes = totals.shape[0]
@@ -312,3 +317,150 @@ def cut_loaded(stats, node, nodes, column, k, bins, limits, desk):
     desk.cuts[k, 1] = last + 1
     allowed = min(weight, nodes.weight[node] - weight) >= max(limits.min_leaf_weight, limits.min_leaf)
     return gain_of(stats, node, nodes, sums, weight) if allowed else -1.0
+
+
+# Ranks: as many bins as there are values.
+
+
+@inner_kernel
+def sort_keys(keys):
+    """Ascending, in place (Shell 1959, with the gaps of Knuth 1973, volume 3, 5.2.1). ``keys`` int64[k]."""
+    n = keys.shape[0]
+    gap = 1
+    while gap < n // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, n):
+            key = keys[i]
+            at = i
+            while at >= gap and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key
+        gap //= 3
+
+
+@inner_kernel
+def rank_cells(column, n_rows, bins, desk):
+    """Put the gathered cells of a column in the order of their ranks, and number the values of a node's rows.
+
+    ``desk.cell_bins`` are numbers then, but of missing cells, and ``desk.ranks`` says which rank each number has.
+
+    Returns
+    -------
+    n_values, n_missing, usual : int
+        ``usual`` is the number of the cells that are not stored; -1 where all are.
+    """
+    begin, end = desk.begin[column], desk.end[column]
+    keys = desk.keys[: end - begin]
+    for i in range(end - begin):
+        keys[i] = (np.int64(desk.cell_bins[begin + i]) << 32) | np.int64(desk.cell_rows[begin + i])
+    sort_keys(keys)
+    waits = end - begin < n_rows
+    usual_rank, usual = np.int64(bins.usual[column]), -1
+    n_values, n_missing, before = 0, 0, np.int64(-1)
+    for i in range(end - begin):
+        rank = keys[i] >> 32
+        if waits and rank > usual_rank:
+            desk.ranks[n_values], usual, waits = usual_rank, n_values, False
+            n_values += 1
+        desk.cell_rows[begin + i] = keys[i] & 0xFFFFFFFF
+        if rank == MISSING_RANK:
+            n_missing += 1
+            continue
+        if rank != before:
+            desk.ranks[n_values], before = rank, rank
+            n_values += 1
+        desk.cell_bins[begin + i] = n_values - 1
+    if waits:
+        desk.ranks[n_values], usual = usual_rank, n_values
+        n_values += 1
+    return n_values, n_missing, usual
+
+
+@inner_kernel
+def list_items(column, n_missing, usual, rows, desk):
+    """The rows of a node, int32[m], in the order of a column whose cells are ranked: ``desk.items``.
+
+    ``desk.spare`` holds the number of each item's value. Returns how many are not missing.
+    """
+    begin, end = desk.begin[column], desk.end[column]
+    for i in range(rows.shape[0]):
+        desk.cells[rows[i], 0] = 0
+    for i in range(begin, end):
+        desk.cells[desk.cell_rows[i], 0] = 1
+    n_items, before = 0, -1
+    waits = usual >= 0
+    for i in range(begin, end + 1):
+        is_missing = i >= end - n_missing
+        if waits and (is_missing or desk.cell_bins[i] > usual):
+            waits, before = False, usual
+            flag = NEW
+            for j in range(rows.shape[0]):
+                if desk.cells[rows[j], 0] == 0:
+                    desk.items[n_items], desk.spare[n_items] = rows[j] | flag, usual
+                    flag = 0
+                    n_items += 1
+        if i == end:
+            break
+        number = -2 if is_missing else np.int64(desk.cell_bins[i])
+        flag = NEW if number != before else 0
+        desk.items[n_items] = desk.cell_rows[i] | flag | (MISSING if is_missing else 0)
+        desk.spare[n_items], before = number, number
+        n_items += 1
+    return n_items - n_missing
+
+
+@inner_kernel
+def search_ranked(stats, column, rows, node, nodes, by_histogram, bins, limits, direction, work, desk):
+    """The best cut of a node in a column of ranks: its gain, the ranks beside it, whether missing cells go left.
+
+    As ``histograms.scan`` returns them; ``CONSTANT`` where the rows, int32[m], have one value.
+    """
+    n_values, n_missing, usual = rank_cells(column, rows.shape[0], bins, desk)
+    if n_values + min(n_missing, 1) < 2:
+        return CONSTANT, -1, -1, 0
+    if by_histogram and n_values <= MAX_BINS:
+        begin, end = desk.begin[column], desk.end[column]
+        for i in range(end - n_missing, end):
+            desk.cell_bins[i] = MISSING_BIN
+        base = max(usual, 0)  # where all cells are stored, nothing stays in the bin in which the node begins
+        move(
+            stats, node, nodes, desk.cell_rows[begin:end], desk.cell_bins[begin:end], np.int64(base),
+            desk.histograms[0], desk.touched[0],
+        )  # fmt: skip
+        mark(desk.touched[0], np.int64(base))
+        gain, before, after, missing_left = scan(
+            stats, node, nodes, desk.histograms[0], desk.touched[0], limits, direction, work, desk
+        )
+        clear_touched(desk.histograms[0], desk.touched[0], desk.histograms.shape[1] // 256)
+    else:
+        n_present = list_items(column, n_missing, usual, rows, desk)
+        items = desk.items[: rows.shape[0]]
+        gain, _, _ = scan_cuts(stats, node, nodes, items, n_present, limits, direction, -1.0, -1, 2, work)
+        if gain < 0.0:
+            return gain, -1, -1, 0
+        target = max(gain - nodes.tolerance[node], 0.0)
+        _, position, missing_left = scan_cuts(
+            stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work
+        )
+        before = np.int64(desk.spare[position])
+        after = np.int64(desk.spare[position + 1]) if position + 1 < n_present else -1
+    if before < 0:
+        return gain, -1, -1, 0
+    return gain, np.int64(desk.ranks[before]), np.int64(desk.ranks[after]) if after >= 0 else -1, missing_left
+
+
+@inner_kernel
+def write_sides(column, rows, before, bins, cells):
+    """Write to ``cells`` uint8[n, 1] which side of a cut behind the rank ``before`` some rows are on, int32[m].
+
+    0 is left, 1 right; a missing cell has the bin of missing ones. Those of other rows are spoilt.
+    """
+    usual = 0 if bins.usual[column] <= before else 1
+    for i in range(rows.shape[0]):
+        cells[rows[i], 0] = usual
+    for at in range(bins.column_start[column], bins.column_start[column + 1]):
+        rank = bins.column_bins[at]
+        side = MISSING_BIN if rank == MISSING_RANK else 0 if rank <= before else 1
+        cells[bins.column_rows[at], 0] = side

@@ -247,9 +247,7 @@ def test_a_share_may_be_of_any_float_type(kind):
     assert dumps(one.model_) == dumps(other.model_)
 
 
-def test_medians_have_no_random_cuts_and_no_groups():
-    with pytest.raises(ParameterError, match="criterion"):
-        tw.ExtraTreesRegressor(2, criterion="absolute_error").fit(X, Y)
+def test_medians_have_no_groups_of_columns():
     with pytest.raises(ParameterError, match="interaction_cst"):
         tw.RandomForestRegressor(2, criterion="absolute_error", interaction_cst="pairwise").fit(X, Y)
 

@@ -13,7 +13,7 @@ from treewright import BaggingClassifier, BaggingRegressor
 ESTIMATORS = [
     BaggingClassifier(n_estimators=3),
     BaggingRegressor(n_estimators=3),
-    BaggingClassifier(LogisticRegression(), n_estimators=2, bootstrap=False, max_samples=0.7, voting="hard"),
+    BaggingClassifier(LogisticRegression(), n_estimators=4, bootstrap=False, max_samples=0.7, voting="hard"),
     BaggingRegressor(n_estimators=2, max_features=0.7, bootstrap_features=True),
 ]
 

@@ -82,9 +82,9 @@ def times_log(x, table):
 
     ``table`` float64[m].
     """
-    whole = np.int64(x)
-    if whole < table.shape[0] and whole == x:
-        return table[whole]
+    # Compared as a float first: a float beyond int64 becomes a whole number that each processor chooses for itself.
+    if x < table.shape[0] and np.int64(x) == x:
+        return table[np.int64(x)]
     return x * log2(x)
 
 

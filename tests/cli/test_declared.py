@@ -164,6 +164,8 @@ def test_a_model_of_the_command_makes_the_parts_of_the_dates_in_a_file(command, 
     assert "at.hour <= " in done.stdout
     data.write_text("n,at\n3,2031-01-01 05:00\n3,2031-01-01 16:00\n")
     assert command("predict", str(model), str(data)).stdout.split() == ["prediction", "no", "yes"]
+    assert "at.hour > " in command("follow", str(model), str(data), "--row", "1").stdout
+    assert "  is 16" in command("follow", str(model), str(data), "--row", "1").stdout
     wrong = command("fit", str(data), "--target", "n", "--calendar", "at=months")
     assert wrong.returncode != 0
     assert "did you mean 'month'" in wrong.stderr

@@ -41,6 +41,7 @@ from treewright.cli.terminal import (
     screen_of,
     write_text,
 )
+from treewright.data.encoder import encode
 from treewright.explain.rules import leaf_rules
 from treewright.files import ReadOptions, rows_for
 from treewright.files.table import did_you_mean, place
@@ -466,7 +467,13 @@ def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:
 
 def _cell(model: Model, row: Any, feature: int) -> str:
     """A cell of the row in words."""
-    name = model.schema.names[feature]
+    column = model.schema.columns[feature]
+    if column.part:  # the table does not have it
+        value = float(encode(model.schema, row, unseen=model.unseen, missing=model.missing)[0, feature])
+        if math.isnan(value):
+            return _MISSING
+        return written_level(column.levels[int(value)]) if column.levels else written_number(value, exact=True)
+    name = column.name
     if isinstance(row, dict):
         cell = row[name][0]
     elif hasattr(row, "columns"):

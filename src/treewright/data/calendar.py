@@ -23,6 +23,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import ColumnError, DataError, ParameterError
 
 PARTS = ("year", "month", "day", "weekday", "hour")
+_SINCE_A_DATE = ("days since 2020-01-01",)  # an example
 _SINCE = re.compile(r"days since (\d{4}-\d\d-\d\d)", re.ASCII)
 _LEVELS = {
     "month": ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
@@ -78,11 +79,14 @@ def asked_parts(calendar: Any, names: Sequence[Hashable]) -> dict[int, Asked]:
 
 def _checked(parts: Any, what: str) -> tuple[str, ...]:
     """Parts without repetition, each a word that is known."""
-    given = [parts] if isinstance(parts, str) else parts
-    if not isinstance(given, list | tuple | np.ndarray) or not len(given):
-        raise ParameterError(f"{what} must list parts of dates such as 'month', not {shown(parts)}")
+    given = next((getattr(parts, name)() for name in ("tolist", "to_list") if hasattr(parts, name)), parts)
+    given = [given] if isinstance(given, str) else given
+    if not isinstance(given, list | tuple) or not given:
+        raise ParameterError(
+            f"{what} must list parts of dates such as 'month', not {shown(parts)}", parameter="calendar"
+        )
     for part in given:
-        if part not in PARTS and not (isinstance(part, str) and is_since(part)):
+        if not isinstance(part, str) or (part not in PARTS and not is_since(part)):
             raise ParameterError(
                 f"{what} names {shown(part)}, which is no part of a date{did_you_mean(part, PARTS)}: take some of "
                 f"{', '.join(map(repr, PARTS))}, or 'days since 2020-01-01' with a date of yours",
@@ -136,16 +140,17 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
             elif named:
                 raise ColumnError(
                     f"column {shown(column.name)} holds {column.family} cells, which have no {part}: calendar can "
-                    f"take {', '.join(parts_of(column))} of it",
+                    f"take {', '.join((*parts_of(column), *_SINCE_A_DATE[: _has_year(column)]))} of it",
                     column=column.name,
                 )
     for column in made:
         if column.name in names:
             raise ColumnError(
-                f"the table has a column {shown(column.name)}, and calendar would make another of that name: rename "
-                "it, or leave the part out",
+                f"there is a column {shown(column.name)}, and calendar would make another of that name: rename the "
+                "column, or leave the part out",
                 column=column.name,
             )
+        names.add(column.name)
     if asked and not made:
         notices.warn("calendar asks for parts of dates, and no column holds any: nothing is added")
     return (*columns, *made)
@@ -157,10 +162,14 @@ def parts_of(column: Column) -> tuple[str, ...]:
     return _OF_FAMILY[column.family] if is_date else ()
 
 
+def _has_year(source: Column) -> bool:
+    """Whether the cells of a column lie in years: then days can be counted since any of them."""
+    return "year" in parts_of(source)
+
+
 def _has(source: Column, part: str) -> bool:
     """Whether the cells of a column have a part."""
-    parts = parts_of(source)
-    return part in parts or ("year" in parts and is_since(part))
+    return part in parts_of(source) or (_has_year(source) and is_since(part))
 
 
 def _column_of(source: Column, at: int, part: str) -> Column:

@@ -39,7 +39,7 @@ _ISO_DURATION = re.compile(
     r"(?:T(?=\d)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d{1,9})?)S)?)?",
     re.ASCII,
 )
-_OFFSET = re.compile(r"UTC([+-]\d\d:\d\d)")
+_OFFSET = re.compile(r"UTC([+-]\d\d:\d\d(?::\d\d(?:\.\d{6})?)?)")
 
 
 def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
@@ -70,7 +70,15 @@ def _days(span: dt.timedelta) -> float:
 
 
 def zone_of(zone: object) -> str:
-    """A time zone as text: its name, or its offset, such as ``+01:00``."""
+    """A time zone as text: its name, or its offset, such as ``+01:00``.
+
+    Examples
+    --------
+    >>> zone_of("UTC+03:00"), zone_of(dt.timezone(dt.timedelta(hours=3), "Moscow")), zone_of(ZoneInfo("Europe/Oslo"))
+    ('+03:00', '+03:00', 'Europe/Oslo')
+    """
+    if isinstance(zone, dt.tzinfo) and not hasattr(zone, "key") and (offset := zone.utcoffset(None)) is not None:
+        zone = dt.timezone(offset)  # whatever it is called, and whichever library it is from
     name = str(getattr(zone, "key", zone))
     found = _OFFSET.fullmatch(name)
     return found.group(1) if found else name

@@ -23,7 +23,7 @@ from treewright.data.cells import (
     refuse_large_whole,
     shown,
 )
-from treewright.data.dates import DATES, as_texts
+from treewright.data.dates import DATES, as_texts, zone_of
 from treewright.data.memory import check_fits
 from treewright.data.table import (
     MATRIX_DIMENSIONS,
@@ -208,7 +208,8 @@ def cells_of_series(series: Any, label: str) -> Cells:
 
 def dates_of_series(series: Any, native: Any, label: str, kind: str) -> Cells:
     """A narwhals series of dates, instants, durations or times of day as days."""
-    zone = getattr(series.dtype, "time_zone", None) or ""
+    # The object of pandas itself: a fixed offset may be called as its owner likes.
+    zone = getattr(getattr(native, "dtype", None), "tz", None) or getattr(series.dtype, "time_zone", None) or ""
     if series.implementation.is_pandas_like():
         if native.dtype.kind not in "mM":  # arrow's types within pandas
             return cells_of_list([None if is_missing(cell) else cell for cell in native.tolist()], label)
@@ -221,7 +222,7 @@ def dates_of_series(series: Any, native: Any, label: str, kind: str) -> Cells:
         values = series.to_numpy()
     if values.dtype.kind not in "mM":
         return cells_of_list(series.to_list(), label)
-    return replace(cells_of_array(values, label), zone=str(zone))
+    return replace(cells_of_array(values, label), zone=zone_of(zone))
 
 
 def numbers_of_series(series: Any, label: str) -> Cells:

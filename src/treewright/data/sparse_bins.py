@@ -134,13 +134,14 @@ class SparseCodes:
     def has_missing(self) -> np.ndarray:
         """bool[p]: whether a column holds missing cells."""
         found = np.zeros(len(self.usual), bool)
-        found[self.by_row.indices[self.by_row.data == MISSING_BIN]] = True
+        missing = MISSING_RANK if self.are_ranks else MISSING_BIN
+        found[self.by_row.indices[self.by_row.data == missing]] = True
         return found
 
     def dense(self, rows: Any = slice(None)) -> np.ndarray:
-        """uint8[m, stride]: some rows as ``bin_rows`` writes them."""
+        """uint8[m, stride], or int32 of ranks: some rows as ``bin_rows`` writes them."""
         part = self.by_row[rows]
-        codes = np.zeros((part.shape[0], self.shape[1]), np.uint8)
+        codes = np.zeros((part.shape[0], self.shape[1]), self.usual.dtype)
         codes[:, : len(self.usual)] = self.usual
         codes[np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)), part.indices] = part.data
         return codes

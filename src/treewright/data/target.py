@@ -120,6 +120,7 @@ def encode_numbers(y: Any) -> Numbers:
     for at, column in enumerate(target.columns):
         values[:, at] = number_column(column, "y", "use a classifier for classes, or convert y to numbers")
     refuse_not_finite(values, "y")
+    values += 0.0  # no -0.0, which would be told apart from 0.0 in a file: by the row that came first
     return Numbers(values, target.names, target.flat)
 
 

@@ -175,7 +175,7 @@ class IsolationForest(OutlierMixin, Estimator):
         self._trained = trained
         self.offset_ = float(self.model_.facts["offset"])
         self.max_samples_ = int(self.model_.facts["max_samples"])
-        self._n_columns = columns_of_each(params.max_features, self.n_features_in_)
+        self._n_columns = columns_of_each(params.max_features, len(self.model_.schema))
 
     def _encoded(self, X: Any) -> Any:
         model = self._fitted()

@@ -46,7 +46,7 @@ class SingleTree(Estimator):
         super()._keep(dataset, params, trained)
         self._rows, self._steps, self._params_of_fit = dataset.copied_if_small(), trained.trace, params
         if hasattr(params, "max_features"):
-            self.max_features_ = columns_per_node(params.max_features, self.n_features_in_)
+            self.max_features_ = columns_per_node(params.max_features, len(self.model_.schema))
 
     def __getstate__(self) -> dict[str, Any]:
         # The rows of the fit stay here: a pickle is for using the model, and may leave the house.

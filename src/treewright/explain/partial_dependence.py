@@ -18,6 +18,7 @@ import numpy as np
 
 from treewright.core.random import mixed
 from treewright.core.whole import is_whole, whole_number
+from treewright.data.calendar import part_cells
 from treewright.data.cells import shown
 from treewright.data.encoder import encode
 from treewright.data.matching import did_you_mean
@@ -277,8 +278,7 @@ def partial_dependence(
     if n_lines and second is not None:
         raise ParameterError("individual lines are of one column: leave second or individual out")
     grids = _grids(grid, len(at))
-    columns = [schema.columns[place] for place in at]
-    axes = [axis_of(*each) for each in zip(columns, at, matrix[:, at].T, grids, strict=True)]
+    axes = [axis_of(schema, *each) for each in zip(at, matrix[:, at].T, grids, strict=True)]
     lines = drawn(np.arange(len(matrix)), n_lines, seed, 1)
     codes = _labels(model, label, output)
     if method not in METHODS:
@@ -318,8 +318,7 @@ def _said_by_trees(
         )
     points = _pairs(axes)
     cells = np.full((len(points), len(model.schema)), np.nan)
-    for axis, values in zip(axes, points.T, strict=True):
-        cells[:, axis.position] = values
+    set_to(axes, points, cells)
     every, n_scores = np.arange(len(points)), combined.n_scores
     trees = range(output, len(model.trees), n_scores) if boosting is not None else range(len(model.trees))
     total: Any = 0.0
@@ -382,8 +381,7 @@ def dependence(
     for begin in range(0, n_points, per_block):
         block = points[begin : begin + per_block]
         used = copies[: len(block) * n]
-        for axis, values in zip(axes, block.T, strict=True):
-            used[:, axis.position] = np.repeat(values, n)
+        set_to(axes, block, used)
         predicted = predictor.predict(used)
         for place in range(len(block)):
             # A mean over arrays of the same shape whatever the size of a block, so that it changes no bit.
@@ -415,6 +413,8 @@ class Axis:
         Of the rows' own values, of a numeric column: where answers rest on rows. Empty otherwise.
     clock : tuple of 2 str
         The family and the time zone of a column of dates, whose values are days; empty texts for any other.
+    parts : tuple of (int, str, Column)
+        Of a column of dates: where a column stands that the model makes of it, which part that is, and this column.
     """
 
     name: Hashable
@@ -424,6 +424,7 @@ class Axis:
     cells: np.ndarray
     deciles: np.ndarray
     clock: tuple[str, str] = ("", "")
+    parts: tuple[tuple[int, str, Column], ...] = ()
 
     @property
     def is_numeric(self) -> bool:
@@ -439,18 +440,33 @@ class Axis:
         return tuple(written_cut(value, self.clock, digits=n) for value, n in zip(self.values, digits, strict=True))
 
 
-def axis_of(column: Column, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
+def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None:
+    """Set columns to the points float64[k, n_axes], each in as many rows of ``matrix`` float64[m, p], and their parts.
+
+    Parts go first: one that is an axis itself has the value of that axis.
+    """
+    n = len(matrix) // len(points)
+    for axis, values in zip(axes, points.T, strict=True):
+        for at, part, source in axis.parts:
+            matrix[:, at] = np.repeat(part_cells(part, source, values), n)
+    for axis, values in zip(axes, points.T, strict=True):
+        matrix[:, axis.position] = np.repeat(values, n)
+
+
+def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
     """Return the values that a column is set to.
 
     Parameters
     ----------
-    column : Column
+    schema : Schema
     position : int
+        Of the column.
     cells : float64[n]
         Encoded.
     grid : int, sequence of values, or None
         As in ``partial_dependence``.
     """
+    column = schema.columns[position]
     name = shown(column.name)
     held = cells[np.isfinite(cells)]
     if column.kind == "numeric":
@@ -462,7 +478,9 @@ def axis_of(column: Column, position: int, cells: np.ndarray, grid: Any = None) 
         else:
             values = _numbers(grid, name)
         marks = np.quantile(held, np.arange(1, 10) / 10, method="inverted_cdf") if len(held) else np.empty(0)
-        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column))
+        made = [(at, each) for at, each in enumerate(schema.columns) if each.part and each.source == position]
+        parts = tuple((at, each.part, column) for at, each in made)
+        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column), parts)
     if grid is None or is_whole(grid):
         most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)
         codes = _commonest(held, len(column.levels), most)

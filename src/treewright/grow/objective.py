@@ -70,6 +70,7 @@ class MedianStats(NamedTuple):
     """Targets whose medians are wanted: absolute error."""
 
     values: np.ndarray  # float64[t, n]: centred targets
+    targets: np.ndarray  # float64[t, n] as given
     weights: np.ndarray  # int64[n], or empty
     products: np.ndarray  # int64[t, n]: weight times target in fixed point
     unit: float  # target units of a quotient of sums and weights
@@ -250,7 +251,7 @@ class Objective:
                 counts = counts[:, [k < n_here for n_here in self.n_classes for k in range(2)]]
             return np.ldexp(counts.astype(np.float64), -self.weight_exponent)
         if self.n_medians:
-            means = nodes.value[:n] + self.centres
+            means = nodes.value[:n].copy()
         else:
             means = totals / nodes.weight[:n, None] * self.stats.unit + self.centres
         # A leaf of equal targets (impurity 0, never else) predicts that very number; no rounding leaves the targets'
@@ -322,7 +323,7 @@ def regression_objective(targets: np.ndarray, weights: np.ndarray | None, criter
         poisson = PoissonStats(products, fixed, columns, unit)
         return Objective(poisson, n_outputs, total_weight, exponent, (unit, 1.0 / n_outputs), (), **facts)
     if criterion == "absolute_error":
-        medians = MedianStats(centred, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
+        medians = MedianStats(centred, columns, fixed, products, unit, *np.empty((2, n_outputs, n), np.int32))
         units = (unit, 1.0 / n_outputs)
         return Objective(medians, n_outputs, total_weight, exponent, units, (), **facts, n_medians=n_outputs)
     no_table = np.empty(0, np.int64)

@@ -110,10 +110,11 @@ def monotone_signs(value: Any, schema: Schema) -> tuple[int, ...] | None:
         by_position = {_position(key, schema, "monotonic_cst"): sign for key, sign in value.items()}
         signs = [by_position.get(at, 0) for at in range(len(schema))]
     else:
-        signs = np.asarray(value).tolist()
-        if not isinstance(signs, list) or len(signs) != len(schema):
+        signs, n_given = np.asarray(value).tolist(), len(schema.given)
+        if not isinstance(signs, list) or len(signs) not in (n_given, len(schema)):
             length = len(signs) if isinstance(signs, list) else 1
-            raise ParameterError(f"monotonic_cst has shape {length} but the input data X has {len(schema)} features.")
+            raise ParameterError(f"monotonic_cst has shape {length} but the input data X has {n_given} features.")
+        signs += [0] * (len(schema) - len(signs))  # parts of dates stand last
     for sign, column in zip(signs, schema.columns, strict=True):
         if isinstance(sign, bool) or sign not in (-1, 0, 1):
             raise ParameterError(

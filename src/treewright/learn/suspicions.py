@@ -51,7 +51,7 @@ def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any,
         for at, column in enumerate(schema.columns)
         if column.kind == "nominal" and column.family == "string" and len(column.levels) >= _FEWEST_LEVELS
     ]
-    declared = resolve(schema.names, nominal, ordinal, numeric) if text else {}
+    declared = resolve(schema.given_names, nominal, ordinal, numeric) if text else {}
     for at in text:
         column = schema.columns[at]
         if at in declared:

@@ -241,7 +241,7 @@ def _dependence(judged: Judged, at: int, options: Options, n_columns: int) -> De
     if column.kind == "numeric":
         low, high = middle_range(known)
         known = known[(known >= low) & (known <= high)]
-    axis = axis_of(column, at, known)
+    axis = axis_of(judged.model.schema, at, known)
     rows = _rows(judged, options, n_columns * len(axis.values))
     codes: list[int] = []
     if judged.is_classification:

@@ -264,7 +264,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         subtitle=subtitle_of(judged, target),
         task=model.task,
         target=target,
-        facts=(*facts_of(judged), *scores_of(quality)),
+        facts=(*facts_of(judged), *scores_of(judged, quality)),
         notes=notes_of(judged),
         columns=columns_in_words(judged),
         text=model.show(),
@@ -364,7 +364,7 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
         facts.append(_lowered(judged))
     facts += [
         Fact("fitted on", counted(int(model.facts.get("n_samples", 0)), "row")),
-        Fact("tested on", counted(judged.n, "row")),
+        Fact("tested on", counted(judged.n + judged.n_unknown, "row")),
         Fact("columns", _columns_of(model.schema)),
     ]
     if model.threshold is not None:
@@ -374,12 +374,15 @@ def facts_of(judged: Judged) -> tuple[Fact, ...]:
     return (*facts, Fact("trees", str(len(model.trees)))) if not model.is_single_tree else tuple(facts)
 
 
-def scores_of(quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
-    """The first measure of a single output, to stand in the head: accuracy, or R2."""
+def scores_of(judged: Judged, quality: Sequence[QualityPart]) -> tuple[Fact, ...]:
+    """The first measure of a single output, to stand in the head: accuracy, or R2.
+
+    Accuracy counts the rows of classes that the fit never saw: the model is wrong about them.
+    """
     if len(quality) != 1 or not quality[0].measures:
         return ()
     first = quality[0].measures[0]
-    return (Fact(first.name, f"{first.value:.3f}"),)
+    return (Fact(first.name, f"{(first.value or 0.0) * (1.0 - judged.unknown_share):.3f}"),)
 
 
 def notes_of(judged: Judged) -> tuple[str, ...]:

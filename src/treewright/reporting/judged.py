@@ -59,6 +59,8 @@ class Judged:
     weights_given: np.ndarray | None
     # Classes that the model does not know, ready to be read, with their rows: those are in none of the arrays above.
     unknown: tuple[tuple[str, int], ...] = ()
+    n_unknown: int = 0  # those rows
+    unknown_share: float = 0.0  # and what they weigh, as a share of all
 
     @property
     def n(self) -> int:
@@ -179,7 +181,10 @@ def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any =
     matrix = _encoded(model, X, "the model" if estimator is None else type(estimator).__name__)
     given = check_weights(sample_weight, len(matrix))
     known, unknown = _known_classes(model, y, len(matrix))
+    n_unknown, unknown_share = len(matrix) - len(known), 0.0
     if unknown:
+        of_all = np.ones(len(matrix)) if given is None else given / given.max()
+        unknown_share = 1.0 - float(of_all[known].sum() / of_all.sum())
         X, y, matrix = take_rows(X, known), take_rows(y, known), matrix[known]
         given = None if given is None else check_weights(given[known], len(known))
     target = encoded_target(model, y, len(matrix))
@@ -187,7 +192,7 @@ def judged_rows(model: Any, estimator: Any, X: Any, y: Any, sample_weight: Any =
     kept = weights > 0
     if not kept.all():
         matrix, target, weights = matrix[kept], target[kept], weights[kept]
-    return Judged(model, estimator, X, y, matrix, target, weights, given, unknown)
+    return Judged(model, estimator, X, y, matrix, target, weights, given, unknown, n_unknown, unknown_share)
 
 
 def _known_classes(model: Any, y: Any, n: int) -> tuple[np.ndarray, tuple[tuple[str, int], ...]]:

@@ -32,7 +32,7 @@ from treewright.judge.scores import WORDS, in_units
 from treewright.judge.shares import TWO, brier_score_of, log_loss_of
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.data import quantile_levels
-from treewright.model.summary import written_labels
+from treewright.model.summary import counted, written_labels
 from treewright.model_selection.curves import Curve, error_curve, learning_curve
 from treewright.model_selection.family import family_of, usually_over
 from treewright.reporting.estimator import estimator_of
@@ -279,7 +279,13 @@ def _lead(judged: Judged, truth: np.ndarray, predicted: np.ndarray, accuracy: Me
     of = " of the weight" if judged.is_weighted else ""
     if judged.seen:  # an interval would tell of other rows than these
         return f"{right} that it was fitted on: {share:.1f} %{of}."
-    return f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
+    lead = f"{right}: {share:.1f} %{of}, with a 95 % interval of {low:.1f} to {high:.1f} %."
+    if not judged.n_unknown:
+        return lead
+    return (
+        f"{lead} It is wrong about {counted(judged.n_unknown, 'more row')} of classes that the fit never saw: with "
+        f"them {share * (1.0 - judged.unknown_share):.1f} % are right. All that follows leaves them out."
+    )
 
 
 def _left_out(truth: np.ndarray, k: int, n_ranks: int, *, votes: bool) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import treewright as tw
-from treewright.data.calendar import is_sound, part_cells
+from treewright.data.calendar import asked_parts, is_sound, part_cells
 from treewright.data.categories import schema_from_json, schema_to_json
 from treewright.data.encoder import encode, encode_fit, encode_row
 from treewright.data.schema import Column
@@ -113,7 +113,7 @@ def test_a_family_has_the_parts_that_it_can_have():
         ({"att": ["month"]}, ColumnError, r"did you mean 'at'"),
         ({"age": ["month"]}, ColumnError, r"'age', whose cells are no dates \(number cells"),
         ({"day": ["hour"]}, ColumnError, r"'day' holds date cells, which have no hour"),
-        ({"at": ["year"]}, ColumnError, r"has a column 'at.year'"),
+        ({"at": ["year"]}, ColumnError, r"is a column 'at.year'"),
     ],
 )
 def test_what_cannot_be_made_is_refused(calendar, error, words):
@@ -247,3 +247,58 @@ def test_monotone_and_interaction_constraints_take_parts_by_name():
     target = (y == "free").astype(float) + 0.01 * X["age"]
     est = tw.DecisionTreeRegressor(calendar=["weekday"], monotonic_cst={"at.weekday": 1}, max_depth=4).fit(X, target)
     assert "at.weekday" in est.show()
+
+
+def test_fixed_offsets_of_every_library_are_offsets():
+    instants = ["2021-01-02T23:00+03:00", "2021-01-03T10:00+03:00"] * 50
+    fixed = dt.timezone(dt.timedelta(hours=3), "office")
+    series = pd.Series(pd.to_datetime(instants))
+    for at in (series, series.dt.tz_convert(fixed), series.dt.to_pydatetime(), instants):
+        est = tw.DecisionTreeClassifier(calendar=["weekday", "hour"]).fit({"at": at}, [0, 1] * 50)
+        assert est.model_.schema.columns[0].zone == "+03:00"
+        assert est.score({"at": at}, [0, 1] * 50) == 1.0
+
+
+def test_two_parts_of_one_name_are_refused_at_fit():
+    when = ["2021-03-05", "2021-04-06"] * 20
+    with pytest.raises(ColumnError, match=r"there is a column '1\.month'"):
+        tw.DecisionTreeClassifier(calendar=["month"]).fit(pd.DataFrame({1: when, "1": when}), [0, 1] * 20)
+
+
+@pytest.mark.parametrize("parts", [np.array("month"), np.array(["month"]), pd.Series(["month"]), pl.Series(["month"])])
+def test_parts_may_be_an_array_or_a_series(parts):
+    assert asked_parts(parts, ["a"])[0].parts == ("month",)
+
+
+@pytest.mark.parametrize("parts", [np.array([["month"]]), [np.array(["month", "day"])], 3, []])
+def test_what_lists_no_parts_is_refused_by_its_name(parts):
+    with pytest.raises(ParameterError, match="calendar") as refused:
+        asked_parts(parts, ["a"])
+    assert refused.value.parameter == "calendar"
+
+
+def test_isolation_forests_and_trees_count_the_columns_that_they_draw_from():
+    X, _ = weekends()
+    odd = tw.IsolationForest(n_estimators=3, calendar=["weekday", "hour"], max_features=3, contamination=0.1).fit(X)
+    assert {len(columns) for columns in odd.estimators_features_} == {3}
+    whole = tw.IsolationForest(n_estimators=2, calendar=["weekday", "hour"], contamination=0.1).fit(X)
+    assert [columns.tolist() for columns in whole.estimators_features_] == [[0, 1, 2, 3]] * 2
+    assert tw.DecisionTreeRegressor(calendar=["weekday", "hour"]).fit(X, X["age"] % 7).max_features_ == 4
+
+
+def test_partial_dependence_on_a_date_sets_its_parts_as_well():
+    X, _ = weekends()
+    target = X["at"].dt.day_of_week + X["at"].dt.hour / 24
+    est = tw.DecisionTreeRegressor(calendar=["weekday", "hour"]).fit(X, target)
+    days = [pd.Timestamp(2021, 3, day, 12) for day in (1, 4, 6)]
+
+    found = est.partial_dependence(X, "at", grid=[(day - pd.Timestamp(0)) / pd.Timedelta(days=1) for day in days])
+    assert found.values[0].tolist() == pytest.approx([est.predict(X.assign(at=day)).mean() for day in days])
+
+
+def test_signs_are_of_the_columns_of_the_table():
+    X, _ = weekends()
+    est = tw.DecisionTreeRegressor(calendar=["weekday"], monotonic_cst=[0, 1], max_depth=2)
+    est.fit(X, X["age"] % 7)
+    with pytest.raises(ParameterError, match="the input data X has 2 features"):
+        est.set_params(monotonic_cst=[1]).fit(X, X["age"] % 7)

@@ -594,6 +594,7 @@ def copy_counts(stats, rows, lo, window):
 def copy_medians(stats, rows, lo, window):
     """``copy_stats`` for medians: where the node's rows stand by target, they stand by their numbers in the window."""
     copy_some(stats.values, rows, window.values)
+    copy_some(stats.targets, rows, window.targets)
     copy_some(stats.products, rows, window.products)
     copy_some(stats.place, rows, window.place)
     copy_weights(stats.weights, rows, window.weights)

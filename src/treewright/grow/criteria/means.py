@@ -342,10 +342,11 @@ def scan_means(stats, node, nodes, items, n_present, limits, direction, target, 
 
 @inner_kernel
 def whole_squares(values, fixed, centre, items):
-    """Sum of ``weight * (value / weight - centre)**2``, where weights are whole: rounded once, so in any order.
+    """Sum of ``weight * (value / weight - centre)**2``, where weights are whole: exact, so in any order, then rounded.
 
     A product of two 64-bit numbers is put together from those of their halves, each summed up by itself. No sum passes
-    2**63: deviations from the centre of a node add up to 2**62 at most (``fixed_products``).
+    2**63: deviations from the centre of a node add up to 2**62 at most (``fixed_products``). The sum of two words is
+    carried before it is rounded: a row of weight 2 has other halves than two rows.
 
     ``values`` int8 or int64[n], ``fixed`` int64[n or 0], ``items`` int32[m].
     """
@@ -367,7 +368,11 @@ def whole_squares(values, fixed, centre, items):
         product = a_low * b_low
         carried += product >> half
         low += product & low_half
-    return (float(high) * 2.0**32 + float(across) + float(carried)) * 2.0**32 + float(low)
+    middle = across + (low >> half)
+    high += (middle >> half) + (carried >> half)
+    middle = (middle & low_half) + (carried & low_half)
+    high += middle >> half
+    return float(high) * 2.0**64 + float((middle << half) | (low & low_half))
 
 
 def summarise_means(stats, node, nodes, items):

@@ -157,8 +157,8 @@ def add_losses(stats, t, node, nodes, items, n_present, first, last, missing_lef
         )
         work.losses[i] += left_error + right_error
         if limits.is_monotone:
-            left_median = median_of(left_w, left_weight, ranked, values)
-            right_median = median_of(right_w, total_weight - left_weight, ranked, values)
+            left_median = median_of(left_w, left_weight, ranked, stats.targets[t])
+            right_median = median_of(right_w, total_weight - left_weight, ranked, stats.targets[t])
             inside = min(left_median, right_median) >= nodes.low[node]
             inside = inside and max(left_median, right_median) <= nodes.high[node]
             if not inside or (left_median - right_median) * direction > 0.0:
@@ -227,17 +227,23 @@ def summarise_medians(stats, node, nodes, items):
         values = stats.values[t]
         ranked = stats.ranked[t, nodes.lo[node] : nodes.hi[node]]
         lower, upper, below_weight = middle_rows(stats, ranked, weight)
-        nodes.value[node, t] = 0.5 * values[ranked[lower]] + 0.5 * values[ranked[upper]]
+        # Of targets as they are: beside one of 1e18, those that differ by 1 are the same distance from the centre.
+        targets = stats.targets[t]
+        nodes.value[node, t] = 0.5 * targets[ranked[lower]] + 0.5 * targets[ranked[upper]]
+        last = lower  # of equal targets the last one: which of them came first shall not show
+        while last + 1 < m and targets[ranked[last + 1]] == targets[ranked[lower]]:
+            last += 1
+            below_weight += stats.weights[ranked[last]] if stats.weights.shape[0] > 0 else 1
         total = 0
         below = 0
         for i in range(m):
             total += stats.products[t, ranked[i]]
-            if i <= lower:
+            if i <= last:
                 below += stats.products[t, ranked[i]]
         nodes.totals[node, t] = total
         distance = float(total - 2 * below) + values[ranked[lower]] / stats.unit * float(2 * below_weight - weight)
         loss += max(distance, 0.0)
-        pure = pure and values[ranked[0]] == values[ranked[m - 1]]
+        pure = pure and targets[ranked[0]] == targets[ranked[m - 1]]
     nodes.impurity[node] = 0.0 if pure else max(loss / (float(weight) * stats.values.shape[0]) * stats.unit, SMALLEST)
     nodes.loss[node] = loss
     nodes.tolerance[node] = loss * 1e-12
@@ -266,7 +272,7 @@ def median_rank(stats, node, nodes, items):
             high = middle
         else:
             low = middle + 1
-    return stats.values[0, stats.ranked[0, nodes.lo[node] + low]]
+    return stats.targets[0, stats.ranked[0, nodes.lo[node] + low]]
 
 
 def orders_by_median(stats):

@@ -15,7 +15,7 @@ import numpy as np
 from treewright.data.cells import Cells
 from treewright.data.encoder import empty_matrix
 from treewright.data.frame import read_table
-from treewright.data.table import is_sparse
+from treewright.data.table import check_stored, is_sparse
 from treewright.exceptions import TreewrightError
 
 _HASH_BITS = 52  # as many as float64 holds exactly
@@ -62,6 +62,7 @@ def rough_content_of(X: Any) -> np.ndarray:
         cannot be read (dates, say). No column at all of what is no table: a list of texts, a stack of pictures.
     """
     if is_sparse(X) and X.dtype.kind in "biuf":
+        check_stored(X)
         rows = X.tocsr(copy=True)
         rows.sum_duplicates()  # in the order of the columns, so that equal rows have equal sums
         return np.asarray(rows @ np.random.default_rng(0).random((X.shape[1], 2)), np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.data.cells import float_array
 from treewright.data.memory import check_fits
-from treewright.data.table import MATRIX_DIMENSIONS, SINGLE, column_label, is_sparse
+from treewright.data.table import MATRIX_DIMENSIONS, SINGLE, check_stored, column_label, is_sparse
 
 # A smaller table is made dense: it is learned from sooner, and an estimator keeps its rows for audits and reports.
 DENSE_BYTES = 32 * 2**20
@@ -46,6 +46,7 @@ class SparseMatrix:
     @classmethod
     def of(cls, X: Any) -> SparseMatrix:
         """A sparse matrix of numbers in any format; the caller's is left as it is, duplicates are added up."""
+        check_stored(X)
         rows = X.tocsr()
         if not rows.has_canonical_format:
             rows = rows.copy() if rows is X else rows

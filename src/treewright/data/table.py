@@ -7,7 +7,7 @@ read column by column, on demand, so that a column nobody asked for is never con
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -183,10 +183,67 @@ def is_sparse(X: Any) -> bool:
     return hasattr(X, "toarray") and hasattr(X, "nnz")
 
 
+def check_stored(X: Any) -> None:
+    """Refuse a sparse matrix whose arrays contradict each other: SciPy's own loops read and write beyond them.
+
+    ``X`` is of two dimensions, in any format of SciPy. Those that are dicts and lists check themselves.
+    """
+    kind = np.dtype(X.dtype).kind
+    if kind not in "biufc":
+        raise DataError(f"the sparse matrix has dtype {X.dtype}: it has to hold numbers")
+    n_rows, n_columns = (int(size) for size in X.shape)
+    form = getattr(X, "format", "")
+    if form in ("csr", "csc"):
+        n, of, along = (n_rows, n_columns, "column") if form == "csr" else (n_columns, n_rows, "row")
+        starts, numbers, data = X.indptr, X.indices, X.data
+        _refuse_other_arrays({"data": data, "indices": numbers, "indptr": starts}, form)
+        falls = np.flatnonzero(np.diff(starts) < 0)
+        if len(starts) != n + 1 or starts[0] != 0 or len(falls):
+            where = f": it falls at place {int(falls[0]) + 1}" if len(falls) else ""
+            _refuse_broken(form, f"indptr must begin with 0 and rise over {n + 1} places{where}")
+        n_stored = int(starts[-1])
+        if n_stored > min(len(numbers), len(data)):
+            _refuse_broken(form, f"indptr ends with {n_stored}, and {min(len(numbers), len(data))} cells are stored")
+        _refuse_beyond(form, along, numbers[:n_stored], of)
+    elif form == "coo":
+        parts = {"data": X.data, "row": X.row, "col": X.col}
+        _refuse_other_arrays(parts, form)
+        if len({len(part) for part in parts.values()}) > 1:
+            _refuse_broken(form, "data, row and col have different lengths")
+        _refuse_beyond(form, "row", X.row, n_rows)
+        _refuse_beyond(form, "column", X.col, n_columns)
+    elif form == "bsr":
+        try:
+            X.copy().check_format(full_check=True)
+        except ValueError as error:
+            _refuse_broken(form, str(error))
+
+
+def _refuse_other_arrays(arrays: Mapping[str, Any], form: str) -> None:
+    """Refuse what is no line of numbers, of whole ones where they are places."""
+    for name, array in arrays.items():
+        is_line = isinstance(array, np.ndarray) and array.ndim == 1
+        if not is_line or (name != "data" and array.dtype.kind not in "iu"):
+            of = "numbers" if name == "data" else "whole numbers"
+            _refuse_broken(form, f"{name} must be an array of one dimension that holds {of}")
+
+
+def _refuse_beyond(form: str, along: str, numbers: np.ndarray, n: int) -> None:
+    """Refuse cells in rows or columns that there are not."""
+    if len(numbers) and (numbers.min() < 0 or numbers.max() >= n):
+        at = int(np.flatnonzero((numbers < 0) | (numbers >= n))[0])
+        _refuse_broken(form, f"stored cell {at} is in {along} {int(numbers[at])}, and they are numbered 0 to {n - 1}")
+
+
+def _refuse_broken(form: str, what: str) -> NoReturn:
+    raise DataError(f"the sparse matrix ({form}) is broken: {what}; make it anew from its rows, columns and cells")
+
+
 def table_of_sparse(X: Any) -> Table:
     """A scipy sparse matrix or array of any format: equal to its ``toarray()``."""
     if len(X.shape) != MATRIX_DIMENSIONS:
         refuse_dimensions(tuple(X.shape))
+    check_stored(X)
     n_rows, width = X.shape
     check_fits(
         int(n_rows) * int(width) * 8,

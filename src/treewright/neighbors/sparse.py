@@ -19,6 +19,7 @@ import numpy as np
 
 from treewright.core.jit import costs, inner_kernel, kernel
 from treewright.core.threads import run_each
+from treewright.data.table import check_stored
 from treewright.exceptions import DataError, MissingValueError, ParameterError
 from treewright.neighbors.nearest import clear, keep
 from treewright.neighbors.ranks import joined, select
@@ -276,6 +277,7 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
     if len(X.shape) != 2:
         raise DataError(f"{name} has shape {X.shape}: give a sparse matrix of two dimensions, such as csr_matrix")
     n, p = (int(size) for size in X.shape)
+    check_stored(X)
     if n < 1 or p < 1:
         raise DataError(f"{name} has shape ({n}, {p}): at least one row (sample) and one column (feature) are needed")
     if n > _MOST_ROWS:

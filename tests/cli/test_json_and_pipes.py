@@ -120,3 +120,16 @@ def test_json_and_a_model_do_not_share_standard_output(folder, command):
     said = command("fit", "few.csv", "--target", "y", "--json", "--out", "-", folder=folder)
     assert said.returncode == 2
     assert "both take standard output" in said.stderr
+
+
+def test_many_classes_are_told_by_the_pairs_that_occur(command, tmp_path):
+    rows = "\n".join(f"{at},c{at % 1500}" for at in range(3000))
+    (tmp_path / "many.csv").write_text(f"x,y\n{rows}\n")
+    told = command("fit", tmp_path / "many.csv", "--target", "y", "--max-depth", 2, "--json").stdout
+    score = json.loads(told)["held_out"]["score"]
+    assert score["confusion"] is None
+    assert sum(n for _, _, n in score["confused"]) == 750
+    names = [each["class"] for each in score["classes"]]
+    assert all(each["n_rows"] == sum(n for true, _, n in score["confused"] if names[true] == each["class"])
+               for each in score["classes"][:20])  # fmt: skip
+    assert len(told) < 2_000_000

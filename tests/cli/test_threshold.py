@@ -42,10 +42,35 @@ def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_pa
 
 def test_what_is_kept_is_the_same_tree(command, data, tmp_path):
     for name, more in (("plain.tw", ()), ("cost.tw", ("--cost", "fp=1,fn=5"))):
-        assert command("fit", data, "--target", "left", "--out", tmp_path / name, *more).returncode == 0
+        fitted = command("fit", data, "--target", "left", "--max-depth", 4, "--out", tmp_path / name, *more)
+        assert fitted.returncode == 0
     plain, decided = tw.load(tmp_path / "plain.tw"), tw.load(tmp_path / "cost.tw")
     np.testing.assert_array_equal(plain.trees[0].value, decided.trees[0].value)
     np.testing.assert_array_equal(plain.trees[0].threshold, decided.trees[0].threshold)
+
+
+def test_a_tree_that_decides_by_a_threshold_has_the_size_of_the_least_log_loss(command, data):
+    result = command("fit", data, "--target", "left", "--cost", "fp=1,fn=5")
+    assert "size by cross-validation (ccp-min by log loss): " in result.stdout
+
+
+@pytest.fixture(scope="module")
+def noise(tmp_path_factory):
+    """A rare class that no column tells of."""
+    rng = np.random.default_rng(3)
+    path = tmp_path_factory.mktemp("threshold") / "noise.csv"
+    labels = np.where(rng.random(300) < 0.05, "yes", "no")
+    path.write_text("a,y\n" + "".join(f"{x:.3f},{y}\n" for x, y in zip(rng.normal(size=300), labels, strict=True)))
+    return path
+
+
+def test_one_class_for_every_row_is_said_loudly(command, noise, tmp_path):
+    fit = command("fit", noise, "--target", "y", "--cost", "fp=1,fn=50", "--out", tmp_path / "m.tw")
+    assert "WARNING: that costs no less than always predicting yes" in fit.stdout
+    assert "WARNING: the model predicts yes for every row: " in fit.stdout
+    assert "WARNING: the model predicts yes for every row: " in command("evaluate", tmp_path / "m.tw", noise).stdout
+    deeper = command("fit", noise, "--target", "y", "--max-depth", 2, "--threshold", "0.999")
+    assert "predicts no for every row: its probabilities of yes are all below 0.999" in deeper.stdout
 
 
 @pytest.mark.parametrize("algorithm", ["forest", "boosting", "knn", "c45", "bagging", "adaboost"])

@@ -17,7 +17,7 @@ import polars as pl
 from treewright.cli.algorithms import ALGORITHMS, ISOLATION, check_is_one_model, check_options, parse_settings
 from treewright.cli.holdout import HeldOut, fit_and_hold_out, score_by_folds, warning_of
 from treewright.cli.models import columns_in_words, summary
-from treewright.cli.prune import DEFAULT_PRUNING
+from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES
 from treewright.cli.report import check_report_output, write_report
 from treewright.cli.request import (
     FitRequest,
@@ -124,9 +124,10 @@ def _say_results(
     if data.remark:
         say_prose(data.remark)
     _say_split(request, held_out)
-    if request.prune is DEFAULT_PRUNING:
+    if request.prune in (DEFAULT_PRUNING, PRUNING_OF_SHARES):
         words = _tree_words(held_out.estimator)
-        say_prose(f"size by cross-validation ({request.prune.word}): {words}; --prune none keeps every leaf")
+        how = request.prune.word if request.prune is DEFAULT_PRUNING else f"{request.prune.word} by log loss"
+        say_prose(f"size by cross-validation ({how}): {words}; --prune none keeps every leaf")
     elif request.prune:
         say_prose(f"pruned by {request.prune.word}: {_tree_words(held_out.estimator)}")
     if request.prune and request.prune.is_by_folds and (why := held_out.estimator.path_.why_one_leaf):
@@ -295,7 +296,10 @@ def _say_cost(request: FitRequest, model: Any, score: Score | None) -> None:
         return
     from treewright.cli.threshold import Costs
 
-    say_prose(Costs(asked.aim, model.classes[0].tolist()[model.threshold.positive]).line(score))
+    costs = Costs(asked.aim, model.classes[0].tolist()[model.threshold.positive])
+    say_prose(costs.line(score))
+    if warning := costs.warning(score):
+        say_prose(warning)
 
 
 def _say_cross_validated(score: Score, baseline: Score, per_fold: list[Score], shown: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.models import is_neighbors
-from treewright.cli.terminal import UsageRefusal
+from treewright.cli.terminal import UsageRefusal, printable
 from treewright.core.notices import listening
 from treewright.exceptions import DataError
 from treewright.judge.shares import ShareScore, are_unequal
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from treewright.cli.request import Learnable
     from treewright.judge.folds import Split
     from treewright.judge.tasks import Task
+    from treewright.model.threshold import Threshold
 
 __all__ = ["HeldOut", "add_rows", "fit_and_hold_out", "score_by_folds", "score_for", "warning_of"]
 
@@ -153,13 +154,26 @@ def warning_of(score: Score, model: AnyModel, baseline: Score | None = None) -> 
     """
     from treewright.judge.verdict import reason_of, verdict
 
-    if isinstance(score, QuantileScore) or model.threshold is not None:  # a threshold gives accuracy away on purpose
+    if isinstance(score, QuantileScore):
         return ""
+    if model.threshold is not None:  # it gives accuracy away on purpose, but not to say one thing of all rows
+        said = score.predicted_totals() if isinstance(score, LabelScore) else {}
+        return _one_answer(model, model.threshold, *said) if len(said) == 1 else ""
     constant = 0.0
     if isinstance(score, LabelScore):
         constant = max(score.true_totals().values()) / score.n if baseline is None else baseline.main
     found = verdict(score.main, constant, is_classification=isinstance(score, LabelScore))
     return f"WARNING: {found}; {reason_of(model, constant)}" if found else ""
+
+
+def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
+    """That a model with a threshold predicts one class for all rows, and why."""
+    positive = model.classes[0].tolist()[threshold.positive]
+    side = "at or above" if label == positive else "below"
+    why = f"its probabilities of {printable(positive)} are all {side} {threshold.at:.6g}"
+    if not is_neighbors(model) and model.is_single_tree and model.trees[0].n_leaves == 1:
+        why = "the tree has one leaf; --prune none or --max-depth 4 keep more"
+    return f"WARNING: the model predicts {printable(label)} for every row: {why}"
 
 
 def _task(data: Learnable, seed: int) -> Task:

@@ -44,6 +44,7 @@ __all__ = [
     "DEFAULT_PRUNING",
     "FIT_PRUNINGS",
     "NO_PRUNING",
+    "PRUNING_OF_SHARES",
     "PruneRequest",
     "Pruning",
     "asked_pruning",
@@ -255,8 +256,10 @@ class Pruning:
 
 
 NO_PRUNING = "none"
-# What chooses the size of a tree where nobody said how large it is to be.
+# What chooses the size of a tree where nobody said how large it is to be; and of one that decides by a threshold, for
+# which shares matter: the least error of a rare class is often that of one leaf, whose share is below any threshold.
 DEFAULT_PRUNING = Pruning("", "ccp-min")
+PRUNING_OF_SHARES = Pruning("", "ccp-min", {"loss": "log_loss"})
 
 
 def asked_pruning(named: str, word: str, options: Mapping[str, Value]) -> Pruning:

@@ -22,7 +22,7 @@ from treewright.cli.algorithms import (
     with_typed_labels,
 )
 from treewright.cli.options import Declared, parse_value
-from treewright.cli.prune import DEFAULT_PRUNING, Pruning, pruning_words, refuse_for_numbers
+from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, note, printable
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase
@@ -188,7 +188,7 @@ def with_chosen_size(request: FitRequest, data: Learnable) -> tuple[FitRequest, 
             f"the tree is not cut back: of {n_cells:,} cells that takes a while; --prune ccp-min chooses its size by "
             "cross-validation in some ten times the time, --prune none leaves this line out"
         )
-    return replace(request, prune=DEFAULT_PRUNING), ""
+    return replace(request, prune=DEFAULT_PRUNING if request.threshold is None else PRUNING_OF_SHARES), ""
 
 
 def read_request(request: FitRequest) -> Learnable:

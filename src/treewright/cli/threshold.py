@@ -161,13 +161,28 @@ class Costs:
             f"{self._of_one_answer(score)}"
         )
 
+    def warning(self, score: Score) -> str:
+        """A line where the mistakes cost as much as one answer for all rows, or more; else nothing."""
+        word, least = self._one_answer(score)
+        if self.total(score) < least * score.n or not self.total(score):
+            return ""
+        than = "no less" if self.total(score) == least * score.n else "more"
+        return (
+            f"WARNING: that costs {than} than {word} predicting {printable(self.positive)}; look for columns that tell "
+            "more of it, another algorithm, or another size of the tree (--max-depth 4, --prune none)"
+        )
+
     def _of_one_answer(self, score: Score) -> str:
-        """What one answer for all rows would cost, the cheaper one."""
+        """What one answer for all rows would cost, in words."""
+        word, least = self._one_answer(score)
+        return f"{word} predicting it costs {least:.4g} a row"
+
+    def _one_answer(self, score: Score) -> tuple[str, float]:
+        """The cheaper answer for all rows, and what it costs a row."""
         held = score.true_totals() if isinstance(score, LabelScore) else {}
         n_positive = held.get(self.positive, 0)
         never, always = self.aim.fn * n_positive / score.n, self.aim.fp * (score.n - n_positive) / score.n
-        word = "never" if never <= always else "always"
-        return f"{word} predicting it costs {min(never, always):.4g} a row"
+        return ("never", never) if never <= always else ("always", always)
 
     def _mistakes(self, score: Score) -> tuple[int, int]:
         """Rows that are wrongly predicted to be of the class, and rows of the class that are missed."""

@@ -15,6 +15,7 @@ import polars as pl
 TWO = 2
 _FEW = 0.5  # of the share that a class would have if all were equal
 _BINS = 10
+_MOST_RANKED = 500  # classes whose ranks are judged each against the rest: of 10,000 that takes a minute
 
 
 def are_unequal(counts: dict[object, int]) -> bool:
@@ -113,6 +114,8 @@ class ShareScore:
         ranked = [place for place in range(len(counts)) if 0 < counts[place] < len(codes)]
         if len(counts) == len(ranked) == TWO:
             ranked = [int(counts.argmin()) if counts[0] != counts[1] else 1]
+        if len(ranked) > _MOST_RANKED:
+            ranked = []
         found = {}
         if ranked:
             areas = [roc_auc_score(codes == place, shares[:, place]) for place in ranked]

@@ -16,6 +16,8 @@ import polars as pl
 from treewright.core.confidence import wilson_interval
 from treewright.judge.shares import ShareScore
 
+MOST_SQUARE = 200  # classes whose pairs are written as a square: of 10,000 it would be half a gigabyte
+
 
 @dataclass
 class LabelScore:
@@ -96,7 +98,7 @@ class LabelScore:
                     "n_right": right,
                     "precision": right / n_predicted if n_predicted else None,
                     "recall": right / n_true if n_true else None,
-                    "f1": self.f1(label),
+                    "f1": 2 * right / (n_true + n_predicted),
                 }
             )
         return {
@@ -106,8 +108,16 @@ class LabelScore:
             "accuracy_interval": [low, high],
             **{name.lower().replace(" ", "_"): value for name, value in self.measures().items()},
             "classes": each,
-            "confusion": [[self.counts.get((true, guess), 0) for guess in classes] for true in classes],
+            **self._pairs(classes),
         }
+
+    def _pairs(self, classes: list[Any]) -> dict[str, Any]:
+        """Rows by true and predicted class: a square, or of many classes the pairs that occur."""
+        if len(classes) <= MOST_SQUARE:
+            return {"confusion": [[self.counts.get((true, guess), 0) for guess in classes] for true in classes]}
+        place = {label: at for at, label in enumerate(classes)}
+        pairs = sorted([place[true], place[guess], count] for (true, guess), count in self.counts.items())
+        return {"confusion": None, "confused": pairs}
 
     def true_totals(self) -> dict[object, int]:
         """Rows per true label."""

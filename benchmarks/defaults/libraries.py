@@ -1,8 +1,8 @@
 """Boosting libraries at their defaults. In: a table with nominal columns. Out: predictions. Caller: boosting.
 
 Each library gets nominal columns in the way its own manual advises: as categories where it knows them (LightGBM,
-XGBoost, scikit-learn), as strings named in ``cat_features`` (CatBoost), as strings (Treewright). No other parameter is
-set but the number of threads, silence and a seed. A library that is not installed is left out.
+XGBoost, scikit-learn), as strings named in ``cat_features`` (CatBoost, ChimeraBoost), as strings (Treewright). No
+other parameter is set but the number of threads, silence and a seed. A library that is not installed is left out.
 """
 
 from __future__ import annotations
@@ -91,6 +91,16 @@ def fit_catboost(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int
     return answers_of(fitted.fit(X, y), table, X_new)
 
 
+def fit_chimeraboost(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]) -> Answer:
+    """ChimeraBoost; nominal columns are named by position."""
+    import chimeraboost
+
+    kind = chimeraboost.ChimeraBoostClassifier if table.n_classes else chimeraboost.ChimeraBoostRegressor
+    nominal = [at for at, name in enumerate(table.frame.columns) if name in table.nominal]
+    fitted = kind(thread_count=n_threads, random_state=0, cat_features=nominal or None).fit(X, y)
+    return answers_of(fitted, table, X_new)
+
+
 def fit_scikit_learn(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]) -> Answer:
     """scikit-learn's histogram boosting; its threads are OpenMP's."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
@@ -143,6 +153,7 @@ RIVALS = (
     Library("LightGBM", "lightgbm", _categories, _of_pandas, fit_lightgbm),
     Library("XGBoost", "xgboost", _categories, _of_pandas, fit_xgboost),
     Library("CatBoost", "catboost", _strings, _of_pandas, fit_catboost),
+    Library("ChimeraBoost", "chimeraboost", _strings, _of_pandas, fit_chimeraboost),
 )
 
 

@@ -218,6 +218,28 @@ def test_a_word_late_in_a_numeric_column_is_refused_with_its_line(read):
     assert read(content, declared={"price": "text"}).frame["price"].dtype == pl.String
 
 
+def test_a_day_that_there_is_not_is_refused_with_its_line(read):
+    content = b"sold,q\n" + b"2021-03-04,2\n" * 50 + b"2021-02-30,2\n" + b" 2021-03-05 ,2\n,2\nnever,3\n"
+
+    with pytest.raises(
+        InputFileError,
+        match=r":52: column 'sold': '2021-02-30' is no date \(there is no such day\), though 51 of 53 cells are: .*"
+        r"--missing-tokens 2021-02-30.*--types sold=nominal",
+    ):
+        read(content)
+    with pytest.raises(InputFileError, match=r":55: column 'sold': 'never' is no date, though 51 of 52"):
+        read(content, options=ReadOptions(missing_tokens=("2021-02-30",)))
+    assert read(content, declared={"sold": "text"}).frame["sold"][50] == "2021-02-30"
+    assert read(content + b"name,1\n" * 9).frame["sold"].dtype == pl.String
+
+
+def test_times_with_and_without_a_zone_are_refused_with_the_line_of_the_rarer(read):
+    content = b"at,q\n2021-03-04T10:00,1\n2021-03-05T10:00Z,2\n2021-03-05T10:00,2\n"
+
+    with pytest.raises(InputFileError, match=r":3: column 'at': '2021-03-05T10:00Z' has a time zone, though 2 of 3"):
+        read(content)
+
+
 def test_ids_with_leading_zeros_stay_text(read):
     assert read(b"id,x\n00123,1\n456,2\n").frame["id"].to_list() == ["00123", "456"]
 

@@ -189,7 +189,10 @@ def date_cells(values: list[Any], label: str) -> Cells:
         if isinstance(value, np.datetime64 | np.timedelta64):
             (family, [day]), zone = days_of_array(np.array([value]), label), ""
         elif isinstance(value, dt.date | dt.time | dt.timedelta):
-            family, day, zone = days_of(value)
+            try:
+                family, day, zone = days_of(value)
+            except OverflowError as error:
+                raise DataError(f"{label} row {row}: {error}: make it missing") from None
         else:
             family, day, zone = f"{type(value).__name__}", np.nan, ""
         days[row] = day

@@ -11,8 +11,8 @@ from __future__ import annotations
 import datetime as dt
 import math
 import re
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -24,10 +24,12 @@ DAY = 86_400_000_000  # microseconds
 _HOUR = DAY // 24
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - local to whatever zone the column has
 _FIRST, _LAST = -_EPOCH.toordinal() + 1, dt.date.max.toordinal() + 1 - _EPOCH.toordinal()
+# The hour 24 is an error in some versions of Python and the next day in others.
 _ISO = re.compile(
-    r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?", re.ASCII | re.IGNORECASE
+    r"\d{4}-\d\d-\d\d(?:[T ](?!24)\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?\s?(?:Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII | re.IGNORECASE,
 )
-_TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?", re.ASCII)
+_TIME = re.compile(r"(?!24)\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?", re.ASCII)
 _DURATION = re.compile(
     r"(?P<sign>-?)(?P<days>\d+) days?"
     r"(?: (?P<plus>\+?)(?P<hours>\d\d):(?P<minutes>\d\d):(?P<seconds>\d\d(?:\.\d{1,9})?))?",
@@ -40,10 +42,25 @@ _ISO_DURATION = re.compile(
     re.ASCII,
 )
 _OFFSET = re.compile(r"UTC([+-]\d\d:\d\d(?::\d\d(?:\.\d{6})?)?)")
+# What is meant as a date or instant, whether there is such a one or not.
+_LIKE_ISO = re.compile(
+    r"(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)"
+    r"(?:[T ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.(?P<decimals>\d+))?)?"
+    r"\s?(?P<zone>Z|[+-]\d\d(?::?\d\d)?)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_SORTS = {"datetime": "date", "time": "time of day", "duration": "duration"}
+_MOST_DECIMALS = 9
+MOSTLY = 0.9  # of the cells: a column of which so many are dates is meant to be one of dates
 
 
 def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
     """The family, the days and the zone of one Python object; the zone is empty where it has none.
+
+    Raises
+    ------
+    OverflowError
+        In UTC an instant with a time zone is not within the years 1 to 9999.
 
     Examples
     --------
@@ -57,6 +74,8 @@ def days_of(value: dt.date | dt.time | dt.timedelta) -> tuple[str, float, str]:
         since = value.replace(tzinfo=None) - _EPOCH
         if offset is None:
             return "datetime", _days(since), ""
+        if not dt.timedelta(_FIRST) <= since - offset < dt.timedelta(_LAST):
+            raise OverflowError(f"{value} is not within the years 1 to 9999 of UTC")
         return "datetime", _days(since - offset), zone_of(value.tzinfo)
     if isinstance(value, dt.time):
         micros = ((value.hour * 60 + value.minute) * 60 + value.second) * 1_000_000 + value.microsecond
@@ -123,10 +142,10 @@ def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
     """
     days, families, zones = np.empty(len(texts)), set(), set()
     for at, text in enumerate(texts):
-        value = _read(text.strip()) if isinstance(text, str) else None
-        if value is None:
+        read = _read(text)
+        if read is None:
             return None
-        family, days[at], zone = days_of(value)
+        family, days[at], zone = read
         families.add(family)
         zones.add(zone)
     if len(families) != 1 or (len(zones) > 1 and "" in zones):
@@ -134,13 +153,16 @@ def read_texts(texts: Sequence[Hashable]) -> tuple[str, np.ndarray, str] | None:
     return families.pop(), days, zones.pop() if len(zones) == 1 else "UTC"
 
 
-def _read(text: str) -> dt.datetime | dt.time | dt.timedelta | None:
-    """The instant, time of day or duration that a text is."""
+def _read(text: Hashable) -> tuple[str, float, str] | None:
+    """The family, days and zone of the instant, time of day or duration that a text is; None where it is none."""
+    if not isinstance(text, str):
+        return None
+    text = text.strip()
     try:
         if _ISO.fullmatch(text):
-            return dt.datetime.fromisoformat(re.sub(r"(?<=\d)\s(?=[Zz+-])", "", text))
+            return days_of(dt.datetime.fromisoformat(re.sub(r"(?<=\d)\s(?=[Zz+-])", "", text)))
         if _TIME.fullmatch(text):
-            return dt.time.fromisoformat(text)
+            return days_of(dt.time.fromisoformat(text))
         found = _DURATION.fullmatch(text) or _ISO_DURATION.fullmatch(text)
         if found is None or not any(found.groups()[1:]):
             return None
@@ -152,7 +174,102 @@ def _read(text: str) -> dt.datetime | dt.time | dt.timedelta | None:
         span = dt.timedelta(**numbers)
     except (ValueError, OverflowError):  # the 30th of February, half past twenty-four, more days than there are
         return None
-    return -span if sign == "-" else span
+    return days_of(-span if sign == "-" else span)
+
+
+class OddTexts(NamedTuple):
+    """What keeps a column from being one of dates, times of day or durations, though nearly all of its cells are.
+
+    Attributes
+    ----------
+    texts : frozenset of str
+        Where nothing is wrong but that some have a time zone and others have none, the rarer of both.
+    sort : str
+        What the others are: "date", "time of day" or "duration".
+    n_others, n : int
+        Cells that are so, and all that are not missing.
+    """
+
+    texts: frozenset[str]
+    sort: str
+    n_others: int
+    n: int
+
+    def said_of(self, text: str) -> str:
+        """What is odd about one of the texts, in words that follow it.
+
+        Examples
+        --------
+        >>> odd_texts({"2021-02-30": 1, "2021-03-01": 9}).said_of("2021-02-30")
+        'is no date (there is no such day), though 9 of 10 cells are'
+        """
+        if (read := _read(text)) is not None and read[0] == "datetime" and self.sort == "date":
+            has, have = ("a", "none") if read[2] else ("no", "one")
+            return (
+                f"has {has} time zone, though {self.n_others} of {self.n} cells have {have} (give all of them one, or "
+                "none)"
+            )
+        meant = _LIKE_ISO.fullmatch(text.strip())
+        why = f" ({_why_unread(meant)})" if meant and read is None else ""
+        others = f", though {self.n_others} of {self.n} cells are" if self.n_others else ""
+        return f"is no {self.sort}{why}{others}"
+
+
+def odd_texts(counts: Mapping[str, int]) -> OddTexts | None:
+    """The texts that keep a column from being one of dates, where nearly all are; None where they are not, or all are.
+
+    A day that there is not counts as meant: a column of nothing but these is no column of names either.
+
+    Parameters
+    ----------
+    counts : dict from text to int > 0
+        The cells that hold it.
+
+    Examples
+    --------
+    >>> odd_texts({"2021-03-04T10:00": 1, "2021-03-04T12:00Z": 3}).texts
+    frozenset({'2021-03-04T10:00'})
+    >>> odd_texts({"2021-03-04": 1, "never": 1}) is None
+    True
+    """
+    n = sum(counts.values())
+    cells = dict.fromkeys(("datetime", "time", "duration", "", "zoned"), 0)
+    sorts: dict[str, tuple[str, bool, str]] = {}
+    for text, times in counts.items():
+        read = _read(text)
+        meant = read[0] if read else "datetime" if _LIKE_ISO.fullmatch(text.strip()) else ""
+        cells[meant] += times
+        if n - cells[""] < MOSTLY * n:  # names: most columns of text end here
+            return None
+        sorts[text] = meant, read is not None, read[2] if read else ""
+        cells["zoned"] += times * bool(read and read[2])
+    most = max(_SORTS, key=lambda family: cells[family])
+    if not n or cells[most] < MOSTLY * n:
+        return None
+    odd = [text for text, (meant, is_read, _) in sorts.items() if meant != most or not is_read]
+    if not odd and 0 < cells["zoned"] < n:
+        rarer = cells["zoned"] < n - cells["zoned"]
+        odd = [text for text, (_, _, zone) in sorts.items() if bool(zone) == rarer]
+    return OddTexts(frozenset(odd), _SORTS[most], n - sum(counts[text] for text in odd), n) if odd else None
+
+
+def _why_unread(found: re.Match[str]) -> str:
+    """What is wrong with a text that is meant as a date or instant."""
+    if found["year"] == "0000":
+        return "years are 1 to 9999"
+    try:
+        dt.date.fromisoformat(found[0][:10])
+    except ValueError:
+        return "there is no such day"
+    if (found["hour"] or "") > "23":
+        return "hours are 00 to 23; 24:00 is 00:00 of the next day"
+    if (found["minute"] or "") > "59":
+        return "minutes are 00 to 59"
+    if (found["second"] or "") > "59":
+        return "seconds are 00 to 59, without leap seconds"
+    if len(found["decimals"] or "") > _MOST_DECIMALS:
+        return f"at most {_MOST_DECIMALS} decimals of a second are read"
+    return "in UTC it is not within the years 1 to 9999, or its offset is not within a day"
 
 
 def written_days(days: float, family: str, zone: str = "") -> str:

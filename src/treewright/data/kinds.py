@@ -17,11 +17,11 @@ import numpy as np
 
 from treewright.data.categories import python_scalar
 from treewright.data.cells import LARGEST_WHOLE, Cells, family_of_type, is_missing, shown
-from treewright.data.dates import DATES, read_texts
+from treewright.data.dates import DATES, OddTexts, odd_texts, read_texts, written_days
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column, Kind, folded
 from treewright.data.table import check_unique
-from treewright.exceptions import ColumnError, DataError, ParameterError, Phrase, UnseenLevelError
+from treewright.exceptions import ColumnError, DataError, ParameterError, Phrase, UnseenLevelError, setting
 
 Nominal = Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str
 ALL = "all"
@@ -144,6 +144,7 @@ def column_of(name: Hashable, cells: Cells, declared: Declared, label: str) -> C
     """Settle the kind and levels of one column at fit."""
     if declared.kind in (None, "numeric"):
         cells = dates_of_text(cells)
+        refuse_nearly_dates(name, cells, label)
     missing = cells.missing()
     missing_seen, family = bool(missing.any()), cells.family
     all_missing = bool(missing.all())
@@ -190,6 +191,39 @@ def dates_of_text(cells: Cells) -> Cells:
     return Cells(family, days[cells.values], zone=zone)
 
 
+def refuse_nearly_dates(name: Hashable, cells: Cells, label: str) -> None:
+    """Refuse a column of text that is nearly one of dates, naming the first cell that is none: names are not meant."""
+    if cells.family != "string" or cells.category:
+        return
+    found = first_odd(cells)
+    if found is not None:
+        row, odd = found
+        raise DataError(
+            f"{label} row {row}: {shown(text_at(cells, row))} {odd.said_of(text_at(cells, row))}: mend the cell, make "
+            "it missing, or declare the column nominal (",
+            setting("nominal", [name]),
+            ")",
+            column=name,
+            row=row,
+        )
+
+
+def first_odd(cells: Cells) -> tuple[int, OddTexts] | None:
+    """The first row of texts that keeps their column from being one of dates, as ``dates.odd_texts`` tells."""
+    held = np.bincount(cells.values[cells.values >= 0], minlength=len(cells.distinct))
+    counts = {str(text): n for text, n in zip(cells.distinct, held.tolist(), strict=True) if n}
+    odd = odd_texts(counts)
+    if odd is None:
+        return None
+    is_odd = np.array([str(text) in odd.texts for text in cells.distinct] + [False])
+    return int(np.argmax(is_odd[cells.values])), odd
+
+
+def text_at(cells: Cells, row: int) -> str:
+    """The text of a row."""
+    return str(cells.distinct[cells.values[row]])
+
+
 def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
     """The cells of a column of dates; a ColumnError where they are none, or have a time zone on one side only."""
     if cells.family == "string":
@@ -201,14 +235,17 @@ def dates_as_fitted(column: Column, cells: Cells, label: str) -> Cells:
     row = int(np.argmin(cells.missing()))
     if now != sort:
         wanted = f"{column.family} cells" + (" such as 2021-03-05" if sort == "datetime" else "")
+        why = ""
         if cells.family == "string":
-            odd = [read_texts([text]) is None for text in cells.distinct] + [False]
-            bad = np.array(odd)[cells.values]
-            row = int(np.argmax(bad)) if bad.any() else row
-        held = cells.values[row].item() if cells.is_number else cells.distinct[cells.values[row]]
+            if (found := first_odd(cells)) is not None:
+                row, why = found[0], f" {found[1].said_of(text_at(cells, found[0]))}"
+            else:
+                bad = np.array([read_texts([text]) is None for text in cells.distinct] + [False])[cells.values]
+                row = int(np.argmax(bad)) if bad.any() else row
         raise ColumnError(
-            f"{label} held {wanted} at fit and holds {cells.family} cells now (row {row}: {shown(held)}): convert it "
-            "to what it was at fit"
+            f"{label} held {wanted} at fit and holds {cells.family} cells now (row {row}: {_cell_shown(cells, row)}"
+            f"{why}): convert it to what it was at fit",
+            row=row,
         )
     if bool(column.zone) != bool(cells.zone):
         then, here = (
@@ -341,11 +378,17 @@ def check_family(column: Column, cells: Cells, label: str) -> None:
     if (column.kind == "numeric" and then == "string" and now == "number") or bool(cells.missing().all()):
         return
     row = int(np.argmin(cells.missing()))
-    held = cells.values[row].item() if cells.is_number else cells.distinct[cells.values[row]]
     raise ColumnError(
         f"{label} held {then} cells at fit and holds {now} cells now "
-        f"(row {row}: {shown(held)}): convert it to what it was at fit"
+        f"(row {row}: {_cell_shown(cells, row)}): convert it to what it was at fit"
     )
+
+
+def _cell_shown(cells: Cells, row: int) -> str:
+    """A cell for a message, dates as they are written."""
+    if cells.family in DATES:
+        return written_days(cells.values[row].item(), cells.family, cells.zone)
+    return shown(cells.values[row].item() if cells.is_number else cells.distinct[cells.values[row]])
 
 
 def numbers_of(column: Column, cells: Cells, label: str) -> np.ndarray:

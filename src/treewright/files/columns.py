@@ -5,6 +5,7 @@ A column's type is decided on all of its cells, never on a sample, by these rule
 - ``true`` / ``false`` in any case, all cells: boolean.
 - every cell a number, none with a leading zero (an id such as 00123): numeric; whole numbers stay whole.
 - at least 95 % numbers, but not all: refused, naming the first other cell; any guess would often be wrong.
+- at least 90 % dates, times of day or durations (``data.dates``), but not all: refused, naming the first other cell.
 - everything else, and what the user calls nominal or ordinal by name: text, exactly as in the file.
 
 An empty cell is missing; nothing else is, unless ``ReadOptions.missing_tokens`` says so. In a file separated by
@@ -21,6 +22,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from treewright.data.dates import MOSTLY as MOSTLY_DATES
+from treewright.data.dates import odd_texts
 from treewright.exceptions import InputFileError, Phrase, setting
 
 __all__ = ["CellType", "TextColumns", "decide_types", "parse_booleans", "parse_numbers"]
@@ -33,6 +36,7 @@ _DECIMAL_COMMA = r"^[+-]?\d*,\d+([eE][+-]?\d+)?$"
 _INFINITE = r"^[+-]?(?i:inf|infinity)$"
 _PADDED = r"^[+-]?0\d"
 _WHOLE = r"^[+-]?\d+$"
+_LIKE_A_DATE = r"^\s*-?[\dPp]"
 _THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$"
 
 
@@ -182,7 +186,29 @@ def _type_of(text: TextColumns, series: pl.Series, tallies: Mapping[str, int]) -
             column=name,
             row=row,
         )
+    _refuse_nearly_dates(text, series, present)
     return "text"
+
+
+def _refuse_nearly_dates(text: TextColumns, series: pl.Series, present: int) -> None:
+    """A column of dates with a cell that is none is not quietly text."""
+    if int(series.str.contains(_LIKE_A_DATE).sum() or 0) < MOSTLY_DATES * present:  # most columns end here
+        return
+    counts = series.drop_nulls().value_counts(name="times")
+    odd = odd_texts(dict(zip(counts[series.name], counts["times"], strict=True)))
+    if odd is None:
+        return
+    row, cell = _first(text, series.name, series.is_in(list(odd.texts)))
+    raise InputFileError(
+        f"{_place(text, row)}: column {series.name!r}: {cell!r} {odd.said_of(str(series[row]))}: correct it, or say "
+        "that it means missing (",
+        setting("missing_tokens", [cell]),
+        "), or that the column is text (",
+        _as_text(series.name),
+        ")",
+        column=series.name,
+        row=row,
+    )
 
 
 def _refuse_thousands(text: TextColumns, series: pl.Series, present: int) -> None:

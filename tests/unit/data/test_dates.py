@@ -124,12 +124,76 @@ def test_a_microsecond_reads_back_as_itself(year):
     assert written_days(days_of(moment)[1], "datetime") == f"{year}-12-31 23:59:58.123457"
 
 
-@pytest.mark.parametrize("text", ["03/04/2021", "2021-02-30", "2021", "never"])
+@pytest.mark.parametrize("text", ["03/04/2021", "2021", "never"])
 def test_text_that_is_no_iso_date_keeps_a_column_nominal_and_is_refused_where_dates_were(text):
     assert encode_fit({"day": ["2021-03-04", text]})[0].columns[0].kind == "nominal"
     schema, _ = encode_fit({"day": TEXTS})
     with pytest.raises(ColumnError, match=rf"row 1: '{text}'"):
         encode(schema, {"day": ["2021-03-04", text]})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("2021-02-30", r"is no date \(there is no such day\), though 59 of 60 cells are"),
+        ("0000-00-00", r"is no date \(years are 1 to 9999\)"),
+        ("2021-03-05T24:00", r"is no date \(hours are 00 to 23"),
+        ("2021-03-05T10:60", r"is no date \(minutes are"),
+        ("2016-12-31T23:59:60", r"is no date \(seconds are 00 to 59, without leap seconds"),
+        ("2021-03-05 10:00:00.1234567891", r"is no date \(at most 9 decimals"),
+        ("9999-12-31T23:00-05:00", r"is no date \(in UTC it is not within the years 1 to 9999"),
+        ("0001-01-01T00:00+05:00", r"is no date \(in UTC it is not within the years 1 to 9999"),
+        ("2021-03-05T10:00Z", r"has a time zone, though 59 of 60 cells have none"),
+        ("14:30", r"is no date, though 59 of 60 cells are"),
+        ("never", r"is no date, though 59 of 60 cells are"),
+    ],
+)
+def test_the_one_text_that_is_no_date_is_named_with_its_fault(text, message):
+    days = [f"2021-{1 + at % 12:02}-{1 + at % 28:02}" for at in range(60)]
+    days[37] = text
+
+    message = rf"column 'day' row 37: '{text.replace('+', '.')}' {message}"
+    with pytest.raises(DataError, match=rf"{message}.*nominal=\['day'\]") as refused:
+        encode_fit({"day": days})
+    assert (refused.value.row, refused.value.column) == (37, "day")
+    with pytest.raises(DataError, match=message):
+        encode_fit(pd.DataFrame({"day": days}), numeric=["day"])
+    assert encode_fit({"day": days}, nominal=["day"])[0].columns[0].kind == "nominal"
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (["2021-02-30"], r"'2021-02-30' is no date \(there is no such day\): mend"),
+        (["06:00"] * 9 + ["24:00"], "row 9: '24:00' is no time of day, though 9 of 10"),
+        (["P1D"] * 9 + ["long"], "row 9: 'long' is no duration, though 9 of 10"),
+        (["2021-03-04T10:00Z", "2021-03-04T10:00"], "row 1: .* has no time zone, though 1 of 2 cells have one"),
+    ],
+)
+def test_nine_of_ten_cells_make_a_column_of_dates_or_times(texts, message):
+    with pytest.raises(DataError, match=message):
+        encode_fit({"at": texts})
+    assert encode_fit({"at": [*texts, *["name"] * 9]})[0].columns[0].kind == "nominal"
+
+
+def test_years_beyond_the_calendar_of_utc_are_refused_of_objects_too():
+    beyond = dt.datetime(9999, 12, 31, 23, tzinfo=dt.timezone(dt.timedelta(hours=-5)))
+    with pytest.raises(DataError, match="'at' row 1: 9999-12-31 23:00:00-05:00 is not within the years 1 to 9999 of"):
+        encode_fit({"at": [None, beyond]})
+
+
+def test_what_is_wrong_with_dates_at_predict_is_named_as_it_is_written():
+    schema, _ = encode_fit({"at": ["2021-03-04T10:00", "2021-03-05T10:00"]})
+
+    with pytest.raises(ColumnError, match="row 1: '2021-03-05T10:00Z' has a time zone, though 2 of 3 cells have none"):
+        encode(schema, {"at": ["2021-03-04T10:00", "2021-03-05T10:00Z", "2021-03-06T10:00"]})
+    with pytest.raises(ColumnError, match=r"row 1: '2021-02-30' is no date \(there is no such day"):
+        encode(schema, {"at": ["2021-03-04T10:00", "2021-02-30"]})
+    with pytest.raises(ColumnError, match=r"row 0: 05:00\)"):
+        encode(schema, {"at": [dt.time(5)]})
+    numbers, _ = encode_fit({"at": [1.5, 2.5]})
+    with pytest.raises(ColumnError, match=r"held number cells at fit and .* \(row 1: 2021-03-04 12:00"):
+        encode(numbers, {"at": [None, dt.datetime(2021, 3, 4, 12)]})  # noqa: DTZ001 - naive on purpose
 
 
 def test_dates_that_are_declared_nominal_are_levels_of_text():

@@ -11,7 +11,7 @@ the rows may have gone to a fold; those of a column that is named as an identifi
 library of tables has written beside the rows and that has no name of its own. Only a table with column names has such
 columns: the only number of an array may well be 0, 1, 2 ...
 
-A column is never left out where no other one that varies would remain.
+A column is never left out where no other one that varies would remain; ``kept_identifiers`` tells of these.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from dataclasses import replace
 import numpy as np
 
 from treewright.data.dates import DATES
-from treewright.data.kinds import Declared, parse_number
+from treewright.data.kinds import Declared
 from treewright.data.schema import Column
+from treewright.data.texts import AMOUNTS, NUMBERS, look_of
+from treewright.data.texts import DATES as DATES_AS_TEXT
 
 ROWS_PER_LEVEL = 2
 FEWEST = 25  # levels, or rows
+LIKE = " that look like "  # within a reason, before ``texts.Look.what``
 # What pandas, R and Arrow call the column in which they write the names or numbers of rows.
 _ROW_NAMES = re.compile(r"|unnamed: ?\d+|__index_level_\d+__|row[._ ]?names?", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"(?i:(.*[ ._-])?(id|uuid|guid))|.*[a-z](ID|Id)")
@@ -68,14 +71,43 @@ def without_identifiers(
     )
 
 
+def kept_identifiers(
+    columns: Sequence[Column], matrix: np.ndarray, declared: Mapping[int, Declared], *, named: bool
+) -> dict[int, str]:
+    """Columns that are used though they only tell rows apart, because no other one varies: position to reason.
+
+    One that counts the rows may be all that there is to learn from, such as the time of a series; it is told of beside
+    others, or where it is named as an identifier.
+
+    Parameters
+    ----------
+    columns, matrix, declared, named
+        As of ``without_identifiers``, and what came of it.
+
+    Examples
+    --------
+    >>> cells = np.column_stack([np.arange(40.0)] * 2)
+    >>> kept_identifiers((Column("id", "numeric"), Column("row", "numeric")), cells, {}, named=True)
+    {0: 'counts the rows', 1: 'counts the rows'}
+    >>> kept_identifiers((Column("year", "numeric"),), cells, {}, named=True)
+    {}
+    """
+    asked = [at for at, column in enumerate(columns) if not (column.left_out or column.part or at in declared)]
+    reasons = {at: reason for at in asked if (reason := _reason(columns[at], matrix[:, at], named=named))}
+    is_plain = all(columns[at].kind == "numeric" and not _IDENTIFIER.fullmatch(str(columns[at].name)) for at in reasons)
+    return {} if is_plain else reasons
+
+
 def _reason(column: Column, cells: np.ndarray, *, named: bool) -> str:
     """Why a column is left out, in words that follow its name; empty where it is used."""
     if column.kind == "nominal" and column.family != "boolean":
         n_levels, n = len(column.levels), int(np.count_nonzero(cells == cells))
         is_row_name = named and _is_row_name(column.name) and 1 < n_levels == n
         if is_row_name or is_nearly_unique(n_levels, n):
-            what = "numbers as text" if all(map(_is_number, column.levels)) else "texts"
-            return f"{n_levels} different {what} in {n} rows"
+            look = look_of(column.levels)
+            what = "numbers as text" if look is NUMBERS else "texts"
+            like = f"{LIKE}{look.what}" if look in (DATES_AS_TEXT, AMOUNTS) else ""
+            return f"{n_levels} different {what} in {n} rows{like}"
         return ""
     if column.kind != "numeric" or column.family in DATES or not named:
         return ""
@@ -127,8 +159,3 @@ def _any_varies(matrix: np.ndarray, left_out: Mapping[int, str]) -> bool:
 
 def _is_row_name(name: Hashable) -> bool:
     return _ROW_NAMES.fullmatch(str(name).strip()) is not None
-
-
-def _is_number(level: Hashable) -> bool:
-    """Whether text spells a number, other than one with leading zeros, such as a postal code."""
-    return isinstance(level, str) and parse_number(level) is not None and not re.match(r"\s*[+-]?0\d", level)

@@ -1,35 +1,34 @@
 """What looks wrong about a table that can be fitted all the same: warnings.
 
-Before growth, what encoding has left out (``data.identifiers``), and text columns: text is taken as nominal, and where
-its levels are dates, numbers or an identifier that is hardly ever what was meant. Only levels are looked at, never
-cells. After growth, the one column that the model asks
-first or most: does it equal the target? Only that column is looked at, so that a fit does not become slower.
+Before growth, what encoding has left out (``data.identifiers``), what it has kept only because nothing else varies, and
+text columns: text is taken as nominal, and where its levels look like dates or numbers (``data.texts``) that is hardly
+ever what was meant. After growth, the one column that the model asks first or most: does it equal the target? Only that
+column is looked at, so that a fit does not become slower.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from treewright.core import notices
 from treewright.data.cells import shown
-from treewright.data.kinds import parse_number, resolve
+from treewright.data.identifiers import LIKE, kept_identifiers
+from treewright.data.kinds import resolve
 from treewright.data.schema import Column, Schema
 from treewright.data.sparse import SparseMatrix
 from treewright.data.target import Labels, Numbers
+from treewright.data.texts import AMOUNTS, CATEGORIES, DATES, NUMBERS, Look, look_of
 
 # Fewer levels do no harm, and may well be names: five waves of a survey by their dates, grades from "1" to "6".
 _FEWEST_LEVELS = 25
 _MOST_NAMED = 5
-_DATE = re.compile(r"\s*(\d{4}([-/.])\d{1,2}\2\d{1,2}|\d{1,2}([-/.])\d{1,2}\3\d{2,4})([T ]\s*\d{1,2}:\d{2}.*)?\s*")
-_PADDED = re.compile(r"\s*[+-]?0\d")
 
 
 def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any, numeric: Any) -> None:
-    """Warn of text columns that nobody declared, whose levels are all dates, all numbers, or one for every row.
+    """Warn of columns that nobody declared: text that looks like dates or numbers, and kept identifiers.
 
     Parameters
     ----------
@@ -43,44 +42,45 @@ def warn_of_text(schema: Schema, matrix: np.ndarray, nominal: Any, ordinal: Any,
     DataWarning
         One of each sort.
     """
-    dates: list[Column] = []
-    numbers: list[Column] = []
-    own: list[Column] = []
-    text = [
-        at
-        for at, column in enumerate(schema.columns)
-        if column.kind == "nominal" and column.family == "string" and len(column.levels) >= _FEWEST_LEVELS
-    ]
-    declared = resolve(schema.given_names, nominal, ordinal, numeric) if text else {}
-    for at in text:
-        column = schema.columns[at]
-        if at in declared:
-            continue
-        if all(_DATE.fullmatch(str(level)) for level in column.levels):
-            dates.append(column)
-        elif all(_is_number(level) for level in column.levels):
-            numbers.append(column)
-        elif len(column.levels) == np.count_nonzero(~np.isnan(matrix[:, at])):
-            own.append(column)
-    if dates:
+    likes: dict[Look, list[Column]] = {DATES: [], CATEGORIES: [], NUMBERS: [], AMOUNTS: []}
+    declared = resolve(schema.given_names, nominal, ordinal, numeric)
+    is_sparse = isinstance(matrix, SparseMatrix)
+    own = {} if is_sparse else kept_identifiers(schema.columns, matrix, declared, named=schema.named)
+    for at, column in enumerate(schema.columns):
+        is_text = column.kind == "nominal" and column.family == "string" and len(column.levels) >= _FEWEST_LEVELS
+        if is_text and at not in declared and (look := look_of(column.levels)) is not None:
+            likes[look].append(column)
+            own.pop(at, None)
+    # Folds tell warnings apart by the line that warns, so each sort has one.
+    if likes[DATES]:
+        notices.warn(_as_names(likes[DATES], "dates as text", DATES))
+    if likes[CATEGORIES]:
+        notices.warn(_as_names(likes[CATEGORIES], "dates as categories", CATEGORIES))
+    if likes[AMOUNTS]:
+        notices.warn(_as_names(likes[AMOUNTS], AMOUNTS.what, AMOUNTS))
+    if likes[NUMBERS]:
         notices.warn(
-            f"{_named(dates)}: dates as text, taken as names without an order: write them as 2021-03-05, which is read "
-            "as a date, leave them out, or declare them nominal"
-        )
-    if numbers:
-        notices.warn(
-            f"{_named(numbers)}: numbers as text, taken as names without an order: declare them numeric, or nominal "
-            "if names is what they are"
+            f"{_named(likes[NUMBERS])}: numbers as text, taken as names without an order: declare them numeric, or "
+            "nominal if names is what they are"
         )
     if own:
+        columns, it = ("columns", "them") if len(own) > 1 else ("column", "it")
+        told = _listed([f"{shown(schema.columns[at].name)} ({reason})" for at, reason in own.items()])
         notices.warn(
-            f"{_named(own)}: text that differs in every row, such as an identifier, says nothing about other rows: "
-            "leave it out, or declare it nominal"
+            f"{columns} {told}: such values tell rows apart and say nothing about new rows, and no other column "
+            f"varies: give the table others, or declare {it} nominal or numeric"
         )
+
+
+def _as_names(columns: Sequence[Column], what: str, look: Look) -> str:
+    return (
+        f"{_named(columns)}: {what}, taken as names without an order: {look.remedy}, leave them out, or declare them "
+        "nominal"
+    )
 
 
 def warn_of_left_out(schema: Schema) -> None:
-    """Warn, in one line, of the columns that encoding has left out, and say how to keep them.
+    """Warn of the columns that encoding has left out, and say how to keep them, or how to write what they mean.
 
     Warns
     -----
@@ -89,25 +89,50 @@ def warn_of_left_out(schema: Schema) -> None:
     gone = [column for column in schema.columns if column.left_out]
     if not gone:
         return
-    named = ", ".join(f"{shown(column.name)} ({column.left_out})" for column in gone[:_MOST_NAMED])
-    more = f" and {len(gone) - _MOST_NAMED} more" if len(gone) > _MOST_NAMED else ""
-    columns, are, it = ("columns", "are", "them") if len(gone) > 1 else ("column", "is", "it")
-    notices.warn(
-        f"{columns} {named}{more} {are} left out: such values tell rows apart and say nothing about new rows; to keep "
-        f"{it}, declare {it} nominal or numeric"
-    )
+    plain = [column for column in gone if _look_told(column) is None]
+    if plain:
+        columns, are, it = _columns_are_it(plain)
+        notices.warn(
+            f"{columns} {_with_reasons(plain)} {are} left out: such values tell rows apart and say nothing about new "
+            f"rows; to keep {it}, declare {it} nominal or numeric"
+        )
+    dates = [column for column in gone if _look_told(column) is DATES]
+    if dates:
+        notices.warn(_left_out_as(dates, DATES))
+    amounts = [column for column in gone if _look_told(column) is AMOUNTS]
+    if amounts:
+        notices.warn(_left_out_as(amounts, AMOUNTS))
 
 
-def _is_number(level: Hashable) -> bool:
-    """Whether text spells a number, other than one with leading zeros, such as a postal code."""
-    return parse_number(level) is not None and not _PADDED.match(str(level))
+def _left_out_as(columns: Sequence[Column], look: Look) -> str:
+    """What to do about columns whose texts look like something else."""
+    word, are, it = _columns_are_it(columns)
+    return f"{word} {_with_reasons(columns)} {are} left out: {look.remedy}; to keep {it} as names, declare {it} nominal"
+
+
+def _columns_are_it(columns: Sequence[Column]) -> tuple[str, str, str]:
+    return ("columns", "are", "them") if len(columns) > 1 else ("column", "is", "it")
+
+
+def _with_reasons(columns: Sequence[Column]) -> str:
+    return _listed([f"{shown(column.name)} ({column.left_out})" for column in columns])
+
+
+def _look_told(column: Column) -> Look | None:
+    """What the texts of a column that is left out look like, as its reason says."""
+    return next((look for look in (DATES, AMOUNTS) if column.left_out.endswith(f"{LIKE}{look.what}")), None)
+
+
+def _listed(texts: Sequence[str]) -> str:
+    """The first of some texts, and how many more there are."""
+    more = f" and {len(texts) - _MOST_NAMED} more" if len(texts) > _MOST_NAMED else ""
+    return ", ".join(texts[:_MOST_NAMED]) + more
 
 
 def _named(columns: Sequence[Column]) -> str:
     """The columns, each with the number of its levels."""
-    told = ", ".join(f"{shown(column.name)} ({len(column.levels)} levels)" for column in columns[:_MOST_NAMED])
-    more = f" and {len(columns) - _MOST_NAMED} more" if len(columns) > _MOST_NAMED else ""
-    return f"column{'s' if len(columns) > 1 else ''} {told}{more}"
+    told = _listed([f"{shown(column.name)} ({len(column.levels)} levels)" for column in columns])
+    return f"column{'s' if len(columns) > 1 else ''} {told}"
 
 
 # In a table of a few rows a column equals the target by chance, or for the sake of an example.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import treewright as tw
@@ -23,7 +24,7 @@ def fitted(column, estimator=tw.DecisionTreeClassifier, **parameters):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (DAYS, r"column 'it' \(30 levels\): dates as text.*write them as 2021-03-05"),
+        (DAYS, r"column 'it' \(30 levels\): dates as text.*write them as 2021-12-31"),
         ([day + " 12:30:00" for day in DAYS], "dates as text"),
         ([f"{1 + at // 2}.1.2024" for at in range(N)], "dates as text"),
         ([f"1/{1 + at // 2}/24" for at in range(N)], "dates as text"),
@@ -73,10 +74,84 @@ def test_a_table_of_numbers_as_text_brings_one_warning():
 
 
 def test_text_that_differs_in_every_row_is_told_where_nothing_else_would_remain():
-    with pytest.warns(DataWarning, match=r"column 'it' \(60 levels\): text that differs in every row") as told:
+    with pytest.warns(DataWarning, match=r"column 'it' \(60 different texts in 60 rows\): such values tell") as told:
         tw.DecisionTreeClassifier(max_depth=2).fit({"it": [f"row {at}" for at in range(N)]}, Y)
 
     assert len(told) == 1
+
+
+def test_every_identifier_is_told_where_nothing_else_would_remain():
+    table = {"id": list(range(1, N + 1)), "uuid": [f"u{at}" for at in range(N)], "same": [1] * N}
+    with pytest.warns(
+        DataWarning,
+        match=r"columns 'id' \(counts the rows\), 'uuid' \(60 different texts in 60 rows\): such .* no other column "
+        "varies: give the table others, or declare them nominal or numeric",
+    ) as told:
+        tree = tw.DecisionTreeClassifier(max_depth=2).fit(table, Y)
+
+    assert len(told) == 1
+    assert len(tree.model_.schema.used) == 3
+    with pytest.warns(DataWarning, match="column 'id'"):
+        tw.DecisionTreeClassifier(max_depth=2).fit({"id": table["id"]}, Y)
+    tw.DecisionTreeClassifier(max_depth=2, nominal=["uuid"]).fit({"uuid": table["uuid"]}, Y)
+
+
+def test_a_lone_time_of_a_series_is_no_identifier():
+    tw.DecisionTreeRegressor(max_depth=2).fit({"t": list(range(N))}, Y)
+
+
+DATES = r"different texts in 60 rows that look like dates\) is left out: write them as 2021-12-31"
+AMOUNTS = r"that look like numbers with a sign, a unit or separators\) is left out: write bare numbers, as 4123"
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        ([f"{1 + at // 2}/{1 + at % 12}/{2000 + at}" for at in range(N)], DATES),
+        ([f"{1 + at % 12}/{1 + at // 3}/{at:02}" for at in range(N)], DATES),
+        ([f"{1 + at % 28}. March {2000 + at}" for at in range(N)], DATES),
+        ([f"Dec {1 + at % 28}, {2000 + at} 10:00 PM" for at in range(N)], DATES),
+        ([f"${at},123" for at in range(1, N + 1)], AMOUNTS),
+        ([f"{at / 4}%" for at in range(N)], AMOUNTS),
+        ([f"{at} kg" for at in range(N)], AMOUNTS),
+        ([f"(\u20ac {at},50)" for at in range(N)], AMOUNTS),
+    ],
+)
+def test_what_is_left_out_and_looks_like_dates_or_amounts_is_told_how_to_be_written(column, message):
+    with pytest.warns(DataWarning, match=rf"column 'it' \(60 .*{message}.*; to keep it as names, declare it") as told:
+        fitted(column)
+
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [f"{at}{'ABC'[at % 3]}" for at in range(N)],
+        [f"C{at}" for at in range(N)],
+        [f"{at:05}" for at in range(N)],
+        [f"10.0.{at}.1" for at in range(N)],
+        [*(f"{at}%" for at in range(N - 1)), "none"],
+    ],
+    ids=["house numbers", "cabins", "postal codes", "addresses", "a share or a word"],
+)
+def test_codes_look_like_nothing(column):
+    with pytest.warns(DataWarning, match=r"column 'it' \(60 different texts in 60 rows\) is left out: such values"):
+        fitted(column)
+
+
+def test_kept_amounts_and_dates_within_categories_are_told_each_in_a_line():
+    day = pd.Categorical([f"2021-01-{1 + at % 28:02}" for at in range(N)])
+    table = pd.DataFrame({"paid": [f"${at % 30},123" for at in range(N)], "day": day, "x": np.arange(N) // 7})
+    with pytest.warns(DataWarning) as told:
+        tw.DecisionTreeClassifier(max_depth=2).fit(table, Y)
+
+    assert [str(each.message).partition(", leave")[0] for each in told] == [
+        "column 'day' (28 levels): dates as categories, taken as names without an order: turn the categories into text "
+        "or dates",
+        "column 'paid' (30 levels): numbers with a sign, a unit or separators, taken as names without an order: write "
+        "bare numbers, as 4123 for $4,123 and 25 for 25%",
+    ]
 
 
 def test_dates_declared_as_numbers_are_refused_not_warned_of():

@@ -1,0 +1,87 @@
+"""What the texts of a column look like that were not read as what they may mean: dates in other spellings, amounts.
+
+They are looked at and never read: 03/04/2021 is one day here and another there, and 4,123 is 4 or 4 thousand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+from treewright.data.dates import read_texts
+from treewright.data.kinds import parse_number
+
+
+class Look(NamedTuple):
+    """What texts look like.
+
+    Attributes
+    ----------
+    what : str
+        In words that follow "look like".
+    remedy : str
+        What to do where that is what they are.
+    """
+
+    what: str
+    remedy: str
+
+
+DATES = Look("dates", "write them as 2021-12-31, which is read as a date")
+# Text is read as dates unless its own type says that it is categories.
+CATEGORIES = Look("dates as categories", "turn the categories into text or dates")
+NUMBERS = Look("numbers", "declare them numeric")
+AMOUNTS = Look("numbers with a sign, a unit or separators", "write bare numbers, as 4123 for $4,123 and 25 for 25%")
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
+_TIME = r"(?:(?:[T ]\s*|,\s+)\d{1,2}[:.]\d{2}.*)?"
+_DATE = re.compile(
+    rf"(?:\d{{4}}([-/.])\d{{1,2}}\1\d{{1,2}}|\d{{1,2}}([-/.])\d{{1,2}}\2(?:\d{{4}}|\d{{2}})"
+    rf"|\d{{1,2}}\.?[-/ ]?{_MONTH}[-/, ]*(?:\d{{4}}|\d{{2}})|{_MONTH} ?\d{{1,2}}(?:st|nd|rd|th)?,? +\d{{4}}){_TIME}",
+    re.ASCII | re.IGNORECASE,
+)
+_CURRENCY = r"[$\u00a3\u00a5\u20a0-\u20bf]|(?:US|A|C|R)\$|USD|EUR|GBP|CHF|JPY|CNY|INR|SEK|NOK|DKK|kr\.?"
+# A unit is letters that all texts share: codes such as 12B and 13C are none.
+_AMOUNT = re.compile(
+    rf"[-+(~<>]*\s?(?:{_CURRENCY})?\s?[-+]?"
+    rf"(?P<digits>(?:\d+|\d{{1,3}}(?:[,'. \u00a0\u202f]\d{{3}})+)(?:[.,]\d+)?)"
+    rf"\s?(?P<unit>%|\u2030|\u00b0[CF]?|{_CURRENCY}|[A-Za-z\u00b5]{{1,4}}[\u00b2\u00b32]?)?\)?",
+)
+_PADDED = re.compile(r"[+-]?0\d")
+
+
+def look_of(texts: Sequence[Hashable]) -> Look | None:
+    """What texts all look like; None of names, and where one of them is no text.
+
+    Examples
+    --------
+    >>> look_of(["31/12/2021", "1/2/2022"]).what, look_of(["$4,123", "-$25"]).what, look_of(["1.5", "2"]).what
+    ('dates', 'numbers with a sign, a unit or separators', 'numbers')
+    >>> look_of(["12B", "13C"]) is look_of(["00123"]) is None
+    True
+    """
+    stripped = [text.strip() for text in texts if isinstance(text, str)]
+    if not stripped or len(stripped) < len(texts):
+        return None
+    if all(map(_DATE.fullmatch, stripped)):
+        return DATES if read_texts(stripped) is None else CATEGORIES
+    if all(map(_is_number, stripped)):
+        return NUMBERS
+    return AMOUNTS if _are_amounts(stripped) else None
+
+
+def _is_number(text: str) -> bool:
+    """Whether text spells a number, other than one with leading zeros, such as a postal code."""
+    return parse_number(text) is not None and not _PADDED.match(text)
+
+
+def _are_amounts(texts: Sequence[str]) -> bool:
+    """Whether all are numbers, some of them with a sign, or all with the same unit."""
+    units = set()
+    for text in texts:
+        found = _AMOUNT.fullmatch(text)
+        if found is None or _PADDED.match(found["digits"]):
+            return False
+        units.add(found["unit"] or "")
+    return len(units - {""}) <= 1 or not any(map(str.isalpha, units))

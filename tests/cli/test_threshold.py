@@ -124,6 +124,8 @@ def test_cross_validation_scores_the_choice_too(command, data):
         (("--cost", "fp=1"), "write what both mistakes cost, as in fp=1,fn=5"),
         (("--cost", "fp=1,fp=2"), "fp is given twice"),
         (("--cost", "fp=0,fn=0"), "not both 0"),
+        (("--cost", "fp=1e308,fn=1e308"), "numbers from 0 to 1e+100"),
+        (("--cost", "fp=1,fn=1" + "0" * 400), "numbers from 0 to 1e+100"),
         (("--cost", "1,5"), "as in fp=1,fn=5"),
         (("--threshold", "2"), "give a probability from 0 to 1, precision=0.9 or recall=0.9"),
         (("--threshold", "accuracy=0.9"), "precision=0.9 or recall=0.9"),

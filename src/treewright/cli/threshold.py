@@ -17,7 +17,7 @@ from treewright.exceptions import ParameterError
 from treewright.judge.tallies import LabelScore, Score
 from treewright.judge.tasks import Task
 from treewright.model.summary import counted
-from treewright.model_selection.threshold import Aim, aim_of, choice_by_folds, deciding
+from treewright.model_selection.threshold import MOST_COST, Aim, aim_of, choice_by_folds, deciding
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
@@ -78,7 +78,7 @@ def cost_aim(words: str) -> Aim:
     except ParameterError:
         raise UsageRefusal(
             f"--cost {words!r}: write what both mistakes cost, as in fp=1,fn=5: fp for predicting the class wrongly, "
-            "fn for missing it; numbers, at least 0, not both 0"
+            f"fn for missing it; numbers from 0 to {MOST_COST:g}, not both 0"
         ) from None
 
 

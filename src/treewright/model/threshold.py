@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.cells import is_hashable, shown
 from treewright.exceptions import ModelFileError, ParameterError
 from treewright.tree.writing import escape_controls, shorten, written_level, written_number
 
@@ -69,7 +70,7 @@ def threshold_given(classes: tuple[np.ndarray, ...], at: Any, positive: Any, why
         return None
     code = code_of_positive(classes, positive)
     if isinstance(at, bool) or not isinstance(at, int | float | np.integer | np.floating) or not 0.0 <= at <= 1.0:
-        raise ParameterError(f"a threshold of {at!r}: give a probability, 0 to 1")
+        raise ParameterError(f"a threshold of {shown(at)}: give a probability, 0 to 1")
     return Threshold(code, float(at), why)
 
 
@@ -88,9 +89,10 @@ def code_of_positive(classes: tuple[np.ndarray, ...], positive: Any) -> int:
     if positive is None:
         return 1
     labels = classes[0].tolist()
-    if positive not in labels:
-        raise ParameterError(f"positive={positive!r}: the classes are {labels[0]!r} and {labels[1]!r}")
-    return labels.index(positive)
+    code = {label: at for at, label in enumerate(labels)}.get(positive) if is_hashable(positive) else None
+    if code is None:
+        raise ParameterError(f"positive={shown(positive)}: the classes are {labels[0]!r} and {labels[1]!r}")
+    return code
 
 
 def threshold_words(threshold: Threshold | None, classes: tuple[np.ndarray, ...]) -> str:

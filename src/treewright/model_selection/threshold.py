@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from treewright.data.cells import shown
 from treewright.data.take import count_rows
-from treewright.data.target import check_weights
+from treewright.data.target import check_lengths, check_weights, encode_labels, recode
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.judge.folds import check_tested_once, folds_within, splits_of
-from treewright.judge.scores import true_codes
 from treewright.judge.side_by_side import answers
 from treewright.judge.tasks import Task, task_of
 from treewright.model.threshold import Threshold, code_of_positive
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Wish = Literal["cost", "precision", "recall"]
 DEFAULT_FOLDS = 5
+MOST_COST = 1e100  # the costs of all rows add up within float64
 _SAME = 1e-12  # costs that differ by less, relative to the least, are equal: they are sums in another order
 
 
@@ -69,7 +70,7 @@ def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
     Raises
     ------
     ParameterError
-        None is given, or several; costs lack a name or are negative, nan or both 0; a share is not above 0 to 1.
+        None is given, or several; costs lack a name, are not within 0 to 1e100 or both 0; a share is not above 0 to 1.
     """
     given = {
         name: value
@@ -84,22 +85,25 @@ def aim_of(cost: Any, precision: Any, recall: Any) -> Aim:
     ((name, value),) = given.items()
     if name == "cost":
         if not isinstance(value, Mapping) or set(value) != {"fp", "fn"}:
-            raise ParameterError(f"cost={value!r}: give both costs, as in {{'fp': 1, 'fn': 5}}")
+            raise ParameterError(f"cost={shown(value)}: give both costs, as in {{'fp': 1, 'fn': 5}}")
         fp, fn = (_number(f"cost of {key}", value[key]) for key in ("fp", "fn"))
-        if not (fp >= 0 and fn >= 0 and 0 < fp + fn < np.inf):
-            raise ParameterError(f"cost={value!r}: costs are at least 0, finite and not both 0")
+        if not (0 <= fp <= MOST_COST and 0 <= fn <= MOST_COST and fp + fn > 0):
+            raise ParameterError(f"cost={shown(value)}: costs are 0 to {MOST_COST:g}, and not both 0")
         return Aim("cost", fp, fn)
     least = _number(name, value)
     if not 0 < least <= 1:
-        raise ParameterError(f"{name}={value!r}: give a share above 0, at most 1")
+        raise ParameterError(f"{name}={shown(value)}: give a share above 0, at most 1")
     return Aim("precision" if name == "precision" else "recall", least=least)
 
 
 def _number(name: str, value: Any) -> float:
-    """A number that is no truth value."""
+    """A number that is no truth value; an integer beyond float64 is infinite."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ParameterError(f"{name} is {value!r}: give a number")
-    return float(value)
+        raise ParameterError(f"{name} is {shown(value)}: give a number")
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf if value > 0 else -np.inf
 
 
 def choose_threshold(
@@ -154,7 +158,7 @@ def choose_threshold(
     ParameterError
         No aim, or several; one out of range; the estimator is no classifier of two classes; no such class.
     DataError
-        No threshold reaches the precision; a class has no row with weight.
+        No threshold reaches the precision; a class has no row with weight; a label is of neither class of a model.
 
     Notes
     -----
@@ -365,8 +369,10 @@ def _where(n_folds: int) -> str:
 
 
 def _are_positive(model: Any, code: int, y: Any, n_rows: int) -> np.ndarray:
-    """bool[n_rows]: which rows are of the positive class."""
-    return np.asarray(true_codes(model, y, n_rows, "the model")[:, 0] == code)
+    """bool[n_rows]: which rows are of the positive class; a label of neither class is refused."""
+    labels = encode_labels(y)
+    check_lengths(n_rows, labels)
+    return np.asarray(recode(labels, model.classes)[:, 0] == code)
 
 
 def _chosen(

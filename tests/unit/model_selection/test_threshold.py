@@ -209,18 +209,40 @@ def test_a_tree_that_stands_for_a_model_decides_as_it_does():
         ({}, "no aim given: choose one of"),
         ({"cost": {"fp": 1, "fn": 1}, "recall": 0.9}, "cost and recall given"),
         ({"cost": {"fp": 1}}, "give both costs"),
-        ({"cost": {"fp": 1, "fn": -1}}, "at least 0, finite and not both 0"),
+        ({"cost": {"fp": 1, "fn": -1}}, r"costs are 0 to 1e\+100, and not both 0"),
+        ({"cost": {"fp": 10**400, "fn": 1}}, r"costs are 0 to 1e\+100"),
+        ({"cost": {"fp": 1, "fn": -(10**400)}}, r"costs are 0 to 1e\+100"),
+        ({"cost": {"fp": 1e308, "fn": 1e308}}, r"costs are 0 to 1e\+100"),
         ({"cost": {"fp": 0, "fn": 0}}, "not both 0"),
-        ({"cost": {"fp": 1, "fn": float("nan")}}, "at least 0, finite"),
+        ({"cost": {"fp": 1, "fn": float("nan")}}, "costs are 0 to"),
         ({"cost": {"fp": "1", "fn": 1}}, "cost of fp is '1': give a number"),
         ({"recall": 0}, "recall=0: give a share above 0"),
         ({"precision": True}, "precision is True: give a number"),
         ({"recall": 0.9, "positive": "maybe"}, "positive='maybe': the classes are 'no' and 'yes'"),
+        ({"recall": 0.9, "positive": np.array([0, 1])}, r"positive=array\(\[0, 1\]\): the classes are 'no'"),
+        ({"recall": 0.9, "positive": ["yes"]}, r"positive=\['yes'\]: the classes are 'no'"),
     ],
 )
 def test_what_has_no_meaning_is_refused(model, options, words):
     with pytest.raises(ParameterError, match=words):
         choose_threshold(model, *table(), **options)
+
+
+def test_costs_up_to_the_largest_stay_finite(model):
+    chosen = choose_threshold(model, *table(), cost={"fp": 1e100, "fn": 1e100})
+    assert np.isfinite(chosen.cost).all()
+    assert chosen.threshold == choose_threshold(model, *table(), cost={"fp": 1, "fn": 1}).threshold
+
+
+def test_a_label_that_the_model_does_not_know_is_refused_with_its_row(model):
+    X, y = table()
+    y[7] = "maybe"
+    with pytest.raises(
+        DataError, match=r"a label that the model does not know: 'maybe' \(first row 7\); its classes are"
+    ):
+        choose_threshold(model, X, y, recall=0.9)
+    with pytest.raises(DataError, match="X has 40 rows and y has 39"):
+        choose_threshold(model, X, y[1:], recall=0.9)
 
 
 def test_a_precision_out_of_reach_is_refused_with_the_highest(model):
@@ -239,6 +261,11 @@ def test_rows_of_one_class_choose_nothing(model):
 def test_a_threshold_is_a_probability(model, at, words):
     with pytest.raises(ParameterError, match=words):
         model.with_threshold(at)
+
+
+def test_the_class_of_a_threshold_is_one_label(model):
+    with pytest.raises(ParameterError, match=r"positive=array\(\['no', 'yes'\], dtype='<U3'\): the classes are"):
+        model.with_threshold(0.5, positive=np.array(["no", "yes"]))
 
 
 def test_models_without_two_classes_have_none():

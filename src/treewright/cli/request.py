@@ -24,6 +24,7 @@ from treewright.cli.algorithms import (
 from treewright.cli.options import Declared, parse_value
 from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pruning_words, refuse_for_numbers
 from treewright.cli.terminal import UsageRefusal, note, printable
+from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase
 from treewright.files import ReadOptions, Table, read_table
@@ -339,6 +340,7 @@ def check_rows(
 
     The error names the column, and where the first of the cells stands.
     """
+    tell_of_junk()  # once in a process, so not within what follows
     with catch_warnings(), suppress(ParameterError):  # the fit itself tells them
         simplefilter("ignore")
         try:

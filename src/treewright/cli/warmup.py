@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from treewright.cli.terminal import note, say
+from treewright.core.environment import tell_of_junk
 from treewright.core.meanwhile import compile_first
 from treewright.core.shipped import compile_natively
 from treewright.core.threads import available_processors
@@ -40,6 +42,7 @@ def run_warmup() -> None:
     The groups are compiled side by side where there are processors; each shares what its kernels have in common.
     """
     start = time.perf_counter()
+    tell_of_junk()
     n_processes = min(available_processors(), len(_GROUPS))
     note(f"{len(_GROUPS)} groups of kernels, {n_processes} at a time ...")
     if n_processes == 1:
@@ -64,7 +67,9 @@ def run_warmup() -> None:
 def _warm_up(group: str) -> None:
     compile_first()
     compile_natively()
-    _GROUPS[group]()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # each process would tell again what is wrong with the environment
+        _GROUPS[group]()
 
 
 def _warm_up_classes() -> None:

@@ -26,7 +26,7 @@ from typing import Any
 import numba
 from numba.core import caching
 
-from treewright.core import progress, shipped
+from treewright.core import environment, progress, shipped
 
 try:
     import fcntl
@@ -189,8 +189,11 @@ def _private_folder(name: str) -> Path | None:
         is_ours = stat.S_ISDIR(info.st_mode) and _is_private(info) and _keeps_names(root)
         if is_ours and os.access(place, os.W_OK | os.X_OK):
             return place
-    except (OSError, RuntimeError, ValueError):  # read-only disk, no home folder
-        pass
+        why = "is no folder that belongs to this user, and that nobody else can write to or exchange"
+    except (OSError, RuntimeError, ValueError) as error:  # read-only disk, no home folder
+        why = f"cannot be used ({getattr(error, 'strerror', None) or type(error).__name__})"
+    if os.environ.get("TREEWRIGHT_CACHE_DIR"):
+        environment.note_unusable_cache(why)
     _log.info("no private folder for compiled kernels: they are compiled anew in every process")
     return None
 

@@ -10,7 +10,6 @@ it can be, and otherwise compiled by another process (``core.background``) while
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import wraps
@@ -18,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from treewright.core import background, threads
+from treewright.core import background, environment, threads
 
 __all__ = ["Meanwhile", "compile_first", "silent"]
 
-_compiles_first = os.environ.get("TREEWRIGHT_COMPILE", "") == "first"
+_compiles_first = environment.compiles_first()
 
 # Seconds in Python of one kernel before it is looked for: to load it takes 0.02 to 0.05. The first of a process takes
 # half a second more (Numba makes its types and SciPy's known), so all kernels together must have used up as much. The

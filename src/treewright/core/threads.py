@@ -20,7 +20,7 @@ from contextlib import suppress
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
-from treewright.core import workers
+from treewright.core import environment, workers
 from treewright.exceptions import ParameterError
 
 Answer = TypeVar("Answer")
@@ -62,11 +62,7 @@ def available_processors() -> int:
         found = len(os.sched_getaffinity(0))
     except AttributeError:  # no affinity on this system
         found = os.cpu_count() or 1
-    for variable in ("TREEWRIGHT_NUM_THREADS", "OMP_NUM_THREADS"):
-        text = os.environ.get(variable, "")
-        if text.isdecimal() and len(text) < 10 and int(text) > 0:
-            return min(found, int(text))
-    return found
+    return min(found, environment.threads_wanted() or found)
 
 
 def resolve_jobs(n_jobs: int | None) -> int:
@@ -81,7 +77,13 @@ def resolve_jobs(n_jobs: int | None) -> int:
     ------
     ParameterError
         ``n_jobs`` is 0 or not an integer.
+
+    Warns
+    -----
+    DataWarning
+        An environment variable is set to what it cannot mean; once in a process.
     """
+    environment.tell_of_junk()
     if n_jobs is None:
         return available_processors()
     if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or int(n_jobs) == 0:

@@ -1,0 +1,77 @@
+"""Environment variables of this package: what they say, and one warning of each that says nothing of use.
+
+They are read where they are needed, some of them while the package is imported, which stays silent. The warning comes
+with the first work of a process that asks how many threads it may use, as every fit and every large prediction does.
+"""
+
+from __future__ import annotations
+
+import os
+import reprlib
+import warnings
+from collections.abc import Iterator
+
+from treewright.core.notices import levels_to_the_caller
+from treewright.exceptions import DataWarning
+
+__all__ = ["compiles_first", "note_unusable_cache", "tell_of_junk", "threads_wanted"]
+
+_THREADS, _COMPILE, _CACHE = "TREEWRIGHT_NUM_THREADS", "TREEWRIGHT_COMPILE", "TREEWRIGHT_CACHE_DIR"
+_MOST_DIGITS = 9  # nobody means more threads; and Python refuses to read thousands of digits
+
+_wrong_with_cache: list[str] = []  # empty where nothing is
+_is_told = False
+
+
+def threads_wanted() -> int | None:
+    """The threads that ``TREEWRIGHT_NUM_THREADS``, or else ``OMP_NUM_THREADS``, asks for; None where neither does."""
+    return next((n for name in (_THREADS, "OMP_NUM_THREADS") if (n := _threads_of(name)) is not None), None)
+
+
+def _threads_of(name: str) -> int | None:
+    text = os.environ.get(name, "")
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS and int(text) > 0 else None
+
+
+def compiles_first() -> bool:
+    """Whether ``TREEWRIGHT_COMPILE`` has every kernel compiled, or loaded, before it runs."""
+    return os.environ.get(_COMPILE, "") == "first"
+
+
+def note_unusable_cache(why: str) -> None:
+    """Keep for the warning that the folder of ``TREEWRIGHT_CACHE_DIR`` cannot be used, and why."""
+    _wrong_with_cache[:] = [why]
+
+
+def tell_of_junk() -> None:
+    """Warn, once in a process, of variables that are set to what they cannot mean.
+
+    Warns
+    -----
+    DataWarning
+        One for each.
+    """
+    global _is_told  # noqa: PLW0603 - once in a process
+    if _is_told:
+        return
+    _is_told = True
+    for text in _faults():
+        warnings.warn(text, DataWarning, stacklevel=levels_to_the_caller())
+
+
+def _faults() -> Iterator[str]:
+    """What is wrong with each variable, and what is done instead."""
+    if os.environ.get(_THREADS) and _threads_of(_THREADS) is None:
+        instead = "OMP_NUM_THREADS counts" if threads_wanted() else "every processor is used"
+        yield f"{_said(_THREADS)} is no whole number of threads from 1 to {10**_MOST_DIGITS - 1:,}: {instead} instead"
+    if os.environ.get(_COMPILE) and not compiles_first():
+        yield f"{_said(_COMPILE)} means nothing, its one value is first: kernels are compiled when they are needed"
+    for why in _wrong_with_cache:
+        yield f"{_said(_CACHE)} {why}: compiled kernels are not kept, and every process compiles its own"
+
+
+def _said(name: str) -> str:
+    """A variable with its value, cut to a readable length."""
+    short = reprlib.Repr()
+    short.maxstring = 60
+    return f"{name}={short.repr(os.environ.get(name, ''))}"

@@ -106,3 +106,30 @@ def test_a_fit_with_a_single_row_of_a_class_shows_its_tree_and_makes_its_report(
         done = command("fit", "rows.csv", "--target", "y", *words, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert "all rows" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--max-depth", "1"], [], ["--cv", "3"], ["--set", "criterion=absolute_error"], ["--algorithm", "forest"],
+     ["--algorithm", "knn"], ["--algorithm", "bagging"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_numbers_whose_squares_do_not_add_up_are_named_by_column_and_line(command, tmp_path, words):
+    rows = "".join(f"{at},{'-' * (at % 2)}{1 + at % 9}e{307 if at >= 5 else 100}\n" for at in range(40))
+    (tmp_path / "large.csv").write_text("x,y\n" + rows)
+    done = command("fit", "large.csv", "--target", "y", *words, folder=tmp_path)
+
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr == (
+        "treewright: error: large.csv: target 'y' has 35 value(s) that cannot be used (first: line 7: -6e+307). Only "
+        "squares of numbers from -1e+149 to 1e+149 add up: scale the target towards 1, or drop these rows\n"
+    )
+
+
+def test_the_largest_numbers_whose_squares_add_up_have_a_score(command, tmp_path):
+    rows = "".join(f"{at % 8},{'-' * (at % 2)}1e149\n" for at in range(40))
+    (tmp_path / "large.csv").write_text("x,y\n" + rows)
+    done = command("fit", "large.csv", "--target", "y", "--task", "regression", folder=tmp_path)
+
+    assert "held-out R2 1.000" in done.stdout

@@ -20,6 +20,7 @@ from treewright.exceptions import TARGET, DataError, first_row
 FLAGS_PER_ROW, FLAGS_AT_LEAST = 4, 65_536
 DOUBLE_BYTES = 8
 MOST_CLASSES = 20  # different numbers
+LARGEST_SQUARED = 1e149  # squares of as many as a table can have add up below the end of float64
 NUMBER_LIKE = ("number", "boolean", "missing")
 
 
@@ -293,6 +294,40 @@ def refuse_not_finite(values: np.ndarray, name: str) -> None:
         " contains infinity or a value too large for dtype('float64'). Drop or replace them",
         row=int(rows[0]),
     )
+
+
+def refuse_large(values: np.ndarray, kept: np.ndarray | None = None) -> None:
+    """Refuse numbers whose squares do not add up within float64, however many rows there are.
+
+    Parameters
+    ----------
+    values : float64[n, n_outputs]
+    kept : bool[n], optional
+        The rows that count.
+
+    Raises
+    ------
+    DataError
+
+    Examples
+    --------
+    >>> refuse_large(np.array([[1e149], [-2e149]]), np.array([True, False]))
+    """
+    beyond = (np.abs(values) > LARGEST_SQUARED).any(axis=1)
+    if kept is not None:
+        beyond &= kept
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        first = next(value for value in values[row].tolist() if abs(value) > LARGEST_SQUARED)
+        raise DataError(
+            TARGET,
+            f" has {int(beyond.sum())} value(s) that cannot be used (",
+            first_row(row),
+            f": {first!r}). Only squares of numbers from -{LARGEST_SQUARED:g} to {LARGEST_SQUARED:g} add up: scale ",
+            TARGET,
+            " towards 1, or drop these rows",
+            row=row,
+        )
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray | None:

@@ -21,7 +21,7 @@ from treewright.core.threads import resolve_jobs
 from treewright.data.dataset import Dataset, dataset_of, target_rows
 from treewright.data.encoder import encode_fit
 from treewright.data.sparse import SparseMatrix
-from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers
+from treewright.data.target import Labels, Numbers, check_weights, encode_labels, encode_numbers, refuse_large
 from treewright.exceptions import TARGET, DataError, ParameterError, TooLargeError, first_row
 from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
@@ -139,10 +139,15 @@ def encoded_target(y: Any, params: Any) -> Labels | Numbers:
 
 
 def check_domain(target: Labels | Numbers, sample_weight: Any, params: Any) -> None:
-    """Refuse a target that the loss has no meaning for, beside any table, as a fit would."""
+    """Refuse a target that the loss has no meaning for, as a fit would, or whose squares do not add up.
+
+    Trees grow on larger numbers too; no R2 could be told of them.
+    """
     weights = check_weights(sample_weight, len(target[0]))
     kept = None if weights is None else weights > 0
     params.check_domain(target if kept is None else target_rows(target, kept), kept)
+    if isinstance(target, Numbers):
+        refuse_large(target.values, kept)
 
 
 def with_every_cell(dataset: Dataset, params: Any, remedy: str = "") -> Dataset:

@@ -99,11 +99,13 @@ class Cells:
 
 
 def shown(value: object) -> str:
-    """A value for a message: its ``repr``, cut to a readable length."""
+    """A value for a message: its ``repr`` in one line, cut to a readable length."""
     try:
         text = repr(value)
     except Exception:
         text = f"<{type(value).__name__}>"
+    if "\n" in text[:SHORT]:  # of a table; that of a text has none
+        text = " ".join(text.split())
     return text if len(text) <= SHORT else text[: SHORT - 3] + "..."
 
 

@@ -116,7 +116,7 @@ class SingleTree(Estimator):
 
         model = self._fitted()
         if (X is None) != (y is None):
-            raise ParameterError("audit takes X and y together, or neither")
+            raise ParameterError("audit takes X and y together, or neither, behind a node: audit(0, X, y)")
         if X is None and sample_weight is not None:
             raise ParameterError("audit takes sample_weight only with X and y; the rows of the fit have theirs")
         rows = self.__dict__.get("_rows") if X is None else self._rows_again(X, y, sample_weight)

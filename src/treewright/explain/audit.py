@@ -15,6 +15,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from treewright.core.elementary import LOG_OF_2
+from treewright.data.cells import shown
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit_rows import AuditBranch, AuditedNode, AuditRow, BranchSums, branches_of
 from treewright.explain.audit_search import PURE, Barred, compared, every_of, is_pure
@@ -216,6 +217,7 @@ def audit_rows(
 ) -> Audit:
     """Audit a node on the rows of a problem that reach it; arguments as `audit_model`."""
     refuse_other_growth(model)
+    check_node(node)
     node_of(model, node)  # refuses a node that is not there
     rows, shares = rows_at(model, matrix, node)
     audit = audit_node(model, problem, policy, rows, problem.weights[rows] * shares, node, **options)
@@ -349,11 +351,19 @@ def audit_node(
 def check_options(node: object, log_base: object, digits: object) -> None:
     """Refuse options out of range."""
     if isinstance(log_base, np.ndarray) or log_base not in (2, "e"):
-        raise ParameterError(f"log_base is {log_base!r}; there are: 2 (bits), 'e' (nats)")
+        raise ParameterError(f"log_base is {shown(log_base)}; there are: 2 (bits), 'e' (nats)")
     if type(digits) is not int or not 1 <= digits <= 12:
-        raise ParameterError(f"digits is {digits!r}; give a whole number from 1 to 12")
+        raise ParameterError(f"digits is {shown(digits)}; give a whole number from 1 to 12")
+    check_node(node)
+
+
+def check_node(node: object) -> None:
+    """Refuse what is no number of a node, such as a table in its place."""
     if isinstance(node, bool) or not isinstance(node, int | np.integer):
-        raise ParameterError(f"node is {node!r}; give a whole number")
+        raise ParameterError(
+            f"node is {shown(node)}; audit takes the number of a node, 0 for the root, and behind it, where wanted, a "
+            "table and its target"
+        )
 
 
 def refuse_beyond_squares(here: AuditedNode) -> None:
@@ -388,8 +398,8 @@ def position_of(model: ModelData, column: Hashable) -> int:
         raise ParameterError(f"every is {column!r}; give the name of a column") from None
     if isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < len(names):
         return int(column)
-    shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-    raise ParameterError(f"every is {column!r}; the model's columns are {shown}")
+    known = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
+    raise ParameterError(f"every is {shown(column)}; the model's columns are {known}")
 
 
 def whole_of(here: AuditedNode) -> AuditBranch:

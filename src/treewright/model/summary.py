@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
 from treewright.model.growth import GRADIENT_BOOSTING, node_test
@@ -432,7 +433,7 @@ def node_of(model: ModelData, position: int, *, tree: int = 0) -> Node:
     ('age <= 2.5', (1, 2), {'no': 1.0, 'yes': 3.0}, 'yes')
     """
     if isinstance(position, bool) or not isinstance(position, int | np.integer):
-        raise ParameterError(f"node is {position!r}; give a whole number")
+        raise ParameterError(f"node is {shown(position)}; give a whole number")
     summary = summarize(model, tree)
     arrays = summary.tree
     steps = path_to(arrays, int(position))

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+import treewright as tw
 from treewright.exceptions import DataError, ParameterError
 from treewright.explain.audit import Audit
 from treewright.explain.audit_rows import AuditRow
@@ -419,3 +420,17 @@ def test_an_audit_is_a_sequence_and_turns_into_columns(plant, tennis):
     assert columns["threshold"] == [None] * 4
     assert pl.DataFrame(columns).shape == pd.DataFrame(columns).shape == (4, len(columns))
     assert repr(audit) == "<treewright.Audit: node 0, 4 candidates>"
+
+
+def test_a_table_in_the_place_of_the_node_is_refused_in_one_short_line(plant):
+    tree = tw.DecisionTreeClassifier().fit({"x": [1.0, 2.0]}, ["a", "b"])
+    table = {"x": list(range(1000))}
+
+    for given in (table, np.ones((500, 9)), pd.DataFrame(table), 1.5, True):
+        for refuse in (tree.audit, plant({"x": [1.0, 2.0]}, ["a", "b"]).audit):
+            with pytest.raises(ParameterError, match="audit takes the number of a node, 0 for the root") as refused:
+                refuse(given)
+            assert len(str(refused.value)) < 200
+            assert "\n" not in str(refused.value)
+    with pytest.raises(ParameterError, match=r"together, or neither, behind a node: audit\(0, X, y\)"):
+        tree.audit(table, [0] * 1000)

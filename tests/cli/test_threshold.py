@@ -40,6 +40,32 @@ def test_costs_choose_the_threshold_and_the_model_keeps_it(command, data, tmp_pa
     assert document["score"]["cost"] == pytest.approx((truth[0][1] + 5 * truth[1][0]) / 400)
 
 
+def test_costs_that_chose_are_told_without_being_asked_for(command, data, tmp_path):
+    path, page = tmp_path / "m.tw", tmp_path / "r.json"
+    more = ("--max-depth", 3, "--cost", "fp=1,fn=5", "--positive", "no", "--out", path)
+    assert command("fit", data, "--target", "left", *more).returncode == 0
+    assert tw.load(path).threshold.cost_each == (1.0, 5.0)
+    asked = command("evaluate", path, data, "--cost", "fp=1,fn=5").stdout
+    assert "wrongly predicted no at 1 each" in asked
+    assert command("evaluate", path, data).stdout == asked
+    assert "wrongly predicted no at 2 each" in command("evaluate", path, data, "--cost", "fp=2,fn=5").stdout
+    document = json.loads(command("evaluate", path, data, "--json").stdout)
+    assert command("report", path, data, "--out", page, "--cv", "none").returncode == 0
+    cost = json.loads(page.read_text())["quality"][0]["measures"][-1]
+    assert (cost["name"], cost["value"]) == ("cost per row", pytest.approx(document["score"]["cost"]))
+    n_no = data.read_text().count(",no")
+    never, always = 5 * n_no / 400, (400 - n_no) / 400
+    assert f"never predicting it costs {never:.4g} a row, always {always:.4g}" in cost["says"]
+    assert cost["beside"] == pytest.approx(always)  # "no" is the commonest class
+
+
+def test_a_threshold_that_no_costs_chose_tells_none(command, data, tmp_path):
+    path = tmp_path / "m.tw"
+    assert command("fit", data, "--target", "left", "--threshold", "recall=0.8", "--out", path).returncode == 0
+    assert tw.load(path).threshold.cost_each is None
+    assert "a row: " not in command("evaluate", path, data).stdout
+
+
 def test_what_is_kept_is_the_same_tree(command, data, tmp_path):
     for name, more in (("plain.tw", ()), ("cost.tw", ("--cost", "fp=1,fn=5"))):
         fitted = command("fit", data, "--target", "left", "--max-depth", 4, "--out", tmp_path / name, *more)

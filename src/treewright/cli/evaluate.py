@@ -60,7 +60,7 @@ def run_evaluate(
         Whether precision and recall of each class have their intervals beside them also where nobody looks on.
     cost, positive : str or None
         What mistakes cost, as in "fp=1,fn=5", and the class that they are about; None is that of the model's threshold,
-        or the second.
+        or the second. Without costs those that chose the threshold are taken, if any did.
     as_json : bool
         Whether the results are one JSON document.
     color : {"auto", "always", "never"}
@@ -146,11 +146,17 @@ def run_evaluate(
 
 
 def _costs_of(model: AnyModel, cost: str | None, positive: str | None) -> Costs | None:
-    """What mistakes cost; None where nobody says."""
+    """What mistakes cost: as asked for, else as the costs that chose the threshold; None where nobody says."""
     if cost is None:
         if positive is not None:
             raise UsageRefusal("--positive names the class of --cost: give both")
-        return None
+        if model.threshold is None or model.threshold.cost_each is None:
+            return None
+        from treewright.cli.threshold import Costs
+        from treewright.model_selection.threshold import Aim
+
+        fp, fn = model.threshold.cost_each
+        return Costs(Aim("cost", fp, fn), model.classes[0].tolist()[model.threshold.positive])
     from treewright.cli.threshold import costs_of
 
     return costs_of(model, cost, positive)

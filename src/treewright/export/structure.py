@@ -168,10 +168,10 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     dict
         ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``columns``,
         ``targets`` and ``trees``, of boosted models ``boosting`` (``base`` and ``link``), of trees with weights
-        ``tree_weights``, with a threshold ``threshold`` (``positive``, ``at``, ``why``). Each tree has ``nodes``, a
-        flat list in which a node's place is its number, and ``branches`` are such numbers. Every number is the exact
-        float64; an infinite one is the text ``"inf"`` or
-        ``"-inf"``. The ``type`` of a node's ``test`` says how to answer it (`split_structure`).
+        ``tree_weights``, with a threshold ``threshold`` (``positive``, ``at``, ``why``, and ``cost`` where costs chose
+        it). Each tree has ``nodes``, a flat list in which a node's place is its number, and ``branches`` are such
+        numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or ``"-inf"``. The ``type``
+        of a node's ``test`` says how to answer it (`split_structure`).
 
     Raises
     ------

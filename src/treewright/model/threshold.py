@@ -34,11 +34,14 @@ class Threshold:
         It is predicted where its share is at least that.
     why : str
         What chose it, such as "least cost of fp=1, fn=5 in 5 folds"; empty where it was given.
+    cost_each : (float, float) or None
+        What predicting the class wrongly costs, and what missing it costs, where that chose.
     """
 
     positive: int
     at: float
     why: str = ""
+    cost_each: tuple[float, float] | None = None
 
     def codes(self, shares: np.ndarray) -> np.ndarray:
         """The classes predicted of shares float64[n, 2]: int32[n].
@@ -125,11 +128,18 @@ def check_threshold(threshold: Threshold, task: str, classes: tuple[np.ndarray, 
         raise ModelFileError(f"threshold: it is {threshold.at}, expected a number from 0 to 1")
     if len(threshold.why) > _MOST_WORDS:
         raise ModelFileError(f"threshold: its reason has {len(threshold.why)} characters, at most {_MOST_WORDS}")
+    costs = threshold.cost_each
+    if costs is not None and not (min(costs) >= 0.0 and 0.0 < sum(costs) < np.inf):
+        raise ModelFileError(f"threshold: its costs are {costs[0]} and {costs[1]}, expected 0 or more, not both 0")
 
 
 def threshold_to_json(threshold: Threshold) -> dict[str, Any]:
-    """What a file states."""
-    return {"at": float(threshold.at), "positive": int(threshold.positive), "why": threshold.why}
+    """What a file states; costs only where they chose."""
+    stated = {"at": float(threshold.at), "positive": int(threshold.positive), "why": threshold.why}
+    if threshold.cost_each is None:
+        return stated
+    fp, fn = threshold.cost_each
+    return {**stated, "cost": {"fn": float(fn), "fp": float(fp)}}
 
 
 def threshold_from_json(stated: Mapping[str, Any]) -> Threshold:
@@ -140,7 +150,17 @@ def threshold_from_json(stated: Mapping[str, Any]) -> Threshold:
     ModelFileError
         An entry is missing, unknown or of another type.
     """
-    kinds = {"at": float, "positive": int, "why": str}
-    if set(stated) != set(kinds) or any(type(stated[name]) is not kind for name, kind in kinds.items()):
+    costs = stated.get("cost")
+    if not _are_typed(
+        stated, {"at": float, "positive": int, "why": str} | ({"cost": dict} if "cost" in stated else {})
+    ):
         raise ModelFileError("damaged model file: the threshold lacks an entry, or holds one of another type")
-    return Threshold(stated["positive"], stated["at"], stated["why"])
+    if costs is not None and not _are_typed(costs, {"fn": float, "fp": float}):
+        raise ModelFileError("damaged model file: the costs of the threshold are not the two numbers fp and fn")
+    cost_each = None if costs is None else (costs["fp"], costs["fn"])
+    return Threshold(stated["positive"], stated["at"], stated["why"], cost_each)
+
+
+def _are_typed(stated: Mapping[str, Any], kinds: Mapping[str, type]) -> bool:
+    """Whether these entries are there, each of its type, and no others."""
+    return set(stated) == set(kinds) and all(type(stated[name]) is kind for name, kind in kinds.items())

@@ -402,7 +402,8 @@ def _chosen(
     fn, tn = totals[0] - tp, totals[1] - fp
     at = _best(aim, thresholds, tp, fp, fn)
     is_usual = shares > 0.5 if code else shares >= 0.5
-    kept = Threshold(code, float(thresholds[at]), f"{aim}, judged {_where(n_folds)}")
+    cost_each = (aim.fp, aim.fn) if aim.wish == "cost" else None
+    kept = Threshold(code, float(thresholds[at]), f"{aim}, judged {_where(n_folds)}", cost_each)
     n_usual = len(np.unique(shares[is_usual]))
     return ThresholdChoice(
         thresholds=thresholds,
@@ -416,7 +417,7 @@ def _chosen(
         negative=model.classes[0].tolist()[1 - code],
         usual=len(distinct) - n_usual,
         n_folds=n_folds,
-        cost_each=(aim.fp, aim.fn) if aim.wish == "cost" else None,
+        cost_each=cost_each,
         model=replace(model, threshold=kept),
     )
 

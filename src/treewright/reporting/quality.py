@@ -33,6 +33,7 @@ from treewright.judge.shares import TWO, brier_score_of, log_loss_of
 from treewright.judge.uncertainty import rows_worth
 from treewright.model.data import quantile_levels
 from treewright.model.summary import counted, written_labels
+from treewright.model.threshold import Threshold
 from treewright.model_selection.curves import Curve, error_curve, learning_curve
 from treewright.model_selection.family import family_of, usually_over
 from treewright.reporting.estimator import estimator_of
@@ -142,6 +143,8 @@ def class_quality(judged: Judged, output: int, name: str) -> QualityPart:
     votes = not judged.is_neighbors and judged.model.aggregation.votes
     ranks, calibration = _ranks_and_calibration(names, truth, shares, judged.weights, order, votes=votes)
     measures, without = _measures(truth, predicted, shares, weights, names, votes=votes)
+    if judged.model.threshold is not None and judged.model.threshold.cost_each is not None:
+        measures += (_cost(judged.model.threshold, truth, predicted, weights, names),)
     listed = np.sort(order[:MOST_SHOWN])
     # Of two classes the curves of one are those of the other, mirrored.
     drawn = {1} if k == TWO else set(order[:MOST_CURVES].tolist())
@@ -190,6 +193,24 @@ def _measures(
         value, guess = (work(truth, given, weights) for given in (shares, same))
         found.append(MeasurePart(measure, value, None, None, guess, SAYS[measure], "share"))
     return tuple(found), f"{without}, with the share that each class has among these rows"
+
+
+def _cost(
+    threshold: Threshold, truth: np.ndarray, predicted: np.ndarray, weights: np.ndarray, names: tuple[str, ...]
+) -> MeasurePart:
+    """What the mistakes cost by the costs that chose the threshold, beside what one answer for all rows would."""
+    fp, fn = threshold.cost_each or (0.0, 0.0)
+    name, is_so, is_said = names[threshold.positive], truth == threshold.positive, predicted == threshold.positive
+    each = fp * (is_said & ~is_so) + fn * (is_so & ~is_said)
+    value, never, always = (float(np.average(cost, weights=weights)) for cost in (each, fn * is_so, fp * ~is_so))
+    # The commonest class is what "without the model" answers in every line of the table.
+    held = np.bincount(truth, weights=weights, minlength=len(names))
+    guess = always if int(held.argmax()) == threshold.positive else never
+    says = (
+        f"What a row costs where predicting {name} wrongly costs {fp:g} and missing it {fn:g}, which chose the "
+        f"threshold: never predicting it costs {never:.4g} a row, always {always:.4g}."
+    )
+    return MeasurePart("cost per row", value, None, None, guess, says)
 
 
 def _classes(

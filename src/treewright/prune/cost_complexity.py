@@ -21,11 +21,12 @@ from treewright.core.elementary import log_of
 from treewright.core.jit import allocating_inner_kernel, allocating_kernel, inner_kernel, kernel
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
+from treewright.model.aggregation import predicted_codes
 from treewright.model.data import ModelData
 from treewright.predict.branches import branches_of
 from treewright.predict.fractional import Spread, average_leaves, portions_of, rows_with_missing
 from treewright.predict.route import leaf_of
-from treewright.predict.values import first_largest, leaf_table
+from treewright.predict.values import leaf_table
 from treewright.prune.costs import EQUAL, Risk, costs_in_units, impurity_share, node_risk
 from treewright.prune.losses import ABSOLUTE_ERROR, LEAST_SHARE, NUMBERS, row_loss
 from treewright.prune.methods import Decision
@@ -428,11 +429,16 @@ def path_losses(
 def risks_along(model: ModelData, path: Path) -> np.ndarray:
     """What the subtrees of a path get wrong on the rows of the fit, read off the nodes, float64[k].
 
-    Sums of ``node_risk`` over the leaves of each subtree: the misclassified share, or the impurity of numbers.
+    Sums of ``node_risk`` over the leaves of each subtree: the misclassified share, or the impurity of numbers. Where
+    the model has a threshold, what is misclassified by that.
     """
     tree, n_steps = model.trees[0], len(path.alphas)
     at_node = np.zeros((tree.n_nodes, 2))
-    at_node[:, 0] = node_risk(model)
+    if model.threshold is None:
+        at_node[:, 0] = node_risk(model)
+    else:  # of two classes: the one that is not predicted
+        wrong = tree.value[np.arange(tree.n_nodes), 1 - leaf_table(model).codes[:, 0]]
+        at_node[:, 0] = np.where(tree.n_samples > 0, wrong, 0.0) / tree.weight[0]
     return _over_steps(path.collapse_step, _ends(tree, path.collapse_step, n_steps), at_node, n_steps)[:, 0].copy()
 
 
@@ -529,7 +535,7 @@ def _add_divided_rows(
         # The tree of that step without making it: its leaves ask nothing.
         kind = np.where(path.collapse_step <= step, np.uint8(LEAF), tables.kind)
         average_leaves(rows, tables._replace(kind=kind), portions, content, room, out)
-        classes = first_largest(model, out) if is_class else table.codes
+        classes = predicted_codes(model, out) if is_class else table.codes
         for part in compared:
             some = part.is_counted
             sum_of_rows(part.answer(out, classes)[some], part.truth[some], weights[some], part.number, added[at])

@@ -267,11 +267,13 @@ class PathJudge:
         ]
 
     def grow(self, X: Any, y: Any, weights: np.ndarray | None) -> Model:
-        """A tree on some rows, made in the way in which the judged one was."""
+        """A tree on some rows, made in the way in which the judged one was; it decides by the same threshold."""
         model: Model = clone(self.recipe).fit(X, y, weights).model_
         for entry in self.entries:
             model = pruned_again(model, entry["method"], (X, y, weights), entry["options"])
-        return model
+        decides = self.judged.model.threshold
+        # A fold may lack a class: with one class there is nothing to decide.
+        return model if decides is None or model.n_classes != (2,) else replace(model, threshold=decides)
 
 
 def pruned_again(model: Model, method: str, rows: GivenRows, options: dict[str, Any] | None = None) -> Model:

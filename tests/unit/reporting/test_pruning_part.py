@@ -309,6 +309,39 @@ def test_folds_judge_other_pruners_by_trees_that_these_pruned(name):
         assert each.standard_error == pytest.approx(np.std(losses) / len(losses) ** 0.5, rel=1e-9)
 
 
+@pytest.mark.parametrize(("name", "at"), [("classes", 0.98), ("divided rows", 0.8)])
+@pytest.mark.parametrize("is_known", [True, False], ids=["estimator", "model"])
+def test_a_threshold_decides_in_every_error(name, at, is_known):
+    est, learned, aside = case(name)
+    learned, aside = ((X[y < 2], y[y < 2], None) for X, y, _ in (learned, aside))
+    est = fitted(est if name == "divided rows" else est.set_params(max_depth=2), learned)
+    model = est.model_ = est.model_.with_threshold(at)
+    assert (model.predict(learned[0]) != model.with_threshold(None).predict(learned[0])).any()
+
+    part = part_of(est if is_known else model, aside)
+
+    wrong = (model.predict(aside[0]) != aside[1]).mean()
+    assert others_of(part)["none"].error == pytest.approx(wrong)
+    if is_known or name == "classes":  # nodes do not tell it of divided rows
+        on_fit = (model.predict(learned[0]) != learned[1]).mean()
+        assert others_of(part)["none"].train_error == pytest.approx(on_fit)
+        assert part.train_error[-1] == pytest.approx((learned[1] != (learned[1].mean() >= at)).mean())
+
+
+def test_the_trees_of_folds_decide_by_the_threshold():
+    est, learned, _ = case("classes")
+    est = fitted(est, learned)
+    est.model_ = est.model_.with_threshold(1.0)
+
+    part = part_of(est, learned, cv=KFold(4))
+
+    X, y, _ = learned
+    grown = [(clone(est).fit(X[train], y[train]).model_.with_threshold(1.0), test) for train, test in KFold(4).split(X)]
+    wrong = np.concatenate([model.predict(X[test]) != y[test] for model, test in grown])
+    assert others_of(part)["none"].error == pytest.approx(wrong.mean())
+    assert part.error[-1] == pytest.approx(y.mean())  # one leaf is never so sure
+
+
 def test_what_the_fit_itself_cut_is_said_and_repeated():
     est, learned, _ = case("classes")
     X, y, _ = learned

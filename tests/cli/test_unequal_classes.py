@@ -106,3 +106,43 @@ def test_compare_takes_scores_by_name(command, folder):
     assert "log loss" in said.stdout.splitlines()[3]
     assert wrong.returncode != 0
     assert "did you mean 'neg_log_loss'" in wrong.stderr
+
+
+def table_of(path, labels):
+    path.write_text("x,y\n" + "".join(f"{at}.5,{label}\n" for at, label in enumerate(labels)))
+    return path
+
+
+@pytest.mark.parametrize("how", [(), ("--cv", "4"), ("--test-size", "0")])
+def test_a_target_of_one_class_is_warned_of(command, tmp_path, how):
+    done = command("fit", table_of(tmp_path / "one.csv", "a" * 20), "--target", "y", *how)
+    assert done.returncode == 0, done.stderr
+    assert "1 class (a 100.0 %)" in done.stdout
+    assert done.stdout.splitlines()[-1] == (
+        "WARNING: the rows of the fit are all of class 'a': there is nothing to learn"
+    )
+
+
+def test_a_class_that_only_the_held_out_rows_have_is_named(command, tmp_path):
+    table = table_of(tmp_path / "ab.csv", "a" * 19 + "b")
+    found = [command("fit", table, "--target", "y", "--seed", seed).stdout for seed in range(4)]
+    held_out = [text for text in found if "rows of the fit are all of class 'a'" in text]
+    assert held_out
+    assert len(held_out) < len(found)
+    for text in held_out:
+        assert "('b' is 20.0 % of the held-out rows)" in text
+        assert "class 'b' was not in the rows of the fit: its 1 row cannot be predicted right" in text
+        assert "one answer" not in text
+
+
+def test_evaluate_names_a_class_that_the_model_does_not_know(command, folder):
+    (folder / "new.csv").write_text("a,b,fraud\n1,1,no\n1,2,no\n3,1,maybe\n")
+    done = command("evaluate", "tree.tw", "new.csv", "--target", "fraud", "--json", folder=folder)
+    warning = json.loads(done.stdout)["warning"]
+    assert warning.startswith("WARNING: class 'maybe' was not in the rows of the fit: its 1 row cannot be")
+
+
+def test_instead_of_one_more_class_the_last_is_named(command, tmp_path):
+    for n, words in ((7, "u 14.3 %)"), (8, "t 12.5 %, 2 more)")):
+        table = table_of(tmp_path / f"{n}.csv", "opqrstuvw"[:n] * 6)
+        assert words in command("fit", table, "--target", "y", "--test-size", 0).stdout

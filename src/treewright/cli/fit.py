@@ -51,6 +51,7 @@ from treewright.exceptions import DataError, TreewrightError
 from treewright.files import Table, read_table
 from treewright.files.table import pick
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
+from treewright.model.summary import counted
 from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
 
@@ -58,6 +59,7 @@ __all__ = ["run_fit"]
 
 _NAME_WIDTH = 60
 _SHOWN = 5  # of the oddest rows
+_CLASSES = 6  # with their shares
 
 _Folds = tuple[Score, Score, list[Score]]  # the pooled score, that of the constant answer, and each fold's
 
@@ -105,7 +107,7 @@ def _run_with_target(request: FitRequest) -> Any:
             except TreewrightError as error:  # the model that was fitted is told all the same
                 refused = error
         scored = (held_out.score, held_out.baseline) if folds is None else folds[:2]
-        warning = "" if scored[0] is None else warning_of(scored[0], held_out.estimator.model_, scored[1])
+        warning = warning_of(scored[0], held_out.estimator.model_, scored[1])
         if request.json:
             say_json(_facts(request, data, held_out, folds, warning))
             written.clear()
@@ -204,16 +206,19 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
     """One line about the columns, one about the target."""
     missing = sum(data.features.null_count().row(0))
     n = len(data.target)
-    say_prose(f"{printable(request.data)}: {n} rows, {columns_in_words(estimator.model_)}, {missing} cells missing")
+    cells = f"{counted(missing, 'cell')} missing"
+    say_prose(f"{printable(request.data)}: {counted(n, 'row')}, {columns_in_words(estimator.model_)}, {cells}")
     if not data.is_classification:
         low, high = printable(data.target.min()), printable(data.target.max())
         mean = float(data.target.cast(pl.Float64).to_numpy().mean())
         say_prose(f"target {printable(request.target)}: regression, {low} to {high}, mean {mean:.4g}")
         return
     counts = label_counts(data.target)
-    shares = [f"{fitted(printable(label), _NAME_WIDTH)} {100 * count / n:.1f} %" for label, count in counts[:6]]
-    more = f", {len(counts) - 6} more" if len(counts) > 6 else ""
-    say_prose(f"target {printable(request.target)}: classification, {len(counts)} classes ({', '.join(shares)}{more})")
+    shown = counts if len(counts) <= _CLASSES + 1 else counts[:_CLASSES]  # instead of "1 more" the last one
+    shares = [f"{fitted(printable(label), _NAME_WIDTH)} {100 * count / n:.1f} %" for label, count in shown]
+    more = f", {len(counts) - len(shown)} more" if len(counts) > len(shown) else ""
+    classes = counted(len(counts), "class", "classes")
+    say_prose(f"target {printable(request.target)}: classification, {classes} ({', '.join(shares)}{more})")
 
 
 def _say_model(request: FitRequest, data: Learnable, estimator: Any) -> None:
@@ -264,11 +269,11 @@ def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
     below = "the {} below {}".format(*ALGORITHMS[request.algorithm].words)
     if held_out.score is None:
-        say_prose(f"{below} fitted on all {held_out.n_fitted} rows")
+        say_prose(f"{below} fitted on all {counted(held_out.n_fitted, 'row')}")
         return
     how = "stratified, " if held_out.stratified else ""
     say_prose(
-        f"{below} fitted on {held_out.n_fitted} rows; {held_out.score.n} are held out "
+        f"{below} fitted on {counted(held_out.n_fitted, 'row')}; {counted(held_out.score.n, 'is', 'are')} held out "
         f"({how}seed {request.seed}; --test-size 0 fits on all)"
     )
 
@@ -279,7 +284,7 @@ def _say_score(what: str, score: Score, baseline: Score) -> None:
         constant = next(iter(baseline.predicted_totals()))
         say_prose(score.line(f"{what} accuracy"))
         say_prose(f"always answering {fitted(printable(constant), _NAME_WIDTH)!r}: {baseline.main:.3f}")
-        for line in unequal_lines(score):
+        for line in unequal_lines(score, "held-out rows" if what == "held-out" else "rows"):
             say_prose(line)
     elif isinstance(score, NumberScore) and isinstance(baseline, NumberScore):
         say_prose(score.line(what))

@@ -147,23 +147,43 @@ def add_rows(
     score.shares.add(truth, np.asarray(model.predict_proba(features)), labels)
 
 
-def warning_of(score: Score, model: AnyModel, baseline: Score | None = None) -> str:
-    """A line where a score is no better than that of one answer for all rows, with the likely reason; else nothing.
+def warning_of(score: Score | None, model: AnyModel, baseline: Score | None = None) -> str:
+    """What a score does not say by itself, as one line; else nothing.
 
-    ``baseline`` is the score of the constant answer; without it that of the most frequent of the judged classes.
+    That the rows of the fit were of one class, or lacked a class; and where it is no better than that of one answer for
+    all rows, that and the likely reason.
+
+    Parameters
+    ----------
+    score : Score or None
+        None where nothing was scored.
+    model : Model or NeighborsModel
+    baseline : Score, optional
+        Of the constant answer; without it that of the most frequent of the judged classes.
     """
-    from treewright.judge.verdict import reason_of, verdict
+    from treewright.judge.verdict import of_classes, reason_of, verdict
 
-    if isinstance(score, QuantileScore):
-        return ""
+    told: list[str] = []
+    if model.task == "classification":
+        known = label_series("class", model.classes[0]).to_list()
+        told += of_classes(known, score.true_totals() if isinstance(score, LabelScore) else {})
+        if len(known) == 1:
+            return _warning(told)  # the reason of everything else
+    if score is None or isinstance(score, QuantileScore):
+        return _warning(told)
     if model.threshold is not None:  # it gives accuracy away on purpose, but not to say one thing of all rows
         said = score.predicted_totals() if isinstance(score, LabelScore) else {}
-        return _one_answer(model, model.threshold, *said) if len(said) == 1 else ""
+        return _warning([*told, _one_answer(model, model.threshold, *said)] if len(said) == 1 else told)
     constant = 0.0
     if isinstance(score, LabelScore):
         constant = max(score.true_totals().values()) / score.n if baseline is None else baseline.main
     found = verdict(score.main, constant, is_classification=isinstance(score, LabelScore))
-    return f"WARNING: {found}; {reason_of(model, constant)}" if found else ""
+    return _warning([*told, found, reason_of(model, constant)] if found else told)
+
+
+def _warning(told: list[str]) -> str:
+    """Reasons for a warning in one line; empty without any."""
+    return f"WARNING: {'; '.join(told)}" if told else ""
 
 
 def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
@@ -173,7 +193,7 @@ def _one_answer(model: AnyModel, threshold: Threshold, label: object) -> str:
     why = f"its probabilities of {printable(positive)} are all {side} {threshold.at:.6g}"
     if not is_neighbors(model) and model.is_single_tree and model.trees[0].n_leaves == 1:
         why = "the tree has one leaf; --prune none or --max-depth 4 keep more"
-    return f"WARNING: the model predicts {printable(label)} for every row: {why}"
+    return f"the model predicts {printable(label)} for every row: {why}"
 
 
 def _task(data: Learnable, seed: int) -> Task:

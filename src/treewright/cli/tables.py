@@ -23,21 +23,26 @@ GAP = "  "
 CORNER = "true \\ predicted"
 
 
-def unequal_lines(score: LabelScore) -> list[str]:
-    """What is told beside accuracy where classes are unequal; nothing where they are not."""
+def unequal_lines(score: LabelScore, rows: str = "rows") -> list[str]:
+    """What is told beside accuracy where classes are unequal; nothing where they are not.
+
+    ``rows`` is what the judged rows are called.
+    """
     true = score.true_totals()
     if not are_unequal(true):
         return []
     rarest = min(sorted_labels(score), key=lambda label: true.get(label, score.n))
     share = true[rarest] / score.n
     named = _cut(printable(rarest), NAME_WIDTH)
-    lines = [f"unequal classes ({named!r} is {100 * share:.1f} % of the rows), of which accuracy says little:"]
+    lines = [f"unequal classes ({named!r} is {100 * share:.1f} % of the {rows}), of which accuracy says little:"]
     measures = [f"{name} {value:.3f}" for name, value in score.measures().items()]
     if len(true) == TWO:
         measures = [f"{each} ({share:.3f} by chance)" if "precision" in each else each for each in measures]
     lines.append("; ".join(measures))
-    f1s = [f"{_cut(printable(label), NAME_WIDTH)} {score.f1(label):.3f}" for label in sorted_labels(score)[:MOST_F1]]
-    more = f", {len(true) - MOST_F1} more" if len(true) > MOST_F1 else ""
+    labels = sorted_labels(score)
+    most = MOST_F1 if len(labels) > MOST_F1 + 1 else len(labels)  # instead of "1 more" the last one
+    f1s = [f"{_cut(printable(label), NAME_WIDTH)} {score.f1(label):.3f}" for label in labels[:most]]
+    more = f", {len(labels) - most} more" if len(labels) > most else ""
     return [*lines, f"F1: {', '.join(f1s)}{more}"]
 
 

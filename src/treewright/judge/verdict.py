@@ -7,6 +7,7 @@ the summaries of Python say the same sentence.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,15 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.target import label_codes
 from treewright.judge.tasks import Task
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten, written_level
 
 # Of a class so frequent, accuracy says next to nothing. Rows to a leaf, or to a level: with fewer they are learned by
 # heart.
 FREQUENT = 0.8
 FEW_ROWS = 4
+TOO_FEW_ROWS = 10  # of the fit: whatever was learned from fewer is chance
+MOST_NAMED, NAME_WIDTH = 6, 60  # classes in a text
 FEW_ROWS_OF_LEVEL, MANY_LEVELS = 10, 25
 
 
@@ -53,6 +58,44 @@ def verdict(score: float, constant: float, *, is_classification: bool) -> str:
     )
 
 
+def of_classes(known: Sequence[object], held: Mapping[object, int]) -> list[str]:
+    """Words where the rows of the fit held one class only, and where judged rows are of classes that they lacked.
+
+    Parameters
+    ----------
+    known : sequence of label
+        The classes of the rows of the fit.
+    held : mapping of label to int
+        Rows of each class among those that judge.
+
+    Examples
+    --------
+    >>> of_classes(["a"], {"a": 4})
+    ["the rows of the fit are all of class 'a': there is nothing to learn"]
+    >>> of_classes(["a", "b"], {"a": 4, "c": 1})
+    ["class 'c' was not in the rows of the fit: its 1 row cannot be predicted right"]
+    """
+    found = []
+    if len(known) == 1:
+        found.append(f"the rows of the fit are all of class {_name(known[0])}: there is nothing to learn")
+    strange = sorted(set(held) - set(known), key=lambda label: (-held[label], str(label)))
+    if not strange:
+        return found
+    n = sum(held[label] for label in strange)
+    # The last name takes no more room than a number of others that is one.
+    named = strange if len(strange) <= MOST_NAMED + 1 else strange[:MOST_NAMED]
+    names = ", ".join(map(_name, named)) + (f", {len(strange) - len(named)} more" if len(named) < len(strange) else "")
+    what, was, its = ("class", "was", "its") if len(strange) == 1 else ("classes", "were", "their")
+    return [
+        *found,
+        f"{what} {names} {was} not in the rows of the fit: {its} {counted(n, 'row')} cannot be predicted right",
+    ]
+
+
+def _name(label: object) -> str:
+    return f"'{shorten(written_level(label), NAME_WIDTH)}'"
+
+
 def likely_reason(constant: float, n_rows: float, n_leaves: float = math.nan, column: str = "") -> str:
     """Why a model may be no better than one answer, and what to do.
 
@@ -72,6 +115,8 @@ def likely_reason(constant: float, n_rows: float, n_leaves: float = math.nan, co
     >>> likely_reason(0.0, 197, 170)[:75]
     'likely because the tree has 170 leaves for 197 rows, so that it knows these'
     """
+    if n_rows < TOO_FEW_ROWS:
+        return f"likely because {counted(round(n_rows), 'row')} are too few to learn from: fit on more rows"
     if constant >= FREQUENT:
         return (
             "where one class is so frequent, accuracy says little: look at the recall of each class, at balanced "
@@ -81,8 +126,9 @@ def likely_reason(constant: float, n_rows: float, n_leaves: float = math.nan, co
         return f"likely because {column}, which say little about new rows: leave the column out, or put levels together"
     if n_leaves * FEW_ROWS > n_rows:
         return (
-            f"likely because the tree has {n_leaves:g} leaves for {n_rows:g} rows, so that it knows these by heart: "
-            "prune it, limit max_depth or min_samples_leaf, or grow a forest"
+            f"likely because the tree has {counted(round(n_leaves), 'leaf', 'leaves')} for "
+            f"{counted(round(n_rows), 'row')}, so that it knows these by heart: prune it, limit max_depth or "
+            "min_samples_leaf, or grow a forest"
         )
     return (
         "likely because the columns say nothing about the target, or these rows are of another sort than those of the "
@@ -115,6 +161,8 @@ def reason_of(model: Any, constant: float) -> str:
         first = model.schema.columns[int(importances.argmax())]
         n_levels = len(first.levels)
         if n_levels >= MANY_LEVELS and n_levels * FEW_ROWS_OF_LEVEL > n_rows:
-            column = f"column {shown(first.name)} matters most and has {n_levels} levels in {n_rows:g} rows"
+            column = (
+                f"column {shown(first.name)} matters most and has {n_levels} levels in {counted(round(n_rows), 'row')}"
+            )
     n_leaves = float(model.trees[0].is_leaf.sum()) if model.is_single_tree else math.nan
     return likely_reason(constant, n_rows, n_leaves, column)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.judge.verdict import likely_reason, reason_of, verdict
+from treewright.judge.verdict import likely_reason, of_classes, reason_of, verdict
 from treewright.reporting.findings import findings_of
 from treewright.reporting.judged import judged_rows
 
@@ -40,6 +40,27 @@ def test_the_reason_is_the_first_that_holds():
     assert "26 leaves for 100 rows" in likely_reason(0.7, 100, 26)
     assert "columns say nothing" in likely_reason(0.7, 100, 25)
     assert "columns say nothing" in likely_reason(0.0, 100)
+
+
+def test_few_rows_are_the_reason_before_any_other():
+    for constant in (0.0, 0.5, 0.9):
+        assert likely_reason(constant, 9, 1, "column 'x' ...") == (
+            "likely because 9 rows are too few to learn from: fit on more rows"
+        )
+    assert "too few" not in likely_reason(0.5, 10, 1)
+    model = tw.DecisionTreeClassifier().fit({"a": [1, 2]}, ["no", "yes"]).model_
+    assert "2 rows are too few" in reason_of(model, 0.5)
+    assert "4 leaves for 10 rows" in likely_reason(0.5, 10, 4)
+
+
+def test_classes_that_the_fit_did_not_have_are_named():
+    assert of_classes(["a", "b"], {"a": 3, "b": 1}) == []
+    assert of_classes([1, 2], {1: 3, 4: 2, 3: 5}) == [
+        "classes '3', '4' were not in the rows of the fit: their 7 rows cannot be predicted right"
+    ]
+    seven, eight = (dict.fromkeys("bcdefghi"[:k], 1) for k in (7, 8))
+    assert "'g', 'h' were not" in of_classes(["a", "A"], seven)[0]
+    assert "'g', 2 more were not" in of_classes(["a", "A"], eight)[0]
 
 
 def test_the_reason_of_a_model_is_read_off_it():

@@ -111,8 +111,11 @@ class Outcome:
         parts = [", ".join(held[:MAX_COUNTS] + more)] if held else []
         if self.interval is not None:
             low, high = self.interval
-            ends = f"{written_percent(level, digits=6)} interval {self._number(low)} to {self._number(high)}"
-            parts.append(f"share {self._number(self.probability)}, {ends}" if self.probability is not None else ends)
+            whose, of = "", " of the mean"
+            if self.probability is not None:
+                whose, of = f"share {self._number(self.probability)}, ", ""
+            ends = f"interval{of} {self._number(low)} to {self._number(high)}"
+            parts.append(f"{whose}{written_percent(level, digits=6)} {ends}")
         return "; ".join(parts)
 
     def _number(self, number: float) -> str:

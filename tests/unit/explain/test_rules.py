@@ -165,7 +165,9 @@ def test_a_mean_has_students_interval_under_squared_error(mean_model: ModelData)
     assert first.interval == pytest.approx((2 - 1.83739, 2 + 1.83739), abs=1e-5)
     assert second.interval == mean_interval(7.0, 4.0, 6)
     assert (first.probability, first.outcomes[0].counts) == (None, ())
-    assert first.text.splitlines()[-1] == "then 2  [leaf 1; 4 rows (40 %); 95 % interval 0.162614 to 3.83739]"
+    assert (
+        first.text.splitlines()[-1] == "then 2  [leaf 1; 4 rows (40 %); 95 % interval of the mean 0.162614 to 3.83739]"
+    )
 
 
 @pytest.mark.parametrize("criterion", ["absolute_error", "poisson", "its own"])

@@ -26,7 +26,7 @@ from treewright.model.threshold import threshold_words
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
 from treewright.tree.walk import children, subtree_sizes, unfolded
-from treewright.tree.wording import surrogates_of, threshold_digits
+from treewright.tree.wording import NodeTest, surrogates_of, threshold_digits
 from treewright.tree.writing import cell_width, shorten, written_amount, written_count
 
 MAX_NODES = 200
@@ -60,6 +60,10 @@ ASCII_ELLIPSIS = "~"
 LEAST_ON_PAGE = 16
 # Of a label: what its column's name and its answer get at least. A cut number would be another number.
 LEAST_NAME_OF_LABEL, LEAST_ANSWER = 6, 24
+LEAST_NAMES = 8  # of an answer that lists levels and counts the others: "in {aud\u2026"
+# Levels that an answer names: fewer where there is no room for more, as the number of the others tells branches apart.
+MOST_LEVELS = (4, 2, 1)
+OTHERS = ", ... "
 # Palette positions of the 256-colour terminals that come nearest to the colours of the pictures.
 TERMINAL_COLORS = (32, 208, 36, 175, 214, 74, 166, 245)
 
@@ -257,27 +261,45 @@ class Line:
 
 @dataclass(frozen=True)
 class Label:
-    """What a line says about its node: the drawing before it, the column's name (cut first), the answer (cut last)."""
+    """What a line says about its node: the drawing before it, the column's name (cut first), the answer (cut last).
+
+    The answer has several forms, from the longest to the shortest.
+    """
 
     prefix: str
     name: str
-    answer: str
+    answers: tuple[str, ...] = ("",)
+
+    @property
+    def answer(self) -> str:
+        """Its longest form."""
+        return self.answers[0]
 
     def pieces(self, room: int | None) -> Spans:
         """Prefix, name and answer in at most ``room`` cells together; the prefix is never cut."""
         if room is None:
             room = 1 << 30
         blank = " " if self.answer else ""
-        left = max(LEAST_NAME_OF_LABEL, room - cell_width(self.prefix) - cell_width(blank + self.answer))
-        name = shorten(self.name, left)
-        left = max(LEAST_ANSWER, room - cell_width(self.prefix) - cell_width(name + blank))
-        return [Span(self.prefix, "faint"), Span(name), Span(blank + shorten(self.answer, left))]
+        room -= cell_width(self.prefix)
+        whole = (answer for answer in self.answers if cell_width(self.name + blank + answer) <= room)
+        answer = next(whole, self.answers[-1])
+        name = shorten(self.name, max(LEAST_NAME_OF_LABEL, room - cell_width(blank + answer)))
+        answer = _cut_answer(answer, room - cell_width(name + blank))
+        return [Span(self.prefix, "faint"), Span(name), Span(blank + answer)]
 
     def in_short(self) -> Label:
         """The label with the way of missing values put in short."""
         if not self.answer.endswith(OR_MISSING):
             return self
-        return replace(self, answer=self.answer.removesuffix(OR_MISSING) + OR_NA)
+        return replace(self, answers=tuple(answer.removesuffix(OR_MISSING) + OR_NA for answer in self.answers))
+
+
+def _cut_answer(answer: str, room: int) -> str:
+    """An answer in ``room`` cells, or in the least that it gets; a list keeps the number of the levels not named."""
+    names, others, number = answer.rpartition(OTHERS)
+    if cell_width(answer) <= room or not others:
+        return shorten(answer, max(LEAST_ANSWER, room))
+    return shorten(names, max(LEAST_NAMES, room - cell_width(others + number))) + others + number
 
 
 @dataclass(frozen=True)
@@ -384,20 +406,27 @@ def labels_of(summary: TreeSummary, lines: Sequence[Line]) -> list[Label]:
     tree = summary.tree
     digits = threshold_digits(tree)
     parents = tree.parent
-    asked: dict[int, tuple[str, list[str]]] = {}
+    asked: dict[int, tuple[str, list[tuple[str, ...]]]] = {}
     labels = []
     for line in lines:
         if line.node == 0:
-            labels.append(Label(line.prefix, "all rows", ""))
+            labels.append(Label(line.prefix, "all rows"))
             continue
         above = int(parents[line.node])
         if above not in asked:
             test = node_test(summary.model, tree, above)
-            edges = [test.edge(branch, digits=int(digits[above])) for branch in range(test.n_branches)]
-            asked[above] = shorten(test.column, NAME_WIDTH), [shorten(edge, NAME_WIDTH) for edge in edges]
+            answers = [answers_of(test, branch, int(digits[above])) for branch in range(test.n_branches)]
+            asked[above] = shorten(test.column, NAME_WIDTH), answers
         name, answers = asked[above]
         labels.append(Label(line.prefix, name, answers[line.node - int(tree.first_child[above])]))
     return labels
+
+
+def answers_of(test: NodeTest, branch: int, digits: int) -> tuple[str, ...]:
+    """Return what leads into a branch, from the form that names the most levels to that of the fewest."""
+    forms = [test.edge(branch, digits=digits, max_levels=most) for most in MOST_LEVELS]
+    fit = [form for form in dict.fromkeys(forms) if cell_width(form) <= NAME_WIDTH]
+    return tuple(fit) or (_cut_answer(forms[-1], NAME_WIDTH),)
 
 
 def number_columns(summary: TreeSummary, nodes: list[int], digits: int) -> list[TextColumn]:
@@ -546,11 +575,7 @@ def footer_of(summary: TreeSummary, rows: Rows, *, unfold: str = UNFOLD, more: s
     if hidden:
         notes.append(f"{counted(hidden, 'node')} hidden: {unfold}")
     seen = any(column.missing_seen for column in summary.model.schema.columns)
-    # A column whose missing values have branches of their own need not mention it anywhere.
-    is_mentioned = summary.model.missing == "direction" or any(
-        label.answer.endswith(OR_MISSING) for label in rows.labels
-    )
-    if seen and is_mentioned and summary.model.missing in ("direction", "branch"):
+    if seen and any(label.answer.endswith(OR_MISSING) for label in rows.labels):
         notes.append('"or missing" marks the way of missing values where a column had some')
     if any(summary.is_empty(line.node) for line in rows.lines):
         notes.append("(no rows): no training row came there; it predicts what its parent would")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from treewright.data.schema import Column, Schema
+from treewright.estimators.trees import DecisionTreeClassifier
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
 from treewright.show.text import show
@@ -183,3 +184,31 @@ def test_color_changes_nothing_but_the_colour(iris_model: ModelData) -> None:
 def test_parameters_out_of_range_are_refused(iris_model: ModelData, wrong: dict[str, int]) -> None:
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         show(iris_model, **wrong)  # type: ignore[arg-type]
+
+
+def test_branches_of_many_levels_say_how_many_they_do_not_name() -> None:
+    # The first test takes the last 30 of the 80 names, the second 20 of the others.
+    table = {"name": np.repeat([f"{at:02d} and a half" for at in range(80)], 6)}
+    label = np.repeat(["a", "b", "c"], [30 * 6, 20 * 6, 30 * 6])
+    model = DecisionTreeClassifier(nominal=["name"]).fit(table, label).model_
+    widths = {
+        None: (2, "name in {50 and a half, 51 and a half, ... 28 more}"),
+        84: (1, "name in {50 and a half, ... 29 more}"),
+        75: (1, "name in {50 a\u2026, ... 29 more}"),
+    }
+    for width, (n_named, first) in widths.items():
+        text = show(model, width=width)
+        assert first in text
+        counts = re.findall(r"\.\.\. (\d+) more\}", text)
+        assert counts == [str(count - n_named) for count in (30, 30, 20, 20)]
+
+
+def test_the_way_of_missing_values_is_explained_where_a_line_shows_it() -> None:
+    cells = np.array([1.0, 1.0, 2.0, 2.0, np.nan, np.nan])
+    other = np.array([0.0, 0.0, 1.0, 1.0, 0.0, 0.0])
+    note = '"or missing" marks the way'
+    for columns, is_told in (({"other": other, "holes": cells}, False), ({"holes": cells}, True)):
+        model = DecisionTreeClassifier().fit(columns, other.astype(int)).model_
+        assert any(column.missing_seen for column in model.schema.columns)
+        assert ("or missing " in show(model)) == is_told
+        assert (note in show(model)) == is_told

@@ -222,6 +222,22 @@ def test_axe_finds_no_serious_fault_in_open_columns(open_page, faults, classes, 
     assert faults(page) == []
 
 
+def test_no_word_is_broken_beside_long_values(open_page):
+    rng = np.random.default_rng(0)
+    table = {"longitude": 1e4 * rng.normal(size=200), "latitude": 1e-3 * rng.normal(size=200)}
+    held = page_of(tw.DecisionTreeClassifier(max_depth=3), table, np.where(table["longitude"] > 0, "east", "west"))
+    page = open_page(held.html, width=1200).page
+    kinds = page.locator("#data-table tbody tr td:nth-child(2)")
+
+    assert kinds.all_inner_texts() == ["numeric", "numeric"]
+    lines = """cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+    }"""
+    assert [cell.evaluate(lines) for cell in kinds.all()] == [1, 1]
+
+
 def test_without_scripts_the_table_is_there(classes, chromium, tmp_path):
     path = tmp_path / "plain.html"
     path.write_text(classes.html, encoding="utf-8")

@@ -303,6 +303,21 @@ def test_a_model_that_refuses_missing_values_says_so(open_page):
     assert "refuses rows with missing values" in opened.page.locator(".follow-told").inner_text()
 
 
+@pytest.mark.parametrize(("n_classes", "is_below"), [(3, False), (9, True)])
+def test_many_changes_stand_below_the_way_across_the_page(open_page, n_classes, is_below):
+    X, score = table(400, 5)
+    y = np.array([f"class {at}" for at in range(n_classes)])[np.argsort(np.argsort(score)) * n_classes // 400]
+    opened = open_page(page_of(tw.DecisionTreeClassifier(max_depth=5).fit(X, y), X, y)[0], width=1200)
+    painted(opened.page)
+    assert opened.page.locator(".follow-card").count() == n_classes - 1
+
+    change, form, way = (
+        opened.page.locator(name).bounding_box() for name in (".follow-change", ".follow-form", ".follow-way")
+    )
+    assert (change["x"] == form["x"]) == is_below
+    assert (change["y"] >= max(one["y"] + one["height"] for one in (form, way))) == is_below
+
+
 def test_the_way_lights_up_in_the_tree_once_somebody_chose_a_row(open_page, classes):
     opened = open_page(classes[1])
     painted(opened.page)

@@ -189,6 +189,16 @@ def test_numbers_have_errors_in_their_own_unit_and_no_confusion_matrix(open_page
     assert opened.page.locator("#pruning .chart-matrix").count() == 0
 
 
+def test_why_a_pruner_is_not_defined_is_read_on_a_phone(open_page, est):
+    page = open_page(tw.report(est.model_, *ASIDE).html, width=400).page
+    why = page.locator("#why-error_based")
+
+    assert why.inner_text() == "needs the rows of the fit, which are not at hand"
+    inside = page.locator(".table-wrap:has(.pruning-others)").bounding_box()
+    box = why.locator(".pruning-why").bounding_box()
+    assert box["x"] + box["width"] <= inside["x"] + inside["width"]
+
+
 def test_rows_of_the_fit_are_judged_by_folds_and_what_is_not_defined_says_why(open_page, est):
     opened = open_page(tw.report(est, *LEARNED).html)
 

@@ -131,6 +131,16 @@ def test_a_regression_has_a_point_for_each_drawn_row_and_a_column_for_each_cell(
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 420
 
 
+def test_precision_and_recall_of_a_class_stand_on_a_phone(open_page, classes):
+    quality = section(open_page(classes.html, width=400))
+
+    inside = quality.locator(".table-wrap:has(.quality-classes)").bounding_box()
+    for place in (2, 3):
+        for cell in quality.locator(f".quality-classes tbody td:nth-child({place + 1})").all():
+            box = cell.bounding_box()
+            assert box["x"] + box["width"] <= inside["x"] + inside["width"] + 1
+
+
 def test_without_scripts_the_tables_stand_there(iris, classes, chromium, tmp_path):
     est, X, y = iris
     path = tmp_path / "plain.html"

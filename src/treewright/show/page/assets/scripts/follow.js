@@ -1,5 +1,6 @@
 // Follow a row: choose an example or type values, see the way, the leaf, and what would have to change.
 const follow = (() => {
+  const MOST_BESIDE = 3; // cards of changes that stand beside the way
   const summary = state.summary;
   const self = { cells: [], label: "", waiting: false, target: null };
 
@@ -43,9 +44,10 @@ const follow = (() => {
     const policy = { unseen: part().unseen };
     self.fields = followFields.fields(columns, askedColumns(), policy, typed);
     self.told = dom.el("div", { class: "follow-told" });
+    self.changes = dom.el("div", { class: "follow-changes" });
     self.status = dom.el("p", { class: "visually-hidden", role: "status" });
     dom.fill(host, dom.el("div", { class: "follow-grid" },
-      dom.el("div", { class: "follow-form" }, chooser(), self.fields.element), self.told), self.status);
+      dom.el("div", { class: "follow-form" }, chooser(), self.fields.element), self.told, self.changes), self.status);
     const first = part().rows[0];
     if (first) choose(0, false);
     else put(middle(), "middle values", false);
@@ -136,14 +138,18 @@ const follow = (() => {
     const found = route.way(tree, columns, cells, isLeaf);
     if (!found.length) {
       dom.fill(self.told, dom.el("p", { class: "note" }, "This model refuses rows with missing values: fill in every value."));
+      dom.fill(self.changes);
       return;
     }
     const ends = route.leaves(tree, found, isLeaf), leaf = route.index(tree).byId.get(ends[0].node);
-    const answer = answerOf(tree, ends);
+    const answer = answerOf(tree, ends), changes = changePane(tree, isLeaf, answer);
+    // Beside the way, many cards would be one long column with nothing to its left.
+    const isBeside = changes.querySelectorAll(".follow-card").length <= MOST_BESIDE;
+    dom.fill(self.changes, isBeside ? null : changes);
     dom.fill(self.told,
       dom.el("div", { class: "follow-way" }, dom.el("h3", {}, "The way"),
         dom.el("ol", { class: "follow-steps" }, followTold.steps(tree, columns, cells, found, leaf.id, (node) => (supportOf(tree, node) || { absent: [] }).absent))),
-      dom.el("div", { class: "follow-says" }, leafPane(tree, leaf, ends, answer, name), changePane(tree, isLeaf, answer)));
+      dom.el("div", { class: "follow-says" }, leafPane(tree, leaf, ends, answer, name), isBeside ? changes : null));
     const words = `${self.label}: ${answer.said}, leaf ${leaf.id}`;
     if (self.status.textContent !== words) self.status.textContent = words; // what did not change is not told again
   }

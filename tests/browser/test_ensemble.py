@@ -51,6 +51,17 @@ def test_the_picture_begins_with_the_tree_that_stands_for_all(open_page, report)
     assert opened.text("tree-stands") == unbroken(part.surrogate.words)
 
 
+def test_what_is_summed_from_probabilities_is_not_called_rows(open_page, report):
+    page = open_page(report.html).page
+    head = page.locator(".tree-table thead th").nth(1)
+
+    page.locator("#tree-host .tree-card").first.click()
+    assert head.inner_text() == "sum of probabilities"
+    page.select_option(CHOICE, "2")
+    page.locator("#tree-host .tree-card").first.click()
+    assert head.inner_text() in ("rows", "weight")
+
+
 def test_the_list_shows_another_tree_and_comes_back(open_page, report, forest):
     page = open_page(report.html).page
     before = page.locator("#tree-host .tree-card").first.inner_text()

@@ -51,7 +51,7 @@ from treewright.exceptions import DataError, TreewrightError
 from treewright.files import Table, read_table
 from treewright.files.table import pick
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_counts, plain_label
-from treewright.model.summary import counted
+from treewright.model.summary import counted, n_named
 from treewright.show.pictures import check_ending
 from treewright.show.spans import fitted
 
@@ -214,7 +214,7 @@ def _say_what_is_in_it(request: FitRequest, data: Learnable, estimator: Any) -> 
         say_prose(f"target {printable(request.target)}: regression, {low} to {high}, mean {mean:.4g}")
         return
     counts = label_counts(data.target)
-    shown = counts if len(counts) <= _CLASSES + 1 else counts[:_CLASSES]  # instead of "1 more" the last one
+    shown = counts[: n_named(len(counts), _CLASSES)]
     shares = [f"{fitted(printable(label), _NAME_WIDTH)} {100 * count / n:.1f} %" for label, count in shown]
     more = f", {len(counts) - len(shown)} more" if len(counts) > len(shown) else ""
     classes = counted(len(counts), "class", "classes")

@@ -12,6 +12,7 @@ from treewright.cli.terminal import printable
 from treewright.core.confidence import wilson_interval
 from treewright.judge.shares import TWO, are_unequal
 from treewright.judge.tallies import LabelScore
+from treewright.model.summary import n_named
 from treewright.show.spans import Role, Span, Spans, fitted
 from treewright.tree.writing import cell_width
 
@@ -40,7 +41,7 @@ def unequal_lines(score: LabelScore, rows: str = "rows") -> list[str]:
         measures = [f"{each} ({share:.3f} by chance)" if "precision" in each else each for each in measures]
     lines.append("; ".join(measures))
     labels = sorted_labels(score)
-    most = MOST_F1 if len(labels) > MOST_F1 + 1 else len(labels)  # instead of "1 more" the last one
+    most = n_named(len(labels), MOST_F1)
     f1s = [f"{_cut(printable(label), NAME_WIDTH)} {score.f1(label):.3f}" for label in labels[:most]]
     more = f", {len(labels) - most} more" if len(labels) > most else ""
     return [*lines, f"F1: {', '.join(f1s)}{more}"]

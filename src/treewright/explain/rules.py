@@ -21,7 +21,7 @@ from treewright.data.dates import DATES
 from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
-from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
+from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
 from treewright.model.threshold import threshold_words
 from treewright.tree.arrays import INTERVALS, THRESHOLD, Tree
 from treewright.tree.tests import Bound, bounds_below, chosen, has_values, node_cuts, ordinal_levels
@@ -107,8 +107,9 @@ class Outcome:
         """Return the class counts that are not 0, the share and the interval, as far as there are any."""
         pairs = zip(self.counts, self.classes, strict=True)
         held = [f"{label} {written_amount(count, digits=6)}" for count, label in pairs if count]
-        more = [f"... {len(held) - MAX_COUNTS} more"] if len(held) > MAX_COUNTS else []
-        parts = [", ".join(held[:MAX_COUNTS] + more)] if held else []
+        most = n_named(len(held), MAX_COUNTS)
+        more = [f"... {len(held) - most} more"] if len(held) > most else []
+        parts = [", ".join(held[:most] + more)] if held else []
         if self.interval is not None:
             low, high = self.interval
             whose, of = "", " of the mean"

@@ -15,6 +15,7 @@ import polars as pl
 
 from treewright.core.confidence import wilson_interval
 from treewright.judge.shares import ShareScore
+from treewright.model.summary import counted
 
 MOST_SQUARE = 200  # classes whose pairs are written as a square: of 10,000 it would be half a gigabyte
 
@@ -189,7 +190,7 @@ class NumberScore:
         """The three numbers."""
         return (
             f"{what} R2 {self.main:.3f}, mean absolute error {self.absolute_error:.4g}, "
-            f"root mean squared error {self.root_squared_error:.4g} ({self.n} rows)"
+            f"root mean squared error {self.root_squared_error:.4g} ({counted(self.n, 'row')})"
         )
 
 
@@ -245,7 +246,7 @@ class QuantileScore:
         shares = ", ".join(f"{count / self.n:.3f}" for count in self._not_above)
         return (
             f"{what} mean pinball loss {self.main:.4g}; share of rows not above quantile {levels}: {shares} "
-            f"({self.n} rows)"
+            f"({counted(self.n, 'row')})"
         )
 
 

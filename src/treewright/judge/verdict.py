@@ -15,7 +15,7 @@ import numpy as np
 from treewright.data.cells import shown
 from treewright.data.target import label_codes
 from treewright.judge.tasks import Task
-from treewright.model.summary import counted
+from treewright.model.summary import counted, n_named
 from treewright.tree.writing import shorten, written_level
 
 # Of a class so frequent, accuracy says next to nothing. Rows to a leaf, or to a level: with fewer they are learned by
@@ -82,8 +82,7 @@ def of_classes(known: Sequence[object], held: Mapping[object, int]) -> list[str]
     if not strange:
         return found
     n = sum(held[label] for label in strange)
-    # The last name takes no more room than a number of others that is one.
-    named = strange if len(strange) <= MOST_NAMED + 1 else strange[:MOST_NAMED]
+    named = strange[: n_named(len(strange), MOST_NAMED)]
     names = ", ".join(map(_name, named)) + (f", {len(strange) - len(named)} more" if len(named) < len(strange) else "")
     what, was, its = ("class", "was", "its") if len(strange) == 1 else ("classes", "were", "their")
     return [

@@ -273,6 +273,17 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{grouped} {one if number == 1 else many or one + 's'}"
 
 
+def n_named(n: int, most: int) -> int:
+    """Return how many of ``n`` a list names that has room for ``most``: instead of "1 more" it names the last one.
+
+    Examples
+    --------
+    >>> n_named(6, 6), n_named(7, 6), n_named(8, 6)
+    (6, 7, 6)
+    """
+    return n if n <= most + 1 else most
+
+
 def single_tree(model: AnyModel, i: int) -> AnyModel:
     """One of the trees as a model, with the same columns.
 
@@ -379,9 +390,8 @@ class Node:
             if not isinstance(self.value, dict)
             else ", ".join(f"{label} {weight:g}" for label, weight in self.value.items())
         )
-        lines = [
-            f"node {self.position}, depth {self.depth}: {self.samples} rows ({holds}), impurity {self.impurity:.6g}"
-        ]
+        rows = counted(self.samples, "row")
+        lines = [f"node {self.position}, depth {self.depth}: {rows} ({holds}), impurity {self.impurity:.6g}"]
         if self.test is None:
             lines.append(f"a leaf that {'adds' if self.adds else 'predicts'} {self.prediction}")
         else:

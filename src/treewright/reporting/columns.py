@@ -89,7 +89,8 @@ def columns_part(judged: Judged, options: Options) -> tuple[ColumnPart, ...]:
         if found is not None:
             unit, measure = _in_units(judged, found, rows)
             rises, errors = found.values / unit, found.standard_errors / unit
-    without = "" if (among == asked).all() else f", for {among.sum()} columns that gained most at the fit"
+    some = counted(int(among.sum()), "column")
+    without = "" if (among == asked).all() else f", for {some} that gained most at the fit"
     order = _order(found, impurity, p)
     groups = groups_of(judged)
     unseen = unseen_levels(judged)

@@ -345,7 +345,7 @@ def subtitle_of(judged: Judged, target: str) -> str:
         return summarize(model, 0).headline()
     what = f"{algorithm_of(judged)}, {model.task}" + (f" of {target}" if target else "")
     size = counted(model.n_neighbors, "neighbour") if judged.is_neighbors else counted(len(model.trees), "tree")
-    return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema.given), 'column')}"
+    return f"{what[0].upper()}{what[1:]}: {size}, {counted(len(model.schema.needed), 'column')}"
 
 
 def _columns_of(schema: Schema) -> str:

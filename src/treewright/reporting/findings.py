@@ -15,7 +15,7 @@ from treewright.data.target import Labels, Numbers
 from treewright.judge.scores import r_squared
 from treewright.judge.verdict import reason_of, verdict
 from treewright.learn.suspicions import equals_target
-from treewright.model.summary import counted
+from treewright.model.summary import counted, n_named
 from treewright.reporting.columns import mean_and_sd
 from treewright.reporting.estimator import kept_rows
 from treewright.reporting.judged import Judged, UnseenLevels, cells_of, unseen_levels
@@ -445,5 +445,6 @@ def listed(texts: Sequence[str]) -> str:
     >>> listed(["a", "b"]), listed(list("abcdefgh"))
     ('a, b', 'a, b, c, d, e, f and 2 more')
     """
-    more = f" and {len(texts) - MOST_NAMED} more" if len(texts) > MOST_NAMED else ""
-    return ", ".join(texts[:MOST_NAMED]) + more
+    most = n_named(len(texts), MOST_NAMED)
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return ", ".join(texts[:most]) + more

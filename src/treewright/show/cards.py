@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from treewright.model.growth import node_test
-from treewright.model.summary import TreeSummary, counted
+from treewright.model.summary import TreeSummary, counted, n_named
 from treewright.show.style import ELLIPSIS, Sizes, fitted, text_width
 from treewright.tree.tests import Bound, bounds_below
 from treewright.tree.walk import children, subtree_sizes
@@ -297,10 +297,10 @@ def tooltip_of(
         order = [int(code) for code in np.argsort(-counts, kind="stable") if counts[code] > 0]
         held = [
             f"{shorten(output.classes[code], TOOLTIP_WIDTH)} {written_number(counts[code], digits=12)}"
-            for code in order[:TOOLTIP_CLASSES]
+            for code in order[: n_named(len(order), TOOLTIP_CLASSES)]
         ]
-        more = [f"{counted(len(order) - TOOLTIP_CLASSES, 'more class', 'more classes')}"]
-        lines.append(f"classes{what}: {', '.join(held + (more if len(order) > TOOLTIP_CLASSES else []))}")
+        more = [f"{len(order) - len(held)} more classes"] if len(order) > len(held) else []
+        lines.append(f"classes{what}: {', '.join(held + more)}")
     lines.append(f"{summary.criterion}: {written_number(tree.impurity[node], exact=True)}")
     return "\n".join(lines)
 

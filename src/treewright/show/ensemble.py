@@ -10,7 +10,7 @@ from treewright.exceptions import ParameterError
 from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData, sizes_of
-from treewright.model.summary import counted, score_names
+from treewright.model.summary import counted, n_named, score_names
 from treewright.model.threshold import threshold_words
 from treewright.tree.walk import Sizes
 from treewright.tree.writing import escape_controls, shorten, written_amount, written_name
@@ -87,10 +87,10 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
     names = [shorten(escape_controls(name), COLUMN_NAME) for name in score_names(model)]
     shown = [
         f"{name} {written_amount(base)}" if name else written_amount(base)
-        for name, base in zip(names, boosting.base[:MOST_BASES], strict=False)
+        for name, base in zip(names, boosting.base[: n_named(n_scores, MOST_BASES)], strict=False)
     ]
-    if n_scores > MOST_BASES:
-        shown.append(f"... {n_scores - MOST_BASES} more")
+    if n_scores > len(shown):
+        shown.append(f"... {n_scores - len(shown)} more")
     return [
         f"{rounds}, each a tree" + (f" for each of {n_scores} scores" if n_scores > 1 else " that adds to the score"),
         f"base: {', '.join(shown)}",

@@ -21,7 +21,7 @@ from treewright.exceptions import ParameterError
 from treewright.explain.table import GAP, TextColumn, aligned
 from treewright.model.data import ModelData
 from treewright.model.growth import node_test
-from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, summarize
+from treewright.model.summary import ADDS_NOTE, Output, TreeSummary, counted, n_named, summarize
 from treewright.model.threshold import threshold_words
 from treewright.show.bars import class_bar, mark_of, number_bar
 from treewright.show.spans import ELLIPSIS, Role, Span, Spans, cut, fitted, folded, width_of
@@ -632,13 +632,14 @@ def _legend(summary: TreeSummary, width: int, digits: int, *, signed: bool) -> l
         return [cut([Span(f"bars: {summary.centre}{of_several} from {low} to {high}")], width)]
     counts = summary.values(0, output)
     items: list[Spans] = [[Span(f"bars{of_several}:")]] if of_several else []
-    for place, label in enumerate(output.classes[:MOST_LEGEND]):
+    n_shown = n_named(len(output.classes), MOST_LEGEND)
+    for place, label in enumerate(output.classes[:n_shown]):
         amount = written_amount(counts[place], digits=digits)
         name = fitted(label, min(NAME_WIDTH, max(LEAST_NAME, width - 6 - len(amount))))
         mark = Span(mark_of(place, signed=signed) + " ", "class", place)
         items.append([mark, Span(name), Span(f" {amount}", "faint")])
-    if len(output.classes) > MOST_LEGEND:
-        items.append([Span(f"and {len(output.classes) - MOST_LEGEND} more classes", "faint")])
+    if len(output.classes) > n_shown:
+        items.append([Span(f"and {len(output.classes) - n_shown} more classes", "faint")])
     lines: list[Spans] = [[]]
     for item in items:
         if lines[-1] and width_of(lines[-1]) + 3 + width_of(item) > width:

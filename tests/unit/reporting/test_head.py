@@ -45,6 +45,16 @@ def test_many_trees_are_told_in_one_line():
     assert facts["trees"] == "3"
 
 
+def test_both_lines_count_the_columns_that_are_used():
+    table = {"x": X[:, 0], "z": X[:, 1], "id": [f"row {at}" for at in range(40)]}
+    with pytest.warns(tw.exceptions.DataWarning):
+        est = tw.RandomForestClassifier(n_estimators=3).fit(table, CLASSES)
+    judged = judged_rows(est.model_, est, table, CLASSES)
+
+    assert subtitle_of(judged, "") == "Random forest, classification: 3 trees, 2 columns"
+    assert {fact.name: fact.value for fact in facts_of(judged)}["columns"] == "2 (1 left out)"
+
+
 def test_an_algorithm_that_a_file_made_up_stands_as_it_is():
     model = tw.DecisionTreeClassifier().fit(X, CLASSES).model_
     strange = tw.Model(**{**vars(model), "facts": {**model.facts, "algorithm": "of\x1b another_house"}})

@@ -25,7 +25,7 @@ def classes(truth, shares, weights=None, *, labels=None, combine="mean"):
     labels = np.arange(shares.shape[1]) if labels is None else np.array(labels)
     model = SimpleNamespace(
         classes=(labels,), aggregation=aggregation_of(combine, None, None), has_trees=True, target_names=(),
-        task="classification", facts={},
+        task="classification", facts={}, threshold=None,
     )  # fmt: skip
     weights = np.ones(len(truth)) if weights is None else np.asarray(weights, float)
     judged = Judged(model, None, None, None, np.empty((len(truth), 0)), truth[:, None], weights, None)

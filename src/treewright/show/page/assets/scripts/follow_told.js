@@ -70,7 +70,7 @@ const followTold = (() => {
     const order = shares.map((_, at) => at).sort((one, other) => shares[other] - shares[one] || one - other);
     // Of many classes those that the leaf holds.
     const held = shares.length > FEW_CLASSES ? order.filter((at) => shares[at] > 0 || at === code) : order;
-    const shown = held.slice(0, MOST_CLASSES);
+    const shown = held.slice(0, numbers.named(held.length, MOST_CLASSES));
     const rows = shown.map((at) => dom.el("tr", { class: at === code ? "follow-said" : null },
       dom.el("th", { scope: "row" }, dom.el("span", { class: "swatch", style: { background: color(at) } }), names[at]),
       dom.el("td", { class: "follow-bar", "aria-hidden": "true" },
@@ -129,7 +129,7 @@ const followTold = (() => {
     const shown = wants.map((want, at) => ({ want, one: found[at] }));
     const order = shown.filter(({ one }) => one).sort((a, b) => a.one.cost[0] - b.one.cost[0] || a.one.cost[1] - b.one.cost[1]);
     const never = shown.filter(({ one }) => !one);
-    const most = order.slice(0, MOST_CARDS);
+    const most = order.slice(0, numbers.named(order.length, MOST_CARDS));
     return [
       most.map(({ want, one }) => dom.el("div", { class: "follow-card", "data-want": want.title, "data-leaf": one.node.id },
         dom.el("h4", {}, want.code === undefined ? null : dom.el("span", { class: "swatch", style: { background: color(want.code) } }), want.title),

@@ -77,5 +77,8 @@ const numbers = (() => {
   // Tests of Python have signs that can be typed. The last one is the test's own: a column may have signs in its name,
   // and levels stand in braces.
   const typographic = (text) => text.replace(/(^| )<= (?!.* <= )(?=[^{}]*$)/, "$1\u2264 ").replace(/^>= /, "\u2265 ");
-  return { value, short, dated, daysOf, partOf, ofColumn, percent, counted, typographic };
+  // How many of n a list names that has room for so many: instead of "1 more" it names the last one.
+  const named = (n, most) => n <= most + 1 ? n : most;
+
+  return { value, short, dated, daysOf, partOf, ofColumn, percent, counted, named, typographic };
 })();

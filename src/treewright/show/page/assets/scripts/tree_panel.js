@@ -38,6 +38,12 @@ const treePanel = (() => {
       cut > 0 && row(inner ? "cut away below" : "nodes below", inner ? numbers.counted(cut, "node") : `${numbers.short(cut)} cut away`));
   }
 
+  // What a class has in a node: rows, their weight, or, of a tree grown on probabilities, the sum of those.
+  function amounts(model, output) {
+    if (model.part.weighted) return "weight";
+    return model.nodes[0].values[output].every((count) => Number.isInteger(numbers.value(count))) ? "rows" : "sum of probabilities";
+  }
+
   // One output's classes, the heaviest first, beside what the test rows have.
   function classTable(model, node, output) {
     const labels = model.part.outputs[output], counts = node.values[output].map(numbers.value);
@@ -46,17 +52,18 @@ const treePanel = (() => {
     const order = labels.map((_, code) => code).filter((code) => counts[code] > 0 || (judged && judged[code] > 0))
       .sort((a, b) => counts[b] - counts[a] || a - b);
     const name = model.part.output_names[output];
-    const body = order.slice(0, CLASSES).map((code) => dom.el("tr", {},
+    const most = numbers.named(order.length, CLASSES);
+    const body = order.slice(0, most).map((code) => dom.el("tr", {},
       dom.el("th", { scope: "row" }, dom.el("span", { class: "swatch", style: { background: treeCards.color(code) } }), labels[code]),
       dom.el("td", { class: "number", "data-count": code }, exact(counts[code])),
       dom.el("td", { class: "number" }, total > 0 ? numbers.percent(counts[code] / total) : "-"),
       judged && dom.el("td", { class: "number" }, exact(judged[code]))));
     return dom.el("table", { class: "tree-table" },
       dom.el("caption", {}, model.part.outputs.length > 1 ? `Classes of ${name}` : "Classes"),
-      dom.el("thead", {}, dom.el("tr", {}, ["class", model.part.weighted ? "weight" : "rows", "share", judged && "test rows"].filter(Boolean)
+      dom.el("thead", {}, dom.el("tr", {}, ["class", amounts(model, output), "share", judged && "test rows"].filter(Boolean)
         .map((text, at) => dom.el("th", { scope: "col", class: at ? "number" : null }, text)))),
-      dom.el("tbody", {}, body, order.length > CLASSES && dom.el("tr", {}, dom.el("td", { colspan: judged ? 4 : 3 },
-        `${numbers.counted(order.length - CLASSES, "more class", "more classes")}`))));
+      dom.el("tbody", {}, body, order.length > most && dom.el("tr", {}, dom.el("td", { colspan: judged ? 4 : 3 },
+        `${numbers.counted(order.length - most, "more class", "more classes")}`))));
   }
 
   function value(model, position) {

@@ -85,7 +85,8 @@ def test_the_command_cuts_what_python_cuts(command, grown):
         (["--method", "cost-complexity", "--set", "alpha=-1"], 2, "alpha=-1: the price of a leaf is a number >= 0"),
         (["--method", "reduced-error"], 2, "needs rows that the tree was not grown on: give them as DATA"),
         (["nowhere.csv", "--method", "reduced-error"], 1, "nowhere.csv: no such file"),
-        (["--method", "mdl", "--out", "full.tw"], 1, "exists already"),
+        (["--method", "mdl", "--out", "rest.csv"], 1, "exists already"),
+        (["--method", "mdl", "--out", "full.tw"], 2, "--out full.tw: is MODEL itself"),
         (["--method", "mdl", "--out", "a.tw", "--log", "a.tw"], 2, "--out and --log name the same file"),
     ],
 )  # fmt: skip

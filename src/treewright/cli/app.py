@@ -50,7 +50,7 @@ from treewright.cli.options import (
     reading,
 )
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
-from treewright.cli.streams import input_path
+from treewright.cli.streams import check_files, input_path, output_path
 from treewright.cli.terminal import UsageRefusal, note, refusals
 from treewright.version import __version__
 
@@ -128,18 +128,24 @@ def fit(
     separator: Separator = None,
     encoding: Encoding = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Save the model.", rich_help_panel="Output")
+        Path | None,
+        typer.Option("--out", parser=output_path, metavar="FILE", help="Save the model.", rich_help_panel="Output"),
     ] = None,
     svg: Annotated[
         Path | None,
         typer.Option(
-            "--svg", metavar="FILE", help="Draw the tree; as PNG or PDF where FILE ends so.", rich_help_panel="Output"
+            "--svg",
+            parser=output_path,
+            metavar="FILE",
+            help="Draw the tree; as PNG or PDF where FILE ends so.",
+            rich_help_panel="Output",
         ),
     ] = None,
     report: Annotated[
         Path | None,
         typer.Option(
             "--report",
+            parser=output_path,
             metavar="FILE.html",
             help="Write a page about it: judged on the rows held out, on all rows where there are none.",
             rich_help_panel="Output",
@@ -173,6 +179,7 @@ def fit(
 ) -> None:
     """Grow a tree, or many, from a table, show it, and score it on rows it did not see."""
     with refusals(data):
+        check_files({"DATA": data}, {"--out": out, "--svg": svg, "--report": report})
         from treewright.cli.fit import run_fit
         from treewright.cli.prune import NO_PRUNING, asked_pruning, option_words
         from treewright.cli.request import FitRequest
@@ -220,7 +227,8 @@ def predict(
     model: ModelFile,
     data: Data,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV here, not on the screen.")
+        Path | None,
+        typer.Option("--out", parser=output_path, metavar="FILE", help="Write the CSV here, not on the screen."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add a column of probabilities per class.")] = False,
     interval: Annotated[
@@ -245,6 +253,7 @@ def predict(
 ) -> None:
     """Predict every row of a table; CSV comes out."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.predict import Answers, run_predict
 
         options = reading(missing_tokens, separator, encoding)
@@ -283,6 +292,7 @@ def evaluate(
 ) -> None:
     """Score a model on rows whose truth is known."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {})
         from treewright.cli.evaluate import run_evaluate
 
         options = reading(missing_tokens, separator, encoding)
@@ -325,7 +335,7 @@ def show(
     ] = False,
     out: OutText = None,
     audit: Annotated[bool, typer.Option("--audit", hidden=True)] = False,
-    data: Annotated[Path | None, typer.Option("--data", hidden=True)] = None,
+    data: Annotated[Path | None, typer.Option("--data", hidden=True, parser=input_path)] = None,
     row: Annotated[int | None, typer.Option("--row", hidden=True)] = None,
     to: Annotated[str | None, typer.Option("--to", hidden=True)] = None,
     node: Annotated[int | None, typer.Option("--node", hidden=True)] = None,
@@ -343,6 +353,7 @@ def show(
     # Until audit and follow became commands of their own, show --audit and show --row did their work: old words,
     # which are still understood.
     with refusals(data):
+        check_files({"MODEL": model, "--data": data}, {"--out": out})
         from treewright.cli.show import FollowRequest, check_words, run_audit, run_follow, run_show
 
         looks = {f"--color {color.value}": None if color is ColorName.auto else color, "--width": width}
@@ -425,6 +436,7 @@ def audit(
 ) -> None:
     """Tell how a split is chosen: all that a node could ask of these rows, with the arithmetic as on paper."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.show import run_audit
 
         run_audit(
@@ -466,6 +478,7 @@ def follow(
 ) -> None:
     """Follow one row: its way through the tree, its leaf, and what would have to change for another answer."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.show import FollowRequest, run_follow
 
         options = reading(missing_tokens, separator, encoding)
@@ -479,7 +492,11 @@ def report(
     out: Annotated[
         Path,
         typer.Option(
-            "--out", metavar="FILE.html", help="The page; FILE.json: its summary as numbers.", show_default=False
+            "--out",
+            parser=output_path,
+            metavar="FILE.html",
+            help="The page; FILE.json: its summary as numbers.",
+            show_default=False,
         ),
     ],
     target: Truth = None,
@@ -519,6 +536,7 @@ def report(
 ) -> None:
     """Write a page about a model, judged on rows whose truth is known: one HTML file that needs no network."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {"--out": out})
         from treewright.cli.report import ReportRequest, run_report
 
         run_report(
@@ -580,18 +598,26 @@ def prune(
     separator: Separator = None,
     encoding: Encoding = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Save the pruned model.", rich_help_panel="Output")
+        Path | None,
+        typer.Option(
+            "--out", parser=output_path, metavar="FILE", help="Save the pruned model.", rich_help_panel="Output"
+        ),
     ] = None,
     log: Annotated[
         Path | None,
         typer.Option(
-            "--log", metavar="FILE", help="Write every cut with its numbers as CSV.", rich_help_panel="Output"
+            "--log",
+            parser=output_path,
+            metavar="FILE",
+            help="Write every cut with its numbers as CSV.",
+            rich_help_panel="Output",
         ),
     ] = None,
     force: Force = False,
 ) -> None:
     """Cut a model's tree back; the model file itself stays as it is."""
     with refusals(data):
+        check_files({"MODEL": model, "DATA": data}, {"--out": out, "--log": log})
         from treewright.cli.prune import PruneRequest, check_idle, run_prune
 
         check_idle(
@@ -665,12 +691,16 @@ def compare(
     separator: Separator = None,
     encoding: Encoding = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the table as CSV.", rich_help_panel="Output")
+        Path | None,
+        typer.Option(
+            "--out", parser=output_path, metavar="FILE", help="Write the table as CSV.", rich_help_panel="Output"
+        ),
     ] = None,
     force: Force = False,
 ) -> None:
     """Compare algorithms and prunings by cross-validation on the same folds."""
     with refusals(data):
+        check_files({"DATA": data}, {"--out": out})
         from treewright.cli.compare import CompareRequest, run_compare
         from treewright.cli.prune import option_words
         from treewright.cli.request import FitRequest

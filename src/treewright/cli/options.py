@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treewright.cli.streams import input_path
+from treewright.cli.streams import input_path, output_path
 from treewright.cli.terminal import UsageRefusal
 
 if TYPE_CHECKING:
@@ -208,7 +208,10 @@ Target = Annotated[str, typer.Option("--target", metavar="COL", help="The column
 Truth = Annotated[
     str | None, typer.Option("--target", metavar="COL", help="The column with the truth; the model knows its own.")
 ]
-OutText = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.")]
+OutText = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Write it here, not on the screen.", parser=output_path),
+]
 Color = Annotated[
     ColorName,
     typer.Option(

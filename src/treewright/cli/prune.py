@@ -114,8 +114,6 @@ def _pruned(request: PruneRequest) -> Any:
     check_options(options, known, "--set", name.replace("_", "-"))
     check_output(request.out, request.force)
     check_output(request.log, request.force)
-    if request.out is not None and request.log is not None and request.out.resolve() == request.log.resolve():
-        raise UsageRefusal(f"--out and --log name the same file {request.out}")
     model = of_trees(treewright.load(request.model), request.model, "prune")
     if method is None:
         _check_rounds(request, model, options)

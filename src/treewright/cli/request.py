@@ -117,7 +117,6 @@ def check_request(request: FitRequest) -> None:
         raise UsageRefusal(f"--cv {request.n_folds}: give 2 folds or more")
     if request.target in request.drop or request.target == request.weight:
         raise UsageRefusal(f"column {request.target!r} cannot be the target and be dropped or weigh rows")
-    _check_outputs(request)
     gone = sorted(set(request.drop) & {*request.declared.cell_types, request.weight})
     if gone:
         raise UsageRefusal(f"column {gone[0]!r} is dropped and used: keep one")
@@ -147,17 +146,6 @@ def check_request(request: FitRequest) -> None:
     for name, off in OWN_PRUNING.items():
         if settings.get(name, off) != off:
             raise UsageRefusal(f"--set {name} prunes by itself, as {request.prune.named} does: leave one of them out")
-
-
-def _check_outputs(request: FitRequest) -> None:
-    """Refuse to write two things into one file."""
-    named: dict[Path, str] = {}
-    for option, path in (("--out", request.out), ("--svg", request.svg), ("--report", request.report)):
-        if path is None:
-            continue
-        if path in named:
-            raise UsageRefusal(f"{named[path]} and {option} name the same file {path}")
-        named[path] = option
 
 
 # Who sets one of these says how large a tree is to be.

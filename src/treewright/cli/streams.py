@@ -1,4 +1,4 @@
-"""Standard input and output in place of files: what ``-`` means.
+"""The files that a command names: what ``-`` means, and that none is named twice.
 
 A table or a model that comes through a pipe is put into a file of its own first, when it is first opened: readers look
 at the beginning before they begin and some read twice. The file is gone when the process ends. In messages it is called
@@ -7,19 +7,33 @@ standard input.
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 from typing import IO, Any
 
+import typer
+
 from treewright.cli.terminal import UsageRefusal
 
-__all__ = ["StandardInput", "bytes_of", "check_stdout", "clear_stdout", "input_path", "is_standard", "write_stdout"]
+__all__ = [
+    "StandardInput",
+    "bytes_of",
+    "check_files",
+    "check_stdout",
+    "clear_stdout",
+    "input_path",
+    "is_standard",
+    "output_path",
+    "write_stdout",
+]
 
 _DASH = Path("-")
+_TWICE = "-: standard input is asked for twice: name a file for the model or the table"
 _read: list[Any] = []  # the stream that has been read to its end
 
 
@@ -39,7 +53,51 @@ class StandardInput(type(Path())):  # type: ignore[misc]  # the platform's own k
 
 def input_path(word: str) -> Path:
     """The path that a word names; ``-`` is standard input, ``./-`` a file of that name."""
-    return StandardInput("standard input") if word == "-" else Path(word)
+    return StandardInput("standard input") if word == "-" else _named(word)
+
+
+def output_path(word: str) -> Path:
+    """The path that a word names as a place to write."""
+    return _named(word)
+
+
+def _named(word: str) -> Path:
+    """The path of a word; an empty one, which would be the folder we are in, is refused."""
+    if not word:
+        raise typer.BadParameter("the name of the file is empty")
+    return Path(word)
+
+
+def check_files(inputs: Mapping[str, Path | None], outputs: Mapping[str, Path | None]) -> None:
+    """Refuse a file that is named twice: an output must be no input, which would be lost, and no other output.
+
+    Parameters
+    ----------
+    inputs, outputs : mapping from str to path or None
+        By what the command calls them, such as ``MODEL`` and ``--out``; what is None is not there.
+    """
+    if sum(isinstance(given, StandardInput) for given in inputs.values()) > 1:
+        raise UsageRefusal(_TWICE)
+    written: dict[str, Path] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        for name, given in inputs.items():
+            if given is not None and not is_standard(path) and _are_same(given, path):
+                raise UsageRefusal(f"{option} {path}: is {name} itself, which would be lost: name another file")
+        for other, before in written.items():
+            if _are_same(before, path):
+                raise UsageRefusal(f"{other} and {option} name the same file {path}")
+        written[option] = path
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    """Whether two paths are one file, however they are spelled; ``one`` may be standard input, which stays unread."""
+    with suppress(OSError, ValueError):
+        if isinstance(one, StandardInput):
+            return sys.stdin is not None and os.path.samestat(os.fstat(sys.stdin.fileno()), other.stat())
+        return one.resolve() == other.resolve() or one.samefile(other)
+    return False
 
 
 def is_standard(path: Path | None) -> bool:
@@ -85,7 +143,7 @@ def _kept() -> IO[bytes]:
     if stream.isatty():
         raise UsageRefusal("-: standard input is the keyboard: send a file in with | or <, or name it")
     if stream in _read:
-        raise UsageRefusal("-: standard input is asked for twice: name a file for the model or the table")
+        raise UsageRefusal(_TWICE)
     _read[:] = [stream]
     file = tempfile.NamedTemporaryFile(prefix="standard-input-")  # noqa: SIM115 - lives as long as the path
     shutil.copyfileobj(stream.buffer, file)

@@ -122,3 +122,43 @@ def test_where_the_output_is_closed_nothing_breaks(shell, folder, words):
 
     assert "Traceback" not in done.stderr
     assert done.returncode == 0
+
+
+PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict m.tw t.parquet",
+        "evaluate m.tw t.parquet",
+        "evaluate m.tw t.parquet --json",
+        "show m.tw",
+        "show m.tw --color always",
+        "show m.tw --format rules",
+        f"fit {PENGUINS} --target species --json --out new.tw --force",
+        "parameters cart",
+        "fit --help",
+        "--help",
+        "--version",
+    ],
+)
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_an_output_that_is_full_is_one_line_and_exit_code_1(shell, folder, words):
+    done = shell(f"TREEWRIGHT {words} >/dev/full", folder)
+
+    assert done.stderr == "treewright: error: standard output: cannot be written: No space left on device\n"
+    assert done.returncode == 1
+
+
+def test_predictions_for_a_closed_output_are_refused_in_one_line(shell, folder):
+    done = shell("TREEWRIGHT predict m.tw t.parquet >&-", folder)
+
+    assert done.stderr == "treewright: error: standard output: it is closed: open it, or name a file with --out\n"
+    assert done.returncode == 1
+
+
+def test_whoever_reads_help_may_go_away_before_it_ends(shell, tmp_path):
+    done = shell("TREEWRIGHT fit --help | head -0; echo ${PIPESTATUS[0]}", tmp_path)
+
+    assert (done.stdout, done.stderr) == ("0\n", "")

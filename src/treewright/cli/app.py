@@ -51,7 +51,7 @@ from treewright.cli.options import (
 )
 from treewright.cli.shorthand import OF_A_FIT, OF_A_PRUNING, Hinting, with_settings
 from treewright.cli.streams import check_files, input_path, output_path
-from treewright.cli.terminal import UsageRefusal, note, refusals
+from treewright.cli.terminal import UsageRefusal, drop_stdout, note, refusals, say, unwritten_stdout
 from treewright.version import __version__
 
 __all__ = ["app", "main"]
@@ -73,7 +73,8 @@ app = typer.Typer(
 def _version(asked: bool) -> None:
     """Print the version and stop."""
     if asked:
-        typer.echo(f"treewright {__version__}")
+        with refusals():
+            say(f"treewright {__version__}")
         raise typer.Exit
 
 
@@ -770,6 +771,7 @@ def main() -> None:
     except BaseException as error:
         causes = _causes(error)
         if not isinstance(causes[-1], KeyboardInterrupt):
+            _leave_help(causes)
             raise
         # An exit of the command's own has said so; one that Typer makes out of Ctrl-C names it as its cause.
         if not any(isinstance(cause, typer.Exit) and cause.__cause__ is None for cause in causes):
@@ -786,6 +788,17 @@ def _causes(error: BaseException) -> list[BaseException]:
             break
         causes.append(before)
     return causes
+
+
+def _leave_help(causes: list[BaseException]) -> None:
+    """Leave where standard output did not take the help, which Typer prints; commands have told it by themselves."""
+    if any(isinstance(cause, BrokenPipeError) for cause in causes):
+        drop_stdout()
+        sys.exit(0)
+    if isinstance(causes[0], OSError) and causes[0].filename is None:
+        drop_stdout()
+        note(f"error: {unwritten_stdout(causes[0])}")
+        sys.exit(1)
 
 
 def _leave() -> NoReturn:

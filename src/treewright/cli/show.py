@@ -199,7 +199,7 @@ def _write_pixels(picture: Any, form: str, out: Path | None, force: bool) -> Non
     UsageRefusal
         They would land on the screen.
     """
-    if out is None and sys.stdout.isatty():
+    if out is None and sys.stdout is not None and sys.stdout.isatty():
         raise UsageRefusal(f"--format {form} is no text: name a file with --out tree.{form}")
     content = picture.png() if form == "png" else picture.pdf()
     with open_output(out, force) as file:

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import typer
 
-from treewright.cli.terminal import UsageRefusal
+from treewright.cli.terminal import UsageRefusal, open_output
 
 __all__ = [
     "StandardInput",
@@ -117,8 +117,8 @@ def clear_stdout(is_needed: bool) -> Iterator[None]:
 
 def write_stdout(content: bytes) -> None:
     """Write the bytes of a file to standard output."""
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    with open_output(None, force=False) as file:
+        file.write(content)
 
 
 def check_stdout(path: Path | None) -> None:

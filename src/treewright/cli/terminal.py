@@ -42,6 +42,7 @@ __all__ = [
     "as_option",
     "check_output",
     "csv_of",
+    "drop_stdout",
     "guarded_labels",
     "note",
     "open_output",
@@ -54,8 +55,10 @@ __all__ = [
     "say_json",
     "say_prose",
     "screen_of",
+    "unwritten_stdout",
     "worded",
     "write_text",
+    "writing_stdout",
 ]
 
 # Parameters of Python that have an option of their own; all others are given by --set.
@@ -93,7 +96,8 @@ class UsageRefusal(TreewrightError):  # noqa: N818 - it is the command's refusal
 
 def say(text: str = "") -> None:
     """Print a result."""
-    typer.echo(text)
+    with writing_stdout():
+        typer.echo(text)
 
 
 def say_json(results: Mapping[str, object]) -> None:
@@ -192,8 +196,7 @@ def refusals(data: Path | None = None) -> Iterator[None]:
             where = "" if data is None or str(data) in str(error) or _names_a_file(error) else f"{data}: "
             _leave(1, f"error: {where}{error.worded(as_option)}")
         except BrokenPipeError:
-            # The reader (head, less) has gone: nothing more to say, and Python must not complain when it closes stdout.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            drop_stdout()  # the reader (head, less) has gone: nothing more to say
             raise typer.Exit(0) from None
         except MemoryError:
             _leave(1, "error: not enough memory for this table and these settings")
@@ -201,6 +204,32 @@ def refusals(data: Path | None = None) -> Iterator[None]:
             if type(error).__name__ != "InvalidParameterError":
                 raise
             _leave(2, f"error: {error}")
+
+
+@contextmanager
+def writing_stdout() -> Iterator[None]:
+    """Where standard output, which is written to within the block, takes nothing, that is one error.
+
+    A reader who has gone (head, less) is none, and passes through.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        drop_stdout()
+        raise InputFileError(unwritten_stdout(error)) from None
+
+
+def unwritten_stdout(error: OSError) -> str:
+    """The message that standard output takes nothing."""
+    return f"standard output: cannot be written: {error.strerror or error}"
+
+
+def drop_stdout() -> None:
+    """Let what is left for standard output go nowhere: Python must not complain when it closes it."""
+    with suppress(OSError):  # a test's output is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -302,9 +331,10 @@ class Screen:
         if sys.stdout is None:  # it was closed before we began
             return
         paint = _painter(to_file=False, painted=self.painted)
-        for line in lines:
-            sys.stdout.write(paint(_stripped(line)) + "\n")
-        sys.stdout.flush()
+        with writing_stdout():
+            for line in lines:
+                sys.stdout.write(paint(_stripped(line)) + "\n")
+            sys.stdout.flush()
 
     def say_prose(self, text: str) -> None:
         """Print sentences, broken at blanks where a person looks on; pipes and files get each line whole."""
@@ -469,8 +499,11 @@ def check_output(path: Path | None, force: bool) -> None:
 def open_output(path: Path | None, force: bool) -> Iterator[IO[bytes]]:
     """A binary file to write; it takes its place when the block ends well, and leaves nothing behind otherwise."""
     if path is None or str(path) == "-":
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        if sys.stdout is None:
+            raise InputFileError("standard output: it is closed: open it, or name a file with --out")
+        with writing_stdout():
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
     check_output(path, force)
     partial = path.with_name(f".treewright-{os.urandom(8).hex()}.part")

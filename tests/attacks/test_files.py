@@ -159,6 +159,12 @@ def test_many_newlines_in_a_quoted_header_are_read_quickly(read):
 # --------------------------------------------------------------------------------------------------- no ordinary file
 
 
+@pytest.mark.parametrize("name", [b"a" * 200_000, b'"' + b"a\n" * 100_000 + b'"'])
+def test_an_enormous_column_name_is_refused_with_its_line(read, name):
+    with pytest.raises(InputFileError, match=r":2: a column name in the header is longer than 131,072 characters"):
+        read(b"\n" + name + b",y\n1,2\n")
+
+
 def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
 

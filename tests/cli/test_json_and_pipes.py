@@ -95,6 +95,20 @@ def test_a_kept_column_that_is_not_there_or_has_the_name_of_a_prediction_is_refu
     assert "a column of the predictions has this name" in said.stderr
 
 
+@pytest.mark.parametrize(
+    "words", [["predict", "m.tw", "few.csv", "--keep", "id,x"], ["fit", "few.csv", "--target", "y", "--drop", "id,x"]]
+)
+def test_columns_in_one_word_are_told_to_be_named_one_by_one(folder, command, words):
+    said = command(*words, folder=folder)
+    assert said.returncode == 1
+    assert (
+        "no column 'id,x': 'id' and 'x' are columns of their own: name one at a time; what takes several is repeated"
+        in said.stderr
+    )
+    words[-1] = "id,z"
+    assert "one at a time" not in command(*words, folder=folder).stderr
+
+
 def test_a_model_goes_through_pipes(folder, surroundings):
     words = ["--target", "y", "--drop", "id", "--test-size", "0"]
     fit = piped(folder, surroundings, TABLE.encode(), "fit", "-", *words, "--out", "-")
@@ -114,6 +128,14 @@ def test_standard_input_serves_once_and_must_hold_something(folder, surroundings
     nothing = piped(folder, surroundings, b"", "predict", "m.tw", "-")
     assert nothing.returncode == 1
     assert b"standard input: the file is empty" in nothing.stderr
+
+
+@pytest.mark.parametrize("given", [b"junk", b"", TABLE.encode()])
+@pytest.mark.parametrize("words", [["predict", "-", "few.csv"], ["show", "-"], ["prune", "-", "--method", "mdl"]])
+def test_what_is_no_model_on_standard_input_is_told_by_that_name(folder, surroundings, given, words):
+    said = piped(folder, surroundings, given, *words)
+    assert said.returncode == 1
+    assert said.stderr.startswith(b"treewright: error: standard input: not a model file: ")
 
 
 def test_json_and_a_model_do_not_share_standard_output(folder, command):

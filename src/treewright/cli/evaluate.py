@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
-from treewright.cli.models import of_trees, refuse_isolation
+from treewright.cli.models import load_model, of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
 from treewright.exceptions import DataError, setting
@@ -67,11 +67,10 @@ def run_evaluate(
     width : int or None
         Cells of a line; None is the width of the window, or of a page.
     """
-    import treewright
     from treewright.cli.models import check_can_be_judged, permutation_importances, target_name
 
     screen = screen_of(color, width)
-    model = treewright.load(model_path)
+    model = load_model(model_path)
     refuse_isolation(model, model_path, "nothing can be scored")
     name = target_name(model, model_path, target, "evaluate")
     score = score_for(model)

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from treewright import files
+from treewright.cli.streams import in_words
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
 from treewright.tree.wording import clock_of
 
@@ -27,6 +28,7 @@ __all__ = [
     "is_isolation",
     "is_neighbors",
     "labelled_rows",
+    "load_model",
     "of_trees",
     "one_tree",
     "permutation_importances",
@@ -37,6 +39,19 @@ __all__ = [
 ]
 
 _REPEATS = 5  # shuffles of a column, where all trees are judged together
+
+
+def load_model(path: Path) -> AnyModel:
+    """The model in a file; an error of what came through a pipe calls it standard input."""
+    import treewright
+
+    try:
+        return treewright.load(path)
+    except TreewrightError as error:
+        told = in_words(path, str(error))
+        if told == str(error):
+            raise
+        raise type(error)(told) from None
 
 
 # --- which kind

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from treewright.cli.models import is_isolation, is_neighbors, of_trees, refuse_isolation
+from treewright.cli.models import is_isolation, is_neighbors, load_model, of_trees, refuse_isolation
 from treewright.cli.terminal import UsageRefusal, check_output, guarded_labels, open_output, progress
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
@@ -66,11 +66,9 @@ def run_predict(
     guard : bool
         Whether texts that look like formulas get an apostrophe.
     """
-    import treewright
-
     quantiles = _named_quantiles(answers)
     check_output(out, force)
-    model = treewright.load(model_path)
+    model = load_model(model_path)
     if answers.proba:
         refuse_isolation(model, model_path, "there are no class probabilities")
         if model.task != "classification":

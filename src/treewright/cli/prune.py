@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.cli.holdout import score_for
-from treewright.cli.models import is_ensemble, of_trees, target_name, weighted_rows
+from treewright.cli.models import is_ensemble, load_model, of_trees, target_name, weighted_rows
 from treewright.cli.options import Value, parse_value
 from treewright.cli.show import say_tree
 from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_standard, write_stdout
@@ -105,8 +105,6 @@ def run_prune(request: PruneRequest) -> None:
 
 def _pruned(request: PruneRequest) -> Any:
     """The model after it was told what was cut."""
-    import treewright
-
     name = method_named(request.method)
     method = METHODS.get(name)  # None: rounds of gradient boosting are dropped
     options = option_words(request.settings, "--set")
@@ -114,7 +112,7 @@ def _pruned(request: PruneRequest) -> Any:
     check_options(options, known, "--set", name.replace("_", "-"))
     check_output(request.out, request.force)
     check_output(request.log, request.force)
-    model = of_trees(treewright.load(request.model), request.model, "prune")
+    model = of_trees(load_model(request.model), request.model, "prune")
     if method is None:
         _check_rounds(request, model, options)
     else:

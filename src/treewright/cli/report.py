@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from treewright.cli.models import refuse_isolation, target_name, weighted_rows
+from treewright.cli.models import load_model, refuse_isolation, target_name, weighted_rows
 from treewright.cli.terminal import UsageRefusal, check_output, open_output, printable, progress, results_after
 from treewright.exceptions import ParameterError
 from treewright.files.text import ReadOptions
@@ -39,8 +39,6 @@ class ReportRequest:
 
 def run_report(request: ReportRequest) -> None:
     """Judge a model on the rows of a file, and write the page about it."""
-    import treewright
-
     options = {
         "cv": _folds(request.cv),
         "curves": _curves(request.curves),
@@ -52,7 +50,7 @@ def run_report(request: ReportRequest) -> None:
     if request.examples < 0:
         raise UsageRefusal(f"--examples {request.examples}: give 0 or more rows; with 0 no row of the table is shown")
     check_report_output(request.out, request.force)
-    model = treewright.load(request.model)
+    model = load_model(request.model)
     refuse_isolation(model, request.model, "report judges predictions of one")
     name = target_name(model, request.model, request.target, "report")
     with progress():

@@ -21,6 +21,7 @@ from treewright.cli.models import (
     is_ensemble,
     is_neighbors,
     labelled_rows,
+    load_model,
     of_trees,
     one_tree,
     refuse_isolation,
@@ -139,7 +140,6 @@ def run_show(
     ]
     if form != "text" and (color != "auto" or width is not None):
         raise UsageRefusal(f"{given[-1]}: only with --format text, not {form}")
-    import treewright
 
     check_output(out, force)
     options: dict[str, Any] = {"max_depth": max_depth}
@@ -147,7 +147,7 @@ def run_show(
         options["surrogates"] = surrogates
     if max_nodes is not None:
         options["max_nodes"] = max_nodes or None
-    model = treewright.load(model_path)
+    model = load_model(model_path)
     for_trees = [*given, *(["--importances"] if importances else []), *([] if tree is None else ["--tree"])]
     if is_neighbors(model) and not for_trees:
         write_text(out, model.show(), force)
@@ -314,10 +314,9 @@ def run_audit(
         raise UsageRefusal(
             "--audit needs rows, and a model file holds none: give those it was fitted on with --data FILE"
         )
-    import treewright
 
     check_output(out, force)
-    model = of_trees(treewright.load(model_path), model_path, asked)
+    model = of_trees(load_model(model_path), model_path, asked)
     if is_ensemble(model):
         raise UsageRefusal(
             f"{asked} compares all that a node could ask, by the target of the rows of a file, and the trees of "
@@ -366,11 +365,10 @@ def run_follow(request: FollowRequest) -> None:
         raise UsageRefusal("--row needs the table that the row is in: give it with --data FILE")
     if request.row < 0:
         raise UsageRefusal(f"--row {request.row}: rows are counted from 0")
-    import treewright
 
     screen = screen_of(request.color, request.width, to_file=request.out is not None)
     check_output(request.out, request.force)
-    model = of_trees(treewright.load(request.model), request.model, request.asked)
+    model = of_trees(load_model(request.model), request.model, request.asked)
     refuse_isolation(model, request.model, "its trees predict none")
     model = one_tree(model, request.model, request.tree, request.asked)
     wanted = _wanted(model, request)

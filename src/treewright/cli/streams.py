@@ -26,6 +26,7 @@ __all__ = [
     "check_files",
     "check_stdout",
     "clear_stdout",
+    "in_words",
     "input_path",
     "is_standard",
     "output_path",
@@ -49,6 +50,15 @@ class StandardInput(type(Path())):  # type: ignore[misc]  # the platform's own k
         if self._file is None:
             self._file = _kept()
         return self._file.name
+
+    def in_words(self, text: str) -> str:
+        """A message that names the file in which the stream is kept, with its own name instead."""
+        return text if self._file is None else text.replace(repr(self._file.name), str(self))
+
+
+def in_words(path: Path, text: str) -> str:
+    """A message about the file at a path, which names standard input as it is called here."""
+    return path.in_words(text) if isinstance(path, StandardInput) else text
 
 
 def input_path(word: str) -> Path:

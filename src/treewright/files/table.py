@@ -146,10 +146,19 @@ def require_columns(path: Path, present: Sequence[str], wanted: Sequence[str]) -
         )
         shown = ", ".join(present[:12]) + (f", and {len(present) - 12} more" if len(present) > 12 else "")
         raise ColumnError(
-            f"{path}: no column {listed}{did_you_mean(absent[0], present)} (the columns are: {shown}); "
-            "add what is missing, or name another column",
+            f"{path}: no column {listed}{_several_in_one(absent[0], present) or did_you_mean(absent[0], present)} "
+            f"(the columns are: {shown}); add what is missing, or name another column",
             column=absent[0],
         )
+
+
+def _several_in_one(word: str, present: Sequence[str]) -> str:
+    """What to do about a word that names several columns with commas between them; nothing where it does not."""
+    names = [name.strip() for name in word.split(",")]
+    if len(names) < 2 or not set(names) <= set(present):
+        return ""
+    listed = f"{', '.join(map(repr, names[:-1]))} and {names[-1]!r}"
+    return f": {listed} are columns of their own: name one at a time; what takes several is repeated"
 
 
 def did_you_mean(word: str, known: Sequence[str]) -> str:

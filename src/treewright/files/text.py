@@ -361,7 +361,13 @@ def read_header(path: Path, blocks: Iterator[bytes], separator: str | None) -> t
     line = raw.decode()
     chosen = separator or _most_frequent_separator(line)
     _check_quotes(path, raw + b"\n", ord(chosen), skipped + 1)
-    names = tuple(name.strip() for name in next(csv.reader([line], delimiter=chosen)))
+    try:
+        names = tuple(name.strip() for name in next(csv.reader([line], delimiter=chosen)))
+    except csv.Error:  # the text is sound, so it is the length of a cell
+        raise InputFileError(
+            f"{path}:{skipped + 1}: a column name in the header is longer than {csv.field_size_limit():,} characters: "
+            "is this a table with a header line?"
+        ) from None
     _check_names(path, names)
     header = Header(names, chosen, skipped + 2 + raw.count(b"\n"))
 

@@ -93,3 +93,58 @@ def test_prune_shows_the_tree_that_it_made(command, rows):
     done = command("prune", "m.tw", "--method", "leaves", "--max-leaves", "2", "--out", "small.tw", folder=rows)
     assert done.returncode == 0
     assert tw.load(rows / "small.tw").show().rstrip("\n") in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--trees", "50"], "--trees 50: --trees is for forest, extra-trees, bagging, boosting, adaboost, isolation"),
+        (["--rate", "1", "--algorithm", "forest"], "--rate is for boosting, adaboost: choose one, as in --algorithm b"),
+        (["--neighbors", "2"], "--neighbors 2: --neighbors is for knn: choose one, as in --algorithm knn"),
+        (["--trees", "0", "--algorithm", "forest"], "error: --trees: The 'n_estimators' parameter"),
+        (["--neighbors", "99", "--algorithm", "knn"], "error: --neighbors: n_neighbors=99 > "),
+        (["--class-weight", "3"], "error: --class-weight 3 is no dict"),
+        (["--class-weight", '{"q": 1}'], "error: --class-weight: the target has no class 'q'"),
+        (
+            ["--class-weight", "balanced", "--task", "regression", "--target", "size"],
+            "error: --class-weight balanced: ",
+        ),
+        (["--alpha", "0.1", "--prune", "ccp-min"], "error: --alpha prunes by itself"),
+    ],
+)
+def test_an_error_of_a_short_option_speaks_of_what_was_typed(command, rows, words, told):
+    done = command("fit", "rows.csv", "--target", "answer", *words, folder=rows)
+    assert done.returncode == 2
+    assert told in done.stderr.splitlines()[-1]
+    assert "--set" not in done.stderr
+
+
+def test_the_same_parameter_by_set_is_told_of_by_set(command, rows):
+    done = command("fit", "rows.csv", "--target", "answer", "--set", "n_estimators=50", folder=rows)
+    assert "--set 'n_estimators=50': no parameter 'n_estimators'" in done.stderr
+
+
+def test_a_comparison_and_a_pruning_speak_of_short_options_too(command, rows):
+    words = ("--candidate", "cart,forest", "--cv", "2", "--trees", "3")
+    done = command("compare", "rows.csv", "--target", "answer", *words, folder=rows)
+    assert "--trees 3 is not taken by cart" in done.stderr
+    command("fit", "rows.csv", "--target", "answer", "--out", "m.tw", folder=rows)
+    done = command("prune", "m.tw", "--method", "leaves", "--alpha", "0.1", folder=rows)
+    assert done.stderr.startswith("treewright: error: --alpha: leaves has no such option")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (
+            ("--scoring", "roc_auc"),
+            "it is set by --set scoring=VALUE with --algorithm boosting; treewright compare has",
+        ),
+        (("--scoring", "roc_auc", "--algorithm", "boosting"), "it is set by --set scoring=VALUE │"),
+        (("--algorithm=forest", "--eta", "0.1"), "here it is --rate with --algorithm boosting or adaboost"),
+        (("--algorithm=adaboost", "--eta", "0.1"), "here it is --rate │"),
+    ],
+)
+def test_a_hint_names_the_algorithms_where_the_one_chosen_has_no_such_parameter(command, words, hint):
+    said = " ".join(command("fit", "x", *words).stderr.split())
+    assert hint in said.replace(" │ │ ", " ")

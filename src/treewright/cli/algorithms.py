@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from treewright.cli.options import parse_value
-from treewright.cli.terminal import UsageRefusal, printable
+from treewright.cli.terminal import UsageRefusal, as_set, is_typed_short, printable
 from treewright.exceptions import ParameterError
 from treewright.learn.registry import ALGORITHMS as EVERY_ALGORITHM
 from treewright.learn.registry import Algorithm
@@ -28,6 +28,7 @@ __all__ = [
     "ISOLATION",
     "OWN_OPTION",
     "Algorithm",
+    "algorithms_with",
     "check_is_one_model",
     "check_options",
     "hint_for",
@@ -145,6 +146,17 @@ def _parameters_of(algorithm: str, request: FitRequest, is_classification: bool)
 
     _estimator_name(algorithm, request, is_classification)
     return parameters_of(ALGORITHMS[algorithm].params_class(), CLASSES if is_classification else NUMBERS)
+
+
+def algorithms_with(name: str) -> list[str]:
+    """The words of the algorithms that have a parameter."""
+    from treewright.learn.params import CLASSES, NUMBERS, parameters_of
+
+    return [
+        each.word
+        for each in EVERY_ALGORITHM
+        if any(name in parameters_of(each.params_class(), task) for task in (CLASSES, NUMBERS))
+    ]
 
 
 def own_settings(request: FitRequest, is_classification: bool) -> dict[str, Any]:
@@ -324,14 +336,23 @@ def parse_settings(
         if name in _IDLE and name in known:
             raise UsageRefusal(f"--set {word!r} does nothing on the command line: {_IDLE[name]}")
         if name not in known and elsewhere and name in elsewhere:
-            raise UsageRefusal(f"--set {word!r}: {name} {elsewhere[name]}")
+            asked = as_set(name, printable(text)) if is_typed_short(name) else f"--set {word!r}"
+            raise UsageRefusal(f"{asked}: {name} {elsewhere[name]}")
+        if name not in known and is_typed_short(name):
+            having = algorithms_with(name)
+            first = "forest" if "forest" in having else having[0]
+            raise UsageRefusal(
+                f"{as_set(name, printable(text))}: {as_set(name)} is for {', '.join(having)}: choose one, as in "
+                f"--algorithm {first}"
+            )
         if name not in known:
             near = difflib.get_close_matches(name, open_names, n=1, cutoff=0.6)
             meant = hint_for(name, open_names)
             hint = f" {meant};" if meant else f" did you mean {near[0]}?" if near else ""
             raise UsageRefusal(f"--set {word!r}: no parameter {name!r};{hint} there are: {', '.join(open_names)}")
         if name in settings:
-            raise UsageRefusal(f"--set {name}: given twice")
+            both = f"{as_set(name)} and " if is_typed_short(name) else ""
+            raise UsageRefusal(f"{both}--set {name}: given twice")
         settings[name] = _setting(name, text)
     return settings
 
@@ -384,16 +405,19 @@ def structured_value(name: str, text: str) -> Any:
         return text
     what = " or ".join("list" if each is list else "dict" for each in form.types)
     either = f"{', '.join(form.words)}, or " if form.words else ""
-    remedy = f"give {either}a {what} as JSON in single quotes, such as --set '{form.example}'"
+    example = f"--set '{form.example}'"
+    if is_typed_short(name):
+        example = as_set(name, f"'{form.example.partition('=')[2]}'")
+    remedy = f"give {either}a {what} as JSON in single quotes, such as {example}"
     try:
         value = json.loads(text, object_pairs_hook=_without_repeats)
     except RecursionError:
-        raise UsageRefusal(f"--set {name}: brackets inside brackets without end: {remedy}") from None
+        raise UsageRefusal(f"{as_set(name)}: brackets inside brackets without end: {remedy}") from None
     except ValueError as error:
         why = f": {printable(error)}" if text[:1] in ("[", "{") else ""
-        raise UsageRefusal(f"--set {name}={printable(text)} is no {what}{why}; {remedy}") from None
+        raise UsageRefusal(f"{as_set(name, printable(text))} is no {what}{why}; {remedy}") from None
     if not isinstance(value, form.types):
-        raise UsageRefusal(f"--set {name}={printable(text)} is no {what}; {remedy}")
+        raise UsageRefusal(f"{as_set(name, printable(text))} is no {what}; {remedy}")
     return value
 
 
@@ -410,10 +434,10 @@ def with_typed_labels(
         if strangers:
             listed = ", ".join(printable(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
             raise UsageRefusal(
-                f"--set {name}: the target has no class {printable(strangers[0])!r}; its classes are {listed}"
+                f"{as_set(name)}: the target has no class {printable(strangers[0])!r}; its classes are {listed}"
             )
         if len(set(keys)) < len(keys):
-            raise UsageRefusal(f"--set {name}: a class is named twice, once as {printable(list(value)[-1])!r}")
+            raise UsageRefusal(f"{as_set(name)}: a class is named twice, once as {printable(list(value)[-1])!r}")
         result[name] = dict(zip(keys, value.values(), strict=True))
     return result
 

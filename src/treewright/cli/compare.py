@@ -26,9 +26,11 @@ from treewright.cli.request import (
 )
 from treewright.cli.terminal import (
     UsageRefusal,
+    as_set,
     check_output,
     csv_of,
     guarded_labels,
+    is_typed_short,
     note,
     printable,
     printable_lines,
@@ -247,7 +249,7 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
         pruned_otherwise = [word for word in having if requests[word].prune and name in OWN_PRUNING]
         if having and having == pruned_otherwise:
             raise UsageRefusal(
-                f"--set {name} prunes by itself, as {', '.join(having)} does otherwise: leave it out, or add a "
+                f"{as_set(name)} prunes by itself, as {', '.join(having)} does otherwise: leave it out, or add a "
                 "candidate that is not pruned otherwise"
             )
         # The refusal of a parameter that nobody has is that of a single fit.
@@ -255,5 +257,6 @@ def _with_settings(requests: dict[str, FitRequest], data: Learnable) -> tuple[di
         for word in takers:
             taken[word].append(each)
         if len(takers) < len(requests):
-            lines.append(f"--set {each} is not taken by {', '.join(word for word in requests if word not in takers)}")
+            asked = as_set(name, each.partition("=")[2]) if is_typed_short(name) else f"--set {each}"
+            lines.append(f"{asked} is not taken by {', '.join(word for word in requests if word not in takers)}")
     return {word: replace(request, settings=tuple(taken[word])) for word, request in requests.items()}, lines

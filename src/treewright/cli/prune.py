@@ -18,9 +18,11 @@ from treewright.cli.streams import bytes_of, check_stdout, clear_stdout, is_stan
 from treewright.cli.terminal import (
     UsageRefusal,
     as_option,
+    as_set,
     check_output,
     csv_of,
     guarded_labels,
+    is_typed_short,
     note,
     printable,
     printable_lines,
@@ -308,7 +310,8 @@ def option_words(words: Sequence[str], option: str) -> dict[str, Value]:
         if not equals or not name:
             raise UsageRefusal(f"{option} {word!r}: write it as option=value, such as max_leaves=8")
         if name in options:
-            raise UsageRefusal(f"{option} {name}: given twice")
+            both = f"{as_set(name)} and " if option == "--set" and is_typed_short(name) else ""
+            raise UsageRefusal(f"{both}{option} {name}: given twice")
         options[name] = parse_value(text)
     return options
 
@@ -318,7 +321,8 @@ def check_options(given: Mapping[str, Value], known: Collection[str], option: st
     for name in given:
         if name not in known:
             has = f"there are: {', '.join(known)}" if known else "this one has none"
-            raise UsageRefusal(f"{option} {name!r}: {word} has no such option{did_you_mean(name, known)}; {has}")
+            asked = as_set(name) if option == "--set" and is_typed_short(name) else f"{option} {name!r}"
+            raise UsageRefusal(f"{asked}: {word} has no such option{did_you_mean(name, known)}; {has}")
 
 
 def refuse_for_numbers(named: str, word: str, what: str, remedy: str) -> None:

@@ -23,7 +23,7 @@ from treewright.cli.algorithms import (
 )
 from treewright.cli.options import Declared, parse_value
 from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pruning_words, refuse_for_numbers
-from treewright.cli.terminal import UsageRefusal, note, printable
+from treewright.cli.terminal import UsageRefusal, as_set, note, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase
@@ -145,7 +145,7 @@ def check_request(request: FitRequest) -> None:
         )
     for name, off in OWN_PRUNING.items():
         if settings.get(name, off) != off:
-            raise UsageRefusal(f"--set {name} prunes by itself, as {request.prune.named} does: leave one of them out")
+            raise UsageRefusal(f"{as_set(name)} prunes by itself, as {request.prune.named} does: leave one of them out")
 
 
 # Who sets one of these says how large a tree is to be.

@@ -10,10 +10,13 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
+
+from treewright.cli.terminal import typed_short
 
 __all__ = ["OF_A_FIT", "OF_A_PRUNING", "Hinting", "with_settings"]
 
@@ -45,13 +48,12 @@ def with_settings(table: Mapping[str, tuple[str, str, str]]) -> Callable[[Callab
     def extend(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def run(*positional: Any, **given: Any) -> None:
-            words = [
-                f"{name}={value}"
-                for option, (name, _, _) in table.items()
-                if (value := given.pop(_key(option))) is not None
-            ]
+            values = {option: given.pop(_key(option)) for option in table}
+            typed = {table[option][0]: option for option, value in values.items() if value is not None}
+            words = [f"{name}={values[option]}" for name, option in typed.items()]
             given["settings"] = [*words, *(given["settings"] or ())] or None
-            command(*positional, **given)
+            with typed_short(typed):
+                command(*positional, **given)
 
         known = list(inspect.signature(command, eval_str=True).parameters.values())
         after = [each.name for each in known].index("settings") + 1
@@ -83,24 +85,36 @@ class Hinting(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """As Typer's; an unknown option is looked up before it is refused."""
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, [*args])  # it empties its list
         except Exception as error:
             name = getattr(error, "option_name", None)
-            hint = _hint(name, ctx.command.name) if type(error).__name__ == "NoSuchOption" and name else ""
+            is_unknown = type(error).__name__ == "NoSuchOption"
+            hint = _hint(name, ctx, _algorithms_in(args)) if is_unknown and name else ""
             if hint:
                 error.message = f"No such option: {name}; {hint}"  # type: ignore[attr-defined]
                 error.possibilities = None  # type: ignore[attr-defined]
             raise
 
 
-def _hint(option: str, command: str) -> str:
-    """How the parameter is set that an unknown option names, in our words or another library's; empty for none."""
-    from treewright.cli.algorithms import OWN_OPTION, hint_for
+def _algorithms_in(args: list[str]) -> list[str]:
+    """The words of the algorithms that a command line names, whose prunings are left out; empty for none."""
+    options = ("--algorithm", "--candidate")
+    given = [after for before, after in pairwise(args) if before in options]
+    given += [word.partition("=")[2] for word in args if word.partition("=")[0] in options]
+    return [part.partition("+")[0].strip() for word in given for part in word.split(",")]
+
+
+def _hint(option: str, ctx: Any, words: list[str]) -> str:
+    """How the parameter is set that an unknown option names, in our words or another library's; empty for none.
+
+    ``words`` are the algorithms that are asked for.
+    """
+    from treewright.cli.algorithms import OWN_OPTION, algorithms_with, hint_for
     from treewright.cli.prune import every_option
     from treewright.learn.params import CLASSES, NUMBERS, parameters_of
-    from treewright.learn.registry import ALGORITHMS
+    from treewright.learn.registry import ALGORITHMS, algorithm_of
 
-    name = option.strip("-").replace("-", "_")
+    name, command = option.strip("-").replace("-", "_"), ctx.command.name
     if command == "prune":
         table, known = OF_A_PRUNING, set(every_option())
     else:
@@ -111,10 +125,19 @@ def _hint(option: str, command: str) -> str:
         return f"use {OWN_OPTION[name]}"
     ours = {parameter: short for short, (parameter, _, _) in table.items()}
     meant = name if name in known else hint_for(name, known).removeprefix("here it is ")
+    chosen = {found.word for word in words or ["cart"] if (found := algorithm_of(word)) is not None}
+
+    def needed(parameter: str) -> str:
+        having = algorithms_with(parameter)
+        return "" if command == "prune" or chosen & set(having) else f" with --algorithm {' or '.join(having)}"
+
+    others = ctx.parent.command.commands.items() if ctx.parent is not None else ()
+    elsewhere = [other for other, each in others if any(option in param.opts for param in each.params)]
+    also = f"; treewright {' and '.join(elsewhere)} has {option}" if elsewhere else ""
     if meant in ours:
-        return f"here it is {ours[meant]}"
+        return f"here it is {ours[meant]}{needed(meant)}"
     if meant in known:
-        return f"it is set by --set {meant}=VALUE"
+        return f"it is set by --set {meant}=VALUE{needed(meant)}{also if needed(meant) else ''}"
     if " or " in meant and all(part in known for part in meant.split(" or ")):
         return f"it is set by --set NAME=VALUE, where NAME is {meant}"
     return meant

@@ -18,13 +18,16 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, NoReturn, TextIO
 
 import typer
@@ -40,10 +43,12 @@ __all__ = [
     "Screen",
     "UsageRefusal",
     "as_option",
+    "as_set",
     "check_output",
     "csv_of",
     "drop_stdout",
     "guarded_labels",
+    "is_typed_short",
     "note",
     "open_output",
     "printable",
@@ -55,6 +60,7 @@ __all__ = [
     "say_json",
     "say_prose",
     "screen_of",
+    "typed_short",
     "unwritten_stdout",
     "worded",
     "write_text",
@@ -82,6 +88,8 @@ _OPTIONS = {
     "weight": "--weight",
 }
 _KINDS = {"text": "nominal", "number": "numeric", "boolean": "boolean"}
+# Parameters that this command line sets by options of their own, as --trees 50: messages speak of what was typed.
+_SHORT: ContextVar[Mapping[str, str]] = ContextVar("short options", default=MappingProxyType({}))
 
 LEAST_WIDTH, PAGE_WIDTH = 40, 80
 # Signs that drawings are made of.
@@ -154,7 +162,7 @@ def as_option(phrase: Phrase) -> str:
     if option is None:
         if isinstance(value, list | dict):
             return phrase.text
-        return f"--set {phrase.name}" + ("" if value is ... else f"={value}")
+        return as_set(phrase.name, value)
     if value is ... or value is True:
         return option
     if isinstance(value, dict):
@@ -162,6 +170,36 @@ def as_option(phrase: Phrase) -> str:
     elif isinstance(value, list):
         value = ",".join(map(shlex.quote, value))
     return f"{option} {value}"
+
+
+def as_set(name: str, value: object = ...) -> str:
+    """How this command line sets a parameter: by an option of its own, where one was typed, or by ``--set``.
+
+    Examples
+    --------
+    >>> with typed_short({"n_estimators": "--trees"}):
+    ...     as_set("n_estimators", 50), as_set("max_depth", 3), as_set("n_estimators")
+    ('--trees 50', '--set max_depth=3', '--trees')
+    """
+    short = _SHORT.get().get(name)
+    if short is not None:
+        return short if value is ... else f"{short} {value}"
+    return f"--set {name}" + ("" if value is ... else f"={value}")
+
+
+@contextmanager
+def typed_short(options: Mapping[str, str]) -> Iterator[None]:
+    """Within the block these parameters are told of by the options that set them."""
+    token = _SHORT.set(options)
+    try:
+        yield
+    finally:
+        _SHORT.reset(token)
+
+
+def is_typed_short(name: str) -> bool:
+    """Whether an option of its own sets the parameter, not ``--set``."""
+    return name in _SHORT.get()
 
 
 @contextmanager
@@ -190,8 +228,10 @@ def refusals(data: Path | None = None) -> Iterator[None]:
             yield
         except KeyboardInterrupt:
             _leave(130, "stopped by Ctrl-C; nothing was written")
-        except (UsageRefusal, ParameterError) as error:
+        except UsageRefusal as error:
             _leave(2, f"error: {error.worded(as_option)}")
+        except ParameterError as error:
+            _leave(2, f"error: {_short_of(error)}{error.worded(as_option)}")
         except TreewrightError as error:
             where = "" if data is None or str(data) in str(error) or _names_a_file(error) else f"{data}: "
             _leave(1, f"error: {where}{error.worded(as_option)}")
@@ -203,7 +243,14 @@ def refusals(data: Path | None = None) -> Iterator[None]:
         except (ValueError, TypeError) as error:
             if type(error).__name__ != "InvalidParameterError":
                 raise
-            _leave(2, f"error: {error}")
+            _leave(2, f"error: {_short_of(error)}{error}")
+
+
+def _short_of(error: Exception) -> str:
+    """The short option that has set the parameter which an error begins with, to be put before it; or nothing."""
+    named = re.match(r"The '(\w+)' parameter|(\w+)=", str(error))
+    name = getattr(error, "parameter", None) or (named and (named[1] or named[2]))
+    return f"{as_set(name)}: " if name and is_typed_short(name) else ""
 
 
 @contextmanager

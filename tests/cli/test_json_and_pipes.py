@@ -155,3 +155,36 @@ def test_many_classes_are_told_by_the_pairs_that_occur(command, tmp_path):
     assert all(each["n_rows"] == sum(n for true, _, n in score["confused"] if names[true] == each["class"])
                for each in score["classes"][:20])  # fmt: skip
     assert len(told) < 2_000_000
+
+
+def test_a_comparison_is_one_json_document_with_the_numbers_of_the_table(folder, command, penguins):
+    words = ["--target", "species", "--cv", "3", "--candidate", "cart,forest", "--trees", "3", "--out", "table.csv"]
+    said = command("compare", penguins, *words, "--json", folder=folder)
+    assert said.returncode == 0, said.stderr
+    facts = strictly(said.stdout)
+    assert (facts["document"], facts["version"], facts["task"]) == ("treewright comparison", 1, "classification")
+    assert (facts["n_rows"], facts["n_folds"], facts["scoring"]) == (344, 3, "accuracy")
+    assert facts["constant"] == pytest.approx(152 / 344)
+    table = pl.read_csv(folder / "table.csv")
+    cart, forest = facts["candidates"]
+    assert [cart["name"], forest["name"]] == table["name"].to_list()
+    assert [cart["mean"], forest["mean"]] == table["mean"].to_list()
+    assert cart["mean"] == pytest.approx(sum(cart["scores"]) / 3)
+    assert facts["best"] == max((cart, forest), key=lambda each: each["mean"])["name"]
+    assert (forest["n_leaves"], cart["refusal"], facts["warning"]) == (None, None, None)
+    assert facts["files"] == {"table": "table.csv"}
+
+
+def test_a_candidate_that_cannot_be_fitted_has_its_refusal_and_no_numbers(folder, command):
+    (folder / "many.csv").write_text("x,y\n" + "".join(f"{at % 7},{at % 2}\n" for at in range(20)))
+    words = ["--target", "y", "--cv", "2", "--candidate", "cart,knn", "--neighbors", "19", "--json"]
+    facts = strictly(command("compare", "many.csv", *words, folder=folder).stdout)
+    assert facts["best"] == "cart"
+    assert (facts["candidates"][1]["mean"], facts["candidates"][1]["scores"]) == (None, [None, None])
+    assert "ask for fewer neighbours" in facts["candidates"][1]["refusal"]
+
+
+def test_json_and_a_table_do_not_share_standard_output(folder, command):
+    said = command("compare", "few.csv", "--target", "y", "--json", "--out", "-", folder=folder)
+    assert said.returncode == 2
+    assert "both take standard output" in said.stderr

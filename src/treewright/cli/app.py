@@ -698,6 +698,7 @@ def compare(
         ),
     ] = None,
     force: Force = False,
+    json: Json = False,
 ) -> None:
     """Compare algorithms and prunings by cross-validation on the same folds."""
     with refusals(data):
@@ -733,6 +734,7 @@ def compare(
                 repeats=repeats,
                 scoring=() if scoring is None else tuple(name.strip() for name in scoring.split(",")),
                 out=out,
+                json=json,
             )
         )
 

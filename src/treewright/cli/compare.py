@@ -24,6 +24,7 @@ from treewright.cli.request import (
     learner_of,
     read_request,
 )
+from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
     as_set,
@@ -37,6 +38,7 @@ from treewright.cli.terminal import (
     progress,
     results_after,
     say,
+    say_json,
     say_prose,
     worded,
     write_text,
@@ -47,7 +49,7 @@ from treewright.judge.shares import are_unequal
 from treewright.judge.tallies import LabelScore, label_counts
 
 if TYPE_CHECKING:
-    from treewright.model_selection.comparison import Compared
+    from treewright.model_selection.comparison import Compared, Comparison
 
 __all__ = ["CompareRequest", "run_compare"]
 
@@ -66,6 +68,9 @@ class CompareRequest:
         Options of the prunings.
     n_folds, repeats : int
     scoring : tuple of str
+    out : Path or None
+    json : bool
+        Whether the results are one JSON document.
     """
 
     fit: FitRequest
@@ -75,10 +80,13 @@ class CompareRequest:
     repeats: int = 1
     scoring: tuple[str, ...] = ()
     out: Path | None = None
+    json: bool = False
 
 
 def run_compare(request: CompareRequest) -> None:
     """Cross-validate every candidate on the same folds, and say how sure the differences are."""
+    if request.json and is_standard(request.out):
+        raise UsageRefusal("--json and --out - both take standard output: name a file for the table")
     requests = _requests_of(request, request.candidates)
     if request.n_folds < 2 or request.repeats < 1:
         raise UsageRefusal(f"--cv {request.n_folds} --repeats {request.repeats}: give 2 folds and 1 repeat, or more")
@@ -110,12 +118,41 @@ def run_compare(request: CompareRequest) -> None:
     if request.out is not None:
         write_text(request.out, _csv_of_table(table.to_dict()), request.fit.force)
         written.append(f"wrote {printable(request.out)} (table)")
+    if request.json:
+        say_json(_facts(request, data, table))
+        return
     with results_after(written):
         if data.remark:
             say_prose(data.remark)
         say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
         say()
         say(printable_lines(str(table)))
+
+
+def _facts(request: CompareRequest, data: Learnable, table: Comparison) -> dict[str, Any]:
+    """The table for a program; docs/reference/command-line.md lists the names."""
+    names = ("name", "mean", "standard_error", "n_leaves", "depth", "behind", "p_value", "p_adjusted", "refusal")
+    return {
+        "document": "treewright comparison",
+        "version": 1,
+        "data": str(request.fit.data),
+        "target": str(request.fit.target),
+        "task": "classification" if data.is_classification else "regression",
+        "seed": request.fit.seed,
+        "n_rows": table.n_rows,
+        "n_folds": table.n_folds,
+        "repeats": table.repeats,
+        "scoring": table.score,
+        "constant": table.constant,
+        "best": table.best.name,
+        "candidates": [
+            {name: getattr(row, name) for name in names}
+            | {"scores": row.scores.tolist(), "other_scores": dict(row.others)}
+            for row in table
+        ],
+        "files": {} if request.out is None else {"table": str(request.out)},
+        "warning": table._warning() or None,
+    }
 
 
 def _usual_scores(data: Learnable) -> dict[str, Any] | None:

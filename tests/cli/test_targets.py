@@ -133,3 +133,54 @@ def test_the_largest_numbers_whose_squares_add_up_have_a_score(command, tmp_path
     done = command("fit", "large.csv", "--target", "y", "--task", "regression", folder=tmp_path)
 
     assert "held-out R2 1.000" in done.stdout
+
+
+@pytest.mark.parametrize("words", [["fit", "rows.csv", "--target", "y"], ["evaluate", "m.tw", "rows.csv"]])
+@pytest.mark.parametrize("more", [[], ["--skip-missing-target"]])
+def test_where_no_row_has_a_target_nobody_is_told_to_leave_them_out(command, tmp_path, words, more):
+    write(tmp_path / "rows.csv", ["a" if number > 4 else "b" for number in NUMBERS])
+    command("fit", "rows.csv", "--target", "y", "--out", "m.tw", folder=tmp_path)
+    write(tmp_path / "rows.csv", [""] * N)
+    done = command(*words, *more, folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "rows.csv: no row has a target: 'y' is missing in all: name another column with --target\n"
+    )
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_fit_and_evaluate_say_alike_where_a_target_is_missing(command, tmp_path, form):
+    labels = ["a" if number > 4 else "b" for number in NUMBERS]
+    write(tmp_path / "rows.csv", labels)
+    command("fit", "rows.csv", "--target", "y", "--out", "m.tw", folder=tmp_path)
+    gone = [*labels[:11], None, *labels[12:]]
+    if form == "csv":
+        write(tmp_path / "gone.csv", [label or "" for label in gone])
+    else:
+        pl.DataFrame({"x": NUMBERS, "y": gone}).write_parquet(tmp_path / "gone.parquet")
+    said = [
+        command(*words, folder=tmp_path).stderr
+        for words in (["fit", f"gone.{form}", "--target", "y"], ["evaluate", "m.tw", f"gone.{form}"])
+    ]
+    assert said[0] == said[1]
+    assert f"missing in 1 of {N} rows (first: {'line 13' if form == 'csv' else 'row 11'})" in said[0]
+
+
+def test_a_target_of_huge_integers_is_not_advised_to_be_dropped(command, tmp_path):
+    write(tmp_path / "rows.csv", [2**53 + number for number in NUMBERS])
+    done = command("fit", "rows.csv", "--target", "y", folder=tmp_path)
+    assert done.returncode == 1
+    assert "at or beyond 2^53" in done.stderr
+    assert "--drop" not in done.stderr
+    assert "--drop y" in command("fit", "rows.csv", "--target", "x", folder=tmp_path).stderr
+
+
+@pytest.mark.parametrize(("cell", "has_advice"), [("inf", False), ("1.5", True)])
+def test_a_number_that_is_no_class_is_told_by_its_line_in_the_words_of_the_command(command, tmp_path, cell, has_advice):
+    write(tmp_path / "rows.csv", [*NUMBERS[:40], cell, *NUMBERS[41:-1], cell])
+    done = command("fit", "rows.csv", "--target", "y", "--task", "classification", folder=tmp_path)
+    assert done.returncode == 1
+    assert f"target 'y': {cell} (line 42; 2 such cells) is no class" in done.stderr
+    assert ("--task regression" in done.stderr) == has_advice
+    text = ["--task", "classification", "--types", "y=nominal"]
+    assert command("fit", "rows.csv", "--target", "y", *text, folder=tmp_path).returncode == 0

@@ -177,3 +177,24 @@ def test_a_precision_out_of_reach_says_the_highest(command, data):
     result = command("fit", data, "--target", "left", "--max-depth", 1, "--threshold", "precision=0.99")
     assert result.returncode == 1
     assert "no threshold reaches a precision of at least 0.99: the highest is" in " ".join(result.stderr.split())
+
+
+def test_the_class_may_be_named_as_the_cells_write_it(command, tmp_path):
+    (tmp_path / "rows.csv").write_text(
+        "x,y,z\n" + "".join(f"{at % 9},{at % 9 > 4:d}.0,{at % 9 > 4}\n" for at in range(90))
+    )
+    for target, cell, label in (("y", "1.0", 1), ("y", "0", 0), ("z", "true", True)):
+        words = ("--target", target, "--drop", "z" if target == "y" else "y", "--positive", cell, "--threshold", "0.3")
+        said = command("fit", "rows.csv", *words, "--out", "m.tw", "--force", folder=tmp_path)
+        assert said.returncode == 0, said.stderr
+        model = tw.load(tmp_path / "m.tw")
+        assert model.classes[0].tolist()[model.threshold.positive] == label
+    assert "no such class" in command("fit", "rows.csv", "--target", "y", "--positive", "1.5", "--threshold", "0.3",
+                                      folder=tmp_path).stderr  # fmt: skip
+
+
+@pytest.mark.parametrize("cost", [",", "fp=1,,fn=2", ""])
+def test_an_empty_entry_of_costs_is_called_so(command, data, cost):
+    said = command("fit", data, "--target", "y", "--cost", cost)
+    assert said.returncode == 2
+    assert "an entry is empty" in said.stderr

@@ -12,9 +12,9 @@ from treewright.cli.holdout import add_rows, score_for, warning_of
 from treewright.cli.models import load_model, of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
-from treewright.exceptions import DataError, setting
+from treewright.exceptions import DataError
 from treewright.files.matching import as_whole, rows_for, target_type
-from treewright.files.table import has_target
+from treewright.files.table import has_target, no_target, place
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import LabelScore, Score
 from treewright.model.threshold import threshold_words
@@ -82,12 +82,17 @@ def run_evaluate(
     if importances:
         check_can_be_judged(of_trees(model, model_path, "--importances"), model_path)
     costs = _costs_of(model, cost, positive)
-    n_missing = n_rows = 0
+    n_missing = n_rows = first = 0
+    where = ""  # the first of the rows without a target
     with progress():
         for rows in rows_for(model, data, options, (name, target_type(model))):
             if rows.target is None:
                 continue
             kept = has_target(rows.target)
+            if not n_missing and not kept.all():
+                at = int((~kept).arg_max() or 0)
+                first = n_rows + at
+                where = place(rows.lines, first if rows.lines is None else at)
             n_rows += rows.n_rows
             n_missing += rows.n_rows - int(kept.sum())
             held = rows if kept.all() else rows.filter(kept)
@@ -96,12 +101,7 @@ def run_evaluate(
             truth = as_whole(held.target) if model.task == "classification" else held.target
             add_rows(score, model, model, held.features, truth, always=as_json)
     if n_missing and (not skip_missing_target or n_missing == n_rows):
-        raise DataError(
-            f"{data}: target {name!r} is missing in {n_missing} of {n_rows} rows: remove those rows, or leave them out "
-            "with ",
-            setting("skip_missing_target", True),
-            column=name,
-        )
+        raise no_target(data, name, n_missing, n_rows, first, where)
     if n_missing:
         note(f"{n_missing} of {n_rows} rows have no target and are left out")
     if score.n == 0:

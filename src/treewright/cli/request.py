@@ -26,11 +26,12 @@ from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pr
 from treewright.cli.terminal import UsageRefusal, as_set, note, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
-from treewright.exceptions import DataError, ParameterError, Phrase
+from treewright.exceptions import DataError, ParameterError, Phrase, setting
 from treewright.files import ReadOptions, Table, read_table
 from treewright.files.matching import as_whole
 from treewright.files.table import checked_weights, pick, rows_with_target
 from treewright.learn.registry import algorithm_of
+from treewright.model.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.threshold import Asked
@@ -193,10 +194,30 @@ def read_request(request: FitRequest) -> Learnable:
     is_classification, remark = _is_classification(request.task, target)
     if is_classification:
         target = as_whole(target)
+        _check_classes(table, target)
     features = pick(table.frame, [name for name in table.frame.columns if name not in required])
     if not features.width:
         raise DataError(f"{request.data}: no column is left to learn from beside the target")
     return Learnable(table, features, target, weights_of(table, request.weight), is_classification, remark)
+
+
+def _check_classes(table: Table, target: pl.Series) -> None:
+    """Refuse numbers that are no classes, infinite ones and fractions, before any row is held out."""
+    if not target.dtype.is_float():
+        return
+    broken = target.is_infinite() | (target != target.floor())
+    if not broken.any():
+        return
+    row, n_broken, is_infinite = int(broken.arg_max() or 0), int(broken.sum()), bool(target.is_infinite().any())
+    is_text = table.lines is not None  # the cells of Parquet have types of their own
+    raise DataError(
+        f"{table.path}: target {target.name!r}: {target[row]} ({table.place(row)}; {counted(n_broken, 'such cell')})"
+        " is no class, and numbers are classes where all are whole and finite: correct it",
+        "" if is_infinite else ", use --task regression",
+        *((", or take the target as text with ", setting("declared", {target.name: "text"})) if is_text else ()),
+        column=target.name,
+        row=row,
+    )
 
 
 def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:

@@ -70,6 +70,8 @@ def cost_aim(words: str) -> Aim:
     costs: dict[str, Any] = {}
     for word in words.split(","):
         name, _, text = (part.strip() for part in word.partition("="))
+        if not word.strip():
+            raise UsageRefusal(f"--cost {words!r}: an entry is empty: write it as fp=1,fn=5")
         if name in costs:
             raise UsageRefusal(f"--cost {words!r}: {name} is given twice")
         costs[name] = parse_value(text) if text else None
@@ -86,8 +88,10 @@ def label_named(labels: Sequence[Any], word: str | None) -> Any:
     """The class label that a word of the command line names; None for none."""
     if word is None:
         return None
+    value = parse_value(word)  # the cells may write a class otherwise: 1.0 for 1, true for True
     for label in labels:
-        if word in (str(label), printable(label)):
+        is_same = not isinstance(label, str) and isinstance(value, bool) == isinstance(label, bool) and value == label
+        if is_same or word in (str(label), printable(label)):
             return label
     listed = ", ".join(printable(label) for label in labels[:10]) + (", ..." if len(labels) > 10 else "")
     raise UsageRefusal(f"--positive {word!r}: the target has no such class; its classes are {listed}")

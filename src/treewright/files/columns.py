@@ -53,12 +53,15 @@ class TextColumns:
         The line each row begins on.
     decimal_comma : bool
         Whether a comma is the decimal mark.
+    required : tuple of str
+        Columns that cannot be left out, such as the target; no message advises it.
     """
 
     path: Path
     frame: pl.DataFrame
     lines: np.ndarray
     decimal_comma: bool
+    required: tuple[str, ...] = ()
 
 
 def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.DataFrame:
@@ -95,11 +98,12 @@ def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | Non
         beyond = (values.abs() >= _LARGEST_EXACT) & bare.str.contains(_WHOLE)
         if beyond.any():
             row, cell = _first(text, name, beyond)
+            leave_out = () if name in text.required else ("leave it out (", setting("leave_out", [name]), ") or ")
             raise InputFileError(
                 f"{_place(text, row)}: column {name!r}: {cell!r} is at or beyond 2^53, where integers are no longer "
-                "told apart as numbers: leave it out (",
-                setting("leave_out", [name]),
-                ") or take it as text (",
+                "told apart as numbers: ",
+                *leave_out,
+                "take it as text (",
                 _as_text(name),
                 ")",
                 column=name,

@@ -120,7 +120,7 @@ def as_whole(labels: pl.Series) -> pl.Series:
     if not labels.dtype.is_float():
         return labels
     whole = labels.cast(pl.Int64, strict=False)
-    return whole if (whole.cast(pl.Float64) == labels).all() else labels
+    return whole if whole.cast(pl.Float64).eq_missing(labels.fill_nan(None)).all() else labels
 
 
 def rows_for(

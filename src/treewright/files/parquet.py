@@ -25,12 +25,12 @@ def parquet_columns(path: Path) -> tuple[str, ...]:
         return tuple(_scan(path).collect_schema().names())
 
 
-def read_parquet(path: Path, leave_out: Sequence[str] = ()) -> pl.DataFrame:
-    """The whole table, less the columns to leave out."""
+def read_parquet(path: Path, leave_out: Sequence[str] = (), required: Sequence[str] = ()) -> pl.DataFrame:
+    """The whole table, less the columns to leave out; no message advises to leave out a required one."""
     names = [name for name in parquet_columns(path) if name not in set(leave_out)]
     with _refusing(path):
         wanted = _select(path, names)
-        _check_types(path, wanted.collect_schema())
+        _check_types(path, wanted.collect_schema(), required)
         return wanted.collect()
 
 
@@ -67,15 +67,15 @@ def _refusing(path: Path) -> Iterator[None]:
         raise InputFileError(f"{path}: is not a whole, readable Parquet file ({reason}): write it again") from None
 
 
-def _check_types(path: Path, schema: pl.Schema) -> None:
+def _check_types(path: Path, schema: pl.Schema, required: Sequence[str] = ()) -> None:
     """Columns of flat values only."""
     if not schema:
         raise InputFileError(f"{path}: the Parquet file has no columns")
     for name, dtype in schema.items():
         if dtype.is_nested() or dtype in {pl.Binary, pl.Object}:
+            leave_out = () if name in required else (", or leave it out (", setting("leave_out"), ")")
             raise InputFileError(
-                f"{path}: column {name!r} holds {dtype}: write its parts as columns, or leave it out (",
-                setting("leave_out"),
-                ")",
+                f"{path}: column {name!r} holds {dtype}: write its parts as columns",
+                *leave_out,
                 column=name,
             )

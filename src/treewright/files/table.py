@@ -32,6 +32,7 @@ __all__ = [
     "did_you_mean",
     "has_target",
     "is_parquet",
+    "no_target",
     "pick",
     "place",
     "read_table",
@@ -103,7 +104,7 @@ def read_table(
     wanted = [*required, *leave_out, *(declared or {})]
     if is_parquet(path):
         require_columns(path, parquet_columns(path), wanted)
-        frame = without_missing_tokens(read_parquet(path, leave_out), options.missing_tokens)
+        frame = without_missing_tokens(read_parquet(path, leave_out, required), options.missing_tokens)
         table = Table(path, frame)
     else:
         header, blocks = open_delimited(path, options)
@@ -115,6 +116,7 @@ def read_table(
             pl.concat([empty_frame(tuple(kept)), *(frame for frame, _ in parts)], rechunk=True),
             np.concatenate([np.empty(0, np.int64), *(lines for _, lines in parts)]),
             header.separator == ";",
+            tuple(required),
         )
         table = Table(path, decide_types(text, declared or {}), text.lines)
     if table.frame.height == 0:
@@ -203,14 +205,26 @@ def rows_with_target(path: Path, target: pl.Series, place: Callable[[int], str],
         return None
     count, first = int(missing.sum()), int(missing.arg_max() or 0)
     if not skip or count == len(target):
-        raise DataError(
-            f"{path}: target {target.name!r} is missing in {count} of {len(target)} rows "
-            f"(first: {place(first)}): remove those rows, or leave them out with ",
-            setting("skip_missing_target", True),
-            column=target.name,
+        raise no_target(path, target.name, count, len(target), first, place(first))
+    return ~missing
+
+
+def no_target(path: Path, name: str, n_missing: int, n_rows: int, first: int, where: str) -> DataError:
+    """The error of rows without a target; ``first`` is the first of them, ``where`` it stands, such as ``line 7``."""
+    if n_missing == n_rows:
+        return DataError(
+            f"{path}: no row has a target: {name!r} is missing in all: name another column with ",
+            setting("target"),
+            column=name,
             row=first,
         )
-    return ~missing
+    return DataError(
+        f"{path}: target {name!r} is missing in {n_missing} of {n_rows} rows (first: {where}): remove those rows, or "
+        "leave them out with ",
+        setting("skip_missing_target", True),
+        column=name,
+        row=first,
+    )
 
 
 def checked_weights(path: Path, weights: pl.Series, place: Callable[[int], str]) -> np.ndarray:

@@ -184,3 +184,23 @@ def test_a_number_that_is_no_class_is_told_by_its_line_in_the_words_of_the_comma
     assert ("--task regression" in done.stderr) == has_advice
     text = ["--task", "classification", "--types", "y=nominal"]
     assert command("fit", "rows.csv", "--target", "y", *text, folder=tmp_path).returncode == 0
+
+
+def test_one_row_one_class_and_one_cell_are_singular(command, tmp_path):
+    (tmp_path / "rows.csv").write_text("x,y\n1,a\n2,\n,a\n")
+    words = ["fit", "rows.csv", "--target", "y", "--skip-missing-target", "--out", "m.tw"]
+    done = command(*words, "--test-size", "0.5", folder=tmp_path)
+    assert "rows.csv: 2 rows, 1 column (1 numeric), 1 cell missing\n" in done.stdout
+    assert "classification, 1 class (a 100.0 %)" in done.stdout
+    assert "the tree below is fitted on 1 row; 1 is held out" in done.stdout
+    assert "treewright: 1 of 3 rows has no target and is left out\n" in done.stderr
+    judged = command("evaluate", "m.tw", "rows.csv", "--skip-missing-target", folder=tmp_path)
+    assert "treewright: 1 of 3 rows has no target and is left out\n" in judged.stderr
+
+
+def test_predictions_in_a_file_are_told_of_on_standard_error(command, tmp_path):
+    write(tmp_path / "rows.csv", ["a" if number > 4 else "b" for number in NUMBERS])
+    command("fit", "rows.csv", "--target", "y", "--out", "m.tw", folder=tmp_path)
+    done = command("predict", "m.tw", "rows.csv", "--out", "p.csv", folder=tmp_path)
+    assert (done.stdout, done.stderr) == ("", "treewright: wrote p.csv (predictions)\n")
+    assert command("predict", "m.tw", "rows.csv", "--out", "-", folder=tmp_path).stderr == ""

@@ -47,6 +47,7 @@ from treewright.data.matching import did_you_mean
 from treewright.exceptions import DataError, TreewrightError
 from treewright.judge.shares import are_unequal
 from treewright.judge.tallies import LabelScore, label_counts
+from treewright.model.summary import counted
 
 if TYPE_CHECKING:
     from treewright.model_selection.comparison import Compared, Comparison
@@ -124,7 +125,9 @@ def run_compare(request: CompareRequest) -> None:
     with results_after(written):
         if data.remark:
             say_prose(data.remark)
-        say(f"{printable(request.fit.data)}: {len(data.target)} rows, target {printable(request.fit.target)}")
+        say(
+            f"{printable(request.fit.data)}: {counted(len(data.target), 'row')}, target {printable(request.fit.target)}"
+        )
         say()
         say(printable_lines(str(table)))
 

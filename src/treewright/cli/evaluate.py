@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from treewright.cli.holdout import add_rows, score_for, warning_of
-from treewright.cli.models import load_model, of_trees, refuse_isolation
+from treewright.cli.models import load_model, note_left_out, of_trees, refuse_isolation
 from treewright.cli.tables import class_lines, confusion_lines, sorted_labels, unequal_lines
 from treewright.cli.terminal import Screen, UsageRefusal, note, progress, say, say_json, screen_of
 from treewright.exceptions import DataError
@@ -103,7 +103,7 @@ def run_evaluate(
     if n_missing and (not skip_missing_target or n_missing == n_rows):
         raise no_target(data, name, n_missing, n_rows, first, where)
     if n_missing:
-        note(f"{n_missing} of {n_rows} rows have no target and are left out")
+        note_left_out(n_missing, n_rows)
     if score.n == 0:
         raise DataError(f"{data}: there are no rows to evaluate on")
     matter = ""

@@ -262,14 +262,15 @@ def _say_rounds(estimator: Any) -> None:
 def _tree_words(estimator: Any) -> str:
     """What pruning left, beside what it began with."""
     steps, tree = estimator.model_.facts["pruning"], estimator.model_.trees[0]
-    return f"{steps[0]['leaves_before']} leaves -> {tree.n_leaves}, depth {tree.max_depth}"
+    return f"{counted(steps[0]['leaves_before'], 'leaf', 'leaves')} -> {tree.n_leaves}, depth {tree.max_depth}"
 
 
 def _say_split(request: FitRequest, held_out: HeldOut) -> None:
     """Which rows the tree has seen."""
     below = "the {} below {}".format(*ALGORITHMS[request.algorithm].words)
     if held_out.score is None:
-        say_prose(f"{below} fitted on all {counted(held_out.n_fitted, 'row')}")
+        words = "one row" if held_out.n_fitted == 1 else f"all {counted(held_out.n_fitted, 'row')}"
+        say_prose(f"{below} fitted on {words}")
         return
     how = "stratified, " if held_out.stratified else ""
     say_prose(
@@ -325,7 +326,7 @@ def _write(request: FitRequest, estimator: Any) -> list[str]:
         what = "model"
         if ALGORITHMS[request.algorithm].is_neighbors:
             n_rows = estimator.model_.facts["n_samples"]
-            what += f", {request.out.stat().st_size:,} bytes: it holds the {n_rows:,} rows of the fit"
+            what += f", {request.out.stat().st_size:,} bytes: it holds the {counted(n_rows, 'row')} of the fit"
         written.append(f"wrote {printable(request.out)} ({what})")
     if request.svg is not None:
         content = estimator.model_.plot().content(request.svg.suffix)
@@ -385,7 +386,7 @@ def _run_isolation(request: FitRequest) -> Any:
         forest.save(request.out)
         written.append(f"wrote {printable(request.out)} (model)")
     with results_after(written):
-        say(f"{printable(request.data)}: {len(scores)} rows, {columns_in_words(forest.model_)}, no target")
+        say(f"{printable(request.data)}: {counted(len(scores), 'row')}, {columns_in_words(forest.model_)}, no target")
         say()
         say(summary(forest.model_, request.out))
         say()
@@ -396,6 +397,6 @@ def _run_isolation(request: FitRequest) -> Any:
 def _say_odd(table: Table, scores: Any, n_outliers: int, threshold: float) -> None:
     """The oddest rows, and how many are called outliers."""
     order = pl.Series(scores).arg_sort(descending=True).to_list()[:_SHOWN]
-    say(f"outliers (score above {threshold:.3f}): {n_outliers} of {len(scores)} rows; the oddest:")
+    say(f"outliers (score above {threshold:.3f}): {n_outliers} of {counted(len(scores), 'row')}; the oddest:")
     for row in order:
         say(f"  {scores[row]:.3f}  {table.place(row)}")

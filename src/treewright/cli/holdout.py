@@ -19,6 +19,7 @@ from treewright.exceptions import DataError
 from treewright.judge.shares import ShareScore, are_unequal
 from treewright.judge.tallies import LabelScore, NumberScore, QuantileScore, Score, label_series
 from treewright.model.data import quantile_levels
+from treewright.model.summary import counted
 
 if TYPE_CHECKING:
     from treewright.cli.models import AnyModel
@@ -67,7 +68,7 @@ def fit_and_hold_out(
         return HeldOut(task.fit(estimator, None, "all rows", seeded=False), n)
     n_test = int(np.ceil(test_size * n))
     if n_test < 1 or n - n_test < 1:
-        raise DataError(f"{n} rows are too few to hold out {n_test}: give more rows, or fit on all with --test-size 0")
+        raise DataError(f"{_too_few(n)} to hold out {n_test}: give more rows, or fit on all with --test-size 0")
     split, stratified = _two_parts(task, n_test)
     fitted = _fitted(estimator, task, split)
     score, baseline = score_for(fitted.model_), score_for(fitted.model_)
@@ -90,7 +91,7 @@ def score_by_folds(
 
     task, n = _task(data, seed), len(data.target)
     if n < n_folds:
-        raise DataError(f"{n} rows are too few for {n_folds} folds: give --cv {max(2, n)} or less")
+        raise DataError(f"{_too_few(n)} for {n_folds} folds: give --cv {max(2, n)} or less")
     sort = {"is_classification": task.is_classification}
     cv = folds_within(n_folds, task.truth, random_state=seed, **sort)
     per_fold: list[Score] = []
@@ -201,6 +202,11 @@ def _task(data: Learnable, seed: int) -> Task:
     from treewright.judge.tasks import Task
 
     return Task(data.features, data.target, data.target.to_numpy(), data.weights, data.is_classification, seed)
+
+
+def _too_few(n: int) -> str:
+    """That rows are too few."""
+    return f"{counted(n, 'row')} {'is' if n == 1 else 'are'} too few"
 
 
 def _two_parts(task: Task, n_test: int) -> tuple[Split, bool]:

@@ -10,6 +10,7 @@ from treewright.cli.streams import in_words
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
+from treewright.model.summary import counted
 from treewright.tree.wording import clock_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "is_neighbors",
     "labelled_rows",
     "load_model",
+    "note_left_out",
     "of_trees",
     "one_tree",
     "permutation_importances",
@@ -110,14 +112,14 @@ def columns_in_words(model: AnyModel) -> str:
     """How many columns a model knows, and of what kinds."""
     schema = columns_of(model)
     kinds = ["date" if any(clock_of(column)) else column.kind for column in schema.needed]
-    counted = ", ".join(
+    by_kind = ", ".join(
         f"{kinds.count(kind)} {kind}" for kind in ("numeric", "date", "ordinal", "nominal") if kind in kinds
     )
     if len(kinds) < len(schema.given):
-        counted += f"; {len(schema.given) - len(kinds)} left out"
+        by_kind += f"; {len(schema.given) - len(kinds)} left out"
     if n_parts := len(schema) - len(schema.given):
-        counted += f"; {n_parts} part{'s' * (n_parts != 1)} of dates beside them"
-    return f"{len(kinds)} column{'s' * (len(kinds) != 1)} ({counted})"
+        by_kind += f"; {counted(n_parts, 'part')} of dates beside them"
+    return f"{counted(len(kinds), 'column')} ({by_kind})"
 
 
 def summary(model: Model, path: Path | None) -> str:
@@ -151,13 +153,19 @@ def labelled_rows(
     return weighted_rows(model, data, options, name, None, skip=skip)[:2]
 
 
+def note_left_out(n_left_out: int, n_rows: int) -> None:
+    """Tell how many rows are left out because they have no target."""
+    verbs = "has no target and is" if n_left_out == 1 else "have no target and are"
+    note(f"{n_left_out} of {counted(n_rows, 'row')} {verbs} left out")
+
+
 def weighted_rows(
     model: AnyModel, data: Path, options: files.ReadOptions, name: str, weight: str | None, *, skip: bool
 ) -> tuple[Any, np.ndarray, np.ndarray | None]:
     """As ``labelled_rows``, with a weight for each row."""
     rows = files.labelled_rows(model, data, options, name, weight, skip=skip)
     if rows.n_skipped:
-        note(f"{rows.n_skipped} of {rows.n_skipped + len(rows.target)} rows have no target and are left out")
+        note_left_out(rows.n_skipped, rows.n_skipped + len(rows.target))
     return rows.features, rows.target, rows.weights
 
 

@@ -15,7 +15,16 @@ import numpy as np
 import polars as pl
 
 from treewright.cli.models import is_isolation, is_neighbors, load_model, of_trees, refuse_isolation
-from treewright.cli.terminal import UsageRefusal, check_output, guarded_labels, open_output, progress
+from treewright.cli.streams import is_standard
+from treewright.cli.terminal import (
+    UsageRefusal,
+    check_output,
+    guarded_labels,
+    note,
+    open_output,
+    printable,
+    progress,
+)
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
 from treewright.judge.tallies import label_series
@@ -84,6 +93,8 @@ def run_predict(
             table = pl.DataFrame([*kept, *found])
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
+    if out is not None and not is_standard(out):
+        note(f"wrote {printable(out)} (predictions)")
 
 
 def _named_quantiles(answers: Answers) -> dict[str, float]:

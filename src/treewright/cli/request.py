@@ -21,9 +21,10 @@ from treewright.cli.algorithms import (
     parse_settings,
     with_typed_labels,
 )
+from treewright.cli.models import note_left_out
 from treewright.cli.options import Declared, parse_value
 from treewright.cli.prune import DEFAULT_PRUNING, PRUNING_OF_SHARES, Pruning, pruning_words, refuse_for_numbers
-from treewright.cli.terminal import UsageRefusal, as_set, note, printable
+from treewright.cli.terminal import UsageRefusal, as_set, printable
 from treewright.core.environment import tell_of_junk
 from treewright.data.target import are_classes
 from treewright.exceptions import DataError, ParameterError, Phrase, setting
@@ -188,7 +189,7 @@ def read_request(request: FitRequest) -> Learnable:
     table = read_table(request.data, request.reading, request.declared.cell_types, request.drop, required)
     kept = rows_with_target(table.path, table.frame[name], table.place, skip=request.skip_missing_target)
     if kept is not None:
-        note(f"{int((~kept).sum())} of {len(kept)} rows have no target and are left out")
+        note_left_out(int((~kept).sum()), len(kept))
         table = table.filter(kept)
     target = table.frame[name]
     is_classification, remark = _is_classification(request.task, target)
@@ -236,7 +237,9 @@ def _is_classification(task: str, target: pl.Series) -> tuple[bool, str]:
     if not are_classes(values.astype(np.float64) if values.dtype.kind == "O" else values):
         return False, ""
     n_different = len(np.unique(values))
-    remark = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
+    several = f"{n_different} different whole numbers are taken as classes; --task regression takes them as numbers"
+    one = "one whole number is taken as a class; --task regression takes it as a number"
+    remark = one if n_different == 1 else several
     return True, f"target {printable(target.name)}: {remark}"
 
 

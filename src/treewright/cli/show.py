@@ -47,6 +47,7 @@ from treewright.explain.rules import leaf_rules
 from treewright.files import ReadOptions, rows_for
 from treewright.files.table import did_you_mean, place
 from treewright.model.growth import node_test
+from treewright.model.summary import counted
 from treewright.show.bars import mark_of
 from treewright.show.spans import Span, Spans, fitted, folded, width_of
 from treewright.tree.walk import path_to
@@ -434,7 +435,7 @@ def _row_of(model: Model, data: Path, request: FollowRequest) -> tuple[Any, str]
             is_dict = isinstance(table, dict)
             return {name: cells[one] for name, cells in table.items()} if is_dict else table[one], where
         before += rows.n_rows
-    raise UsageRefusal(f"--row {request.row}: {printable(data)} has {before} rows, counted from 0")
+    raise UsageRefusal(f"--row {request.row}: {printable(data)} has {counted(before, 'row')}, counted from 0")
 
 
 def _way(model: Model, row: Any, leaf: int, width: int | None) -> list[Spans]:

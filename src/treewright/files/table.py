@@ -25,6 +25,7 @@ from treewright.files.text import (
     open_delimited,
     without_missing_tokens,
 )
+from treewright.model.summary import counted
 
 __all__ = [
     "Table",
@@ -237,8 +238,8 @@ def checked_weights(path: Path, weights: pl.Series, place: Callable[[int], str])
     if wrong.any():
         first = int(wrong.arg_max() or 0)
         raise DataError(
-            f"{path}: weight column {weights.name!r} is missing, negative or infinite in {int(wrong.sum())} rows "
-            f"(first: {place(first)}): weights are numbers >= 0",
+            f"{path}: weight column {weights.name!r} is missing, negative or infinite in "
+            f"{counted(int(wrong.sum()), 'row')} (first: {place(first)}): weights are numbers >= 0",
             column=weights.name,
             row=first,
         )

@@ -213,6 +213,21 @@ def test_types_are_decided_on_the_whole_file(read):
     assert rows(table)[-1] == (None, None, 5)
 
 
+def test_many_columns_take_no_more_steps_of_polars_than_few(read, monkeypatch):
+    steps = []
+    names, collect = pl.DataFrame.columns.fget, pl.LazyFrame.collect
+    monkeypatch.setattr(pl.DataFrame, "columns", property(lambda frame: steps.append("names") or names(frame)))
+    monkeypatch.setattr(pl.LazyFrame, "collect", lambda *args, **given: steps.append("run") or collect(*args, **given))
+    taken = []
+    for n_columns in (4, 400):
+        steps.clear()
+        lines = [",".join(f"{sign}{at}" for at in range(n_columns)) for sign in ("c", "1", "+2", "0.")]
+        table = read("\n".join(lines).encode() + b"\n")
+        assert table.frame.dtypes == [pl.Float64] * n_columns
+        taken.append(len(steps))
+    assert taken[0] == taken[1]
+
+
 def test_a_word_late_in_a_numeric_column_is_refused_with_its_line(read):
     content = b"price,q\n" + b"1,2\n" * 10_000 + b"1.5,2\n" + b"n/a,2\n" + b"abc,2\n"
 

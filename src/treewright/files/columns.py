@@ -14,7 +14,7 @@ semicolons a comma is the decimal mark.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -71,17 +71,37 @@ def decide_types(text: TextColumns, declared: Mapping[str, CellType]) -> pl.Data
     or is not what was declared.
     """
     tallies = _tally(text)
-    typed: dict[str, pl.Series] = {}
-    for name in text.frame.columns:
-        series = text.frame[name]
-        match declared.get(name) or _type_of(text, series, tallies):
+    types = {series.name: declared.get(series.name) or _type_of(text, series, tallies) for series in text.frame}
+    typed: dict[str, pl.Series] = _sound_numbers(text, [name for name in types if types[name] == "number"], tallies)
+    for series in text.frame:
+        name = series.name
+        match types[name]:
             case "number":
-                typed[name] = parse_numbers(text, name, tallies)
+                if name not in typed:
+                    typed[name] = parse_numbers(text, name, tallies)
             case "boolean":
                 typed[name] = parse_booleans(text, name)
             case _:
                 typed[name] = series
-    return pl.DataFrame(typed)
+    return pl.DataFrame({name: typed[name] for name in types})
+
+
+def _sound_numbers(text: TextColumns, names: Sequence[str], tallies: Mapping[str, int]) -> dict[str, pl.Series]:
+    """The columns of which ``parse_numbers`` would refuse nothing, parsed at once: a table may have many columns."""
+    sound = [
+        name
+        for name in names
+        if tallies[f"{name}:finite"] + tallies[f"{name}:infinite"] == tallies[f"{name}:present"]
+        and not tallies[f"{name}:beyond"]
+    ]
+    wanted = []
+    for position, name in enumerate(sound):
+        bare = _bare(str(position), text.decimal_comma)
+        is_whole = tallies[f"{name}:whole"] == tallies[f"{name}:present"] > 0
+        wanted.append(bare.str.strip_prefix("+").cast(pl.Int64) if is_whole else bare.cast(pl.Float64))
+    frame = pl.DataFrame({str(position): text.frame.get_column(name) for position, name in enumerate(sound)})
+    found = frame.lazy().select(wanted).collect()
+    return {name: series.alias(name) for name, series in zip(sound, found, strict=True)}
 
 
 def parse_numbers(text: TextColumns, name: str, tallies: Mapping[str, int] | None = None) -> pl.Series:
@@ -133,7 +153,7 @@ def _bare(name: str, decimal_comma: bool) -> pl.Expr:
 
 
 def _tally(text: TextColumns) -> dict[str, int]:
-    """Per column: how many cells are present, numbers, whole, padded with zeros, booleans."""
+    """Per column: how many cells are present, numbers, whole, at or beyond 2^53, padded with zeros, booleans."""
     # Polars reads some names ("*", "^a.*$") as patterns, so the columns go by their positions here.
     frame = pl.DataFrame({str(position): series for position, series in enumerate(text.frame)})
     wanted: list[pl.Expr] = []
@@ -146,13 +166,15 @@ def _tally(text: TextColumns) -> dict[str, int]:
             value.is_finite().sum().alias(f"{name}:finite"),
             infinite.sum().alias(f"{name}:infinite"),
             bare.str.contains(_WHOLE).sum().alias(f"{name}:whole"),
+            ((value.abs() >= _LARGEST_EXACT) & bare.str.contains(_WHOLE)).sum().alias(f"{name}:beyond"),
             bare.str.contains(_PADDED).sum().alias(f"{name}:padded"),
             bare.str.to_lowercase().is_in(["true", "false"]).sum().alias(f"{name}:boolean"),
         ]
     tallies: dict[str, int] = {}
+    names = text.frame.columns  # made anew at every call
     for key, cells in frame.lazy().select(wanted).collect().to_dict(as_series=False).items():
         position, _, what = key.partition(":")
-        tallies[f"{text.frame.columns[int(position)]}:{what}"] = int(cells[0] or 0)
+        tallies[f"{names[int(position)]}:{what}"] = int(cells[0] or 0)
     return tallies
 
 

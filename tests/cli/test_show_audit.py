@@ -95,7 +95,7 @@ def test_rows_without_a_target_may_be_skipped(audited, capsys):
     text = audited(est.model_, {"x": [1.0, 9.0, 2.0], "y": ["a", None, "b"]}, skip_missing_target=True)
 
     assert text == f"{est.audit()}\n"
-    assert capsys.readouterr().err == "treewright: 1 of 3 rows have no target and are left out\n"
+    assert capsys.readouterr().err == "treewright: 1 of 3 rows has no target and is left out\n"
 
 
 @pytest.mark.parametrize("names", [[7, 8], None])

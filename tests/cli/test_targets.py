@@ -144,7 +144,7 @@ def test_where_no_row_has_a_target_nobody_is_told_to_leave_them_out(command, tmp
     done = command(*words, *more, folder=tmp_path)
     assert done.returncode == 1
     assert done.stderr.endswith(
-        "rows.csv: no row has a target: 'y' is missing in all: name another column with --target\n"
+        f"rows.csv: no row has a target: 'y' is missing in {N} of {N} rows: name another column with --target\n"
     )
 
 

@@ -214,7 +214,8 @@ def no_target(path: Path, name: str, n_missing: int, n_rows: int, first: int, wh
     """The error of rows without a target; ``first`` is the first of them, ``where`` it stands, such as ``line 7``."""
     if n_missing == n_rows:
         return DataError(
-            f"{path}: no row has a target: {name!r} is missing in all: name another column with ",
+            f"{path}: no row has a target: {name!r} is missing in {n_missing} of {n_rows} rows: name "
+            "another column with ",
             setting("target"),
             column=name,
             row=first,

@@ -20,6 +20,7 @@ WEIGHTS = st.floats(1e-250, 1e250) | st.sampled_from([1.0, 2.0])
 def judged(target, weights, **said):
     model = SimpleNamespace(
         facts={},
+        threshold=None,
         aggregation=aggregation_of("mean", None, None),
         has_trees=True,
         classes=(np.arange(said["shares"][0].shape[1]),) if "shares" in said else (),

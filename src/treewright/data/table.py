@@ -243,11 +243,11 @@ def table_of_sparse(X: Any) -> Table:
     """A scipy sparse matrix or array of any format: equal to its ``toarray()``."""
     if len(X.shape) != MATRIX_DIMENSIONS:
         refuse_dimensions(tuple(X.shape))
-    check_stored(X)
     n_rows, width = X.shape
     check_fits(
         int(n_rows) * int(width) * 8,
         f"the sparse {n_rows} x {width} matrix, stored densely,",
         "keep fewer columns, or reduce them first (for example with TruncatedSVD)",
     )
+    check_stored(X)
     return table_of_array(np.asarray(X.toarray()))

@@ -277,7 +277,6 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
     if len(X.shape) != 2:
         raise DataError(f"{name} has shape {X.shape}: give a sparse matrix of two dimensions, such as csr_matrix")
     n, p = (int(size) for size in X.shape)
-    check_stored(X)
     if n < 1 or p < 1:
         raise DataError(f"{name} has shape ({n}, {p}): at least one row (sample) and one column (feature) are needed")
     if n > _MOST_ROWS:
@@ -286,7 +285,7 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
         raise DataError(f"{name} has {p} columns (features), the rows of the fit have {n_columns}: give the same ones")
     if X.dtype.kind not in "biuf":
         raise DataError(f"{name} has cells of dtype {X.dtype}: give real numbers")
-    _check_arrays(X, n, p, name)
+    check_stored(X)
     rows = csr_matrix(X, dtype=np.float64, copy=True)
     rows.has_sorted_indices = rows.has_canonical_format = False  # whatever the matrix says of itself
     rows.prune()  # arrays may be longer than what they hold
@@ -295,34 +294,6 @@ def checked_rows(X: Any, n_columns: int | None = None, name: str = "X") -> csr_m
     _check_cells(rows, name, ", where cells given twice are added up")
     rows.eliminate_zeros()
     return rows
-
-
-def _check_arrays(X: Any, n: int, p: int, name: str) -> None:
-    """Refuse arrays of CSR, CSC and COO that point outside the matrix: scipy believes them unseen."""
-    if X.format in ("csr", "csc"):
-        n_major, n_minor = (n, p) if X.format == "csr" else (p, n)
-        ends, places = np.asarray(X.indptr), np.asarray(X.indices)
-        is_wrong = (
-            len(ends) != n_major + 1
-            or ends[0] != 0
-            or bool((ends[1:] < ends[:-1]).any())
-            or ends[-1] > min(len(places), len(X.data))
-        )
-        pairs = [] if is_wrong else [(places[: int(ends[-1])], n_minor)]
-    elif X.format == "coo":
-        is_wrong = len({len(X.data), *map(len, X.coords)}) > 1
-        pairs = list(zip(X.coords, (n, p), strict=True))
-    else:
-        return
-    if is_wrong:
-        raise DataError(f"the arrays of {name} ({X.format} format) make no matrix of {n} x {p}: build it anew")
-    for places, size in pairs:
-        outside = places[(places < 0) | (places >= size)]
-        if len(outside):
-            raise DataError(
-                f"{name} has {len(outside)} cell(s) outside its {n} x {p} (the first at position {outside[0]} of "
-                f"{size}): build it anew"
-            )
 
 
 def _check_cells(rows: csr_matrix, name: str, when: str) -> None:

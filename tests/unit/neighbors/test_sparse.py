@@ -225,13 +225,13 @@ def put_together(cells, places, ends, shape, form=csr_matrix):
 @pytest.mark.parametrize(
     ("places", "ends", "said"),
     [
-        ([0, 9], [0, 1, 2], "outside"),
-        ([0, -1], [0, 1, 2], "outside"),
-        ([0, 1], [0, 2, 1], "make no matrix"),
-        ([0, 1], [0, 1, 5], "make no matrix"),
-        ([0, 1], [1, 1, 2], "make no matrix"),
-        ([0, 1], [0, 1, 1, 2], "make no matrix"),
-        ([0], [0, 1, 2], "make no matrix"),
+        ([0, 9], [0, 1, 2], "stored cell 1 is in (row|column) 9"),
+        ([0, -1], [0, 1, 2], "stored cell 1 is in (row|column) -1"),
+        ([0, 1], [0, 2, 1], "falls at place 2"),
+        ([0, 1], [0, 1, 5], "indptr ends with 5"),
+        ([0, 1], [1, 1, 2], "begin with 0"),
+        ([0, 1], [0, 1, 1, 2], "over 3 places"),
+        ([0], [0, 1, 2], "1 cells are stored"),
     ],
 )
 def test_arrays_that_make_no_matrix_are_refused(form, places, ends, said):
@@ -243,7 +243,7 @@ def test_coordinates_outside_the_matrix_are_refused():
     table = coo_array(([1.0], ([0], [1])), shape=(2, 2))
     table.coords = (np.array([0]), np.array([5]))
 
-    with pytest.raises(DataError, match="outside its 2 x 2"):
+    with pytest.raises(DataError, match="stored cell 0 is in column 5"):
         checked_rows(table)
 
 

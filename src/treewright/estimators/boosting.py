@@ -498,8 +498,9 @@ class GradientBoostingClassifier(Boosting, Classifier):
         6 for symmetric trees.
     growth : {"leaf", "level", "symmetric"}, default "leaf"
         Which node is split next: the one that gains most; the highest one; or all of a level by one test.
-    min_samples_leaf : int >= 1, default 20
-        Rows a branch needs; a whole weight counts as so many rows.
+    min_samples_leaf : int >= 1 or "auto", default "auto"
+        Rows a branch needs; a whole weight counts as so many rows. ``"auto"`` is 20, and a quarter of the rows where
+        these are fewer than 80.
     min_child_weight : float >= 0, default 0.001
         Sum of hessians a branch needs, in the unit of the weights.
     l1, l2 : float >= 0, default 0 and 3
@@ -627,7 +628,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         growth: str = "leaf",
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
         l2: float = 3.0,
@@ -752,7 +753,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
         growth: str = "leaf",
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
         l2: float = 3.0,

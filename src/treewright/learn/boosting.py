@@ -93,6 +93,7 @@ FEW_ROWS_OF_LEVEL = 16
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
+_ROWS_OF_LEAF, _FEWEST_LEAVES = 20, 4  # of min_samples_leaf="auto"
 _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
@@ -160,7 +161,10 @@ class BoostingParams(ColumnParams):
         "leaf", words("leaf", "level", "symmetric"),
         help="which node is split next: the one that gains most, the highest, or a whole level by one test",
     )  # fmt: skip
-    min_samples_leaf: int = param(20, whole(1), unit="rows", help="rows a branch needs")
+    min_samples_leaf: int | str = param(
+        "auto", words("auto"), whole(1), unit="rows",
+        help="rows a branch needs; 'auto': 20, and a quarter of the rows where these are fewer than 80",
+    )  # fmt: skip
     min_child_weight: float = param(1e-3, _FROM_0, unit="hessian", help="sum of hessians a branch needs")
     l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
     l2: float = param(3.0, _FROM_0, unit="hessian", help="added to a leaf's hessian")
@@ -307,7 +311,7 @@ def train_boosting(
     of_classes = _weights_of_classes(dataset)
     GradientWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
     losses = _bound_losses(dataset, params, validation)
-    tree = tree_settings(params, dataset.schema, dataset.n_outputs, dataset.n_classes)
+    tree = tree_settings(params, dataset)
     base = base_scores(params.init, sum(loss.n_scores for loss in losses))
     with bar_where_nobody_listens(bool(params.verbose)):
         bins, codes, of_all = _binned_with_statistics(dataset, params, seed, n_threads)
@@ -398,11 +402,25 @@ def n_rounds_of(model: ModelData) -> int:
 # From parameters to numbers.
 
 
-def tree_settings(params: BoostingParams, schema: Schema, n_outputs: int, n_classes: Sequence[int]) -> GradientSettings:
+def rows_of_leaf(params: BoostingParams, dataset: Dataset) -> int:
+    """How many rows a branch needs.
+
+    Leaves of 20 rows average noise away, but 39 rows have no two of them. The benchmark of small samples is in
+    docs/decisions/0012.
+    """
+    if not isinstance(params.min_samples_leaf, str):
+        return min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS)
+    repeats = GradientWeights.of(dataset.sample_weight).repeats
+    n_rows = len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
+    return max(1, min(_ROWS_OF_LEAF, n_rows // _FEWEST_LEAVES))
+
+
+def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
     """Parameters of each tree as numbers."""
+    schema = dataset.schema
     monotone = monotone_signs(params.monotonic_cst, schema)
     if monotone is not None and any(monotone):
-        refuse_no_order(n_outputs, n_classes)
+        refuse_no_order(dataset.n_outputs, dataset.n_classes)
     interactions = interaction_groups(params.interaction_cst, schema)
     if interactions is not None and len(interactions) > MOST_GROUPS:
         raise ParameterError(
@@ -421,7 +439,7 @@ def tree_settings(params: BoostingParams, schema: Schema, n_outputs: int, n_clas
         order=cast("Order", params.growth),
         max_leaf_nodes=None if max_leaf_nodes is None else int(max_leaf_nodes),
         max_depth=None if max_depth is None else min(int(max_depth), 2**31 - 1),
-        min_samples_leaf=min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS),
+        min_samples_leaf=rows_of_leaf(params, dataset),
         min_child_weight=finite(params.min_child_weight),
         l1=finite(params.l1),
         l2=finite(params.l2),
@@ -782,8 +800,9 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
     n_rows = len(matrix) if repeats is None else int(repeats.sum())
     n_rows = n_rows * int(leaf_samples_of(trees).max()) // len(matrix)  # of a round that draws some of them
     reason = ""
-    if n_rows < 2 * params.min_samples_leaf:
-        reason = f"{n_rows} row(s) are fewer than twice min_samples_leaf={params.min_samples_leaf}: lower it"
+    least = rows_of_leaf(params, dataset)
+    if n_rows < 2 * least:
+        reason = f"{n_rows} row(s) are fewer than twice min_samples_leaf={least}: lower it"
     elif hessian < 2 * params.min_child_weight:
         reason = (
             f"the hessians of all rows add up to {hessian:g}, less than twice min_child_weight="

@@ -309,3 +309,32 @@ def test_class_weights_count_all_rows_that_are_given():
     counts = np.unique(TWO, return_counts=True)[1]
 
     np.testing.assert_allclose(boosted.model_.facts["class_factors"][0], N / (2 * counts))
+
+
+@pytest.mark.parametrize(("n", "least"), [(3, 1), (25, 6), (40, 10), (79, 19), (80, 20), (200, 20)])
+def test_a_branch_needs_a_quarter_of_few_rows_and_twenty_of_many(n, least):
+    X = np.arange(float(n))[:, None]
+    y = X[:, 0] > n - least - 0.5  # the rows of one branch that is just large enough
+
+    def told(**more):
+        return tw.GradientBoostingRegressor(n_estimators=5, l2=0, **more).fit(X, 2.0 * y).predict(X)
+
+    np.testing.assert_array_equal(told(), told(min_samples_leaf=least))
+    assert len(set(told())) == 2
+    if n > 3:  # of three rows no two branches have two each
+        assert (told() != told(min_samples_leaf=least + 1)).any()
+
+
+def test_rows_of_a_leaf_are_counted_by_whole_weights():
+    X = np.random.default_rng(5).normal(size=(20, 2))
+    y = X[:, 0] + X[:, 1]
+    weighed = tw.GradientBoostingRegressor(n_estimators=5).fit(X, y, sample_weight=np.full(20, 2.0))
+    twice = tw.GradientBoostingRegressor(n_estimators=5).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
+    np.testing.assert_array_equal(weighed.predict(X), twice.predict(X))
+    assert len(set(twice.predict(X))) > 2
+
+
+def test_forty_rows_are_told_apart_at_defaults():
+    X = np.arange(40.0)[:, None]
+    y = np.where(X[:, 0] < 17, "low", "high")
+    assert tw.GradientBoostingClassifier().fit(X, y).score(X, y) == 1.0

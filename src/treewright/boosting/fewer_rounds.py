@@ -6,7 +6,7 @@ This is the pruning of boosted models; it stands here, not in ``prune``, because
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,7 +124,19 @@ def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
         judged = (curves.get("validation") or curves.get("train") or [])[1:]
         known = [value if isinstance(value, int | float) else math.inf for value in judged]
         found["best_iteration"] = known.index(min(known)) + 1 if known else kept
+    if "members" in facts:
+        found["members"] = _members_up_to(facts["members"], kept)
     return found
+
+
+def _members_up_to(lengths: Sequence[int], kept: int) -> list[int]:
+    """How many of the first ``kept`` rounds are each member's: they stand in turn, as long as a member has any."""
+    left = [0] * len(lengths)
+    while sum(left) < kept:
+        for member, length in enumerate(lengths):
+            if left[member] < length and sum(left) < kept:
+                left[member] += 1
+    return left
 
 
 def options_of_rounds(options: dict[str, Any]) -> dict[str, Any]:

@@ -82,6 +82,13 @@ class BoostRows:
     sample_weights: np.ndarray | None = None
     of_classes: np.ndarray | None = None
 
+    def take(self, rows: np.ndarray) -> BoostRows:
+        """Some of the rows: bool[n] or int[m]."""
+        sample_weights, of_classes = (
+            None if each is None else each[rows] for each in (self.sample_weights, self.of_classes)
+        )
+        return BoostRows(self.codes[rows], self.target[rows], sample_weights, of_classes)
+
     @cached_property
     def weights(self) -> np.ndarray | None:
         """float64[n] or None: both weights of each row, multiplied."""
@@ -167,11 +174,17 @@ class Boosted:
         Of every round grown; where ``Evaluation.patience`` is given, of the rounds up to the best one.
     boosting : Boosting
     history : History
+    kept : tuple of KeptTree
+        The same trees, without those of a start, as they grew: for whoever makes the values of their leaves anew.
+    members : tuple of int
+        Rounds of each member; empty where there are none.
     """
 
     trees: PackedTrees
     boosting: Boosting
     history: History
+    kept: tuple[KeptTree, ...] = ()
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -325,6 +338,59 @@ def boost(
     return rounds.boosted(start)
 
 
+def boost_members(
+    table: BoostTable,
+    rows: BoostRows,
+    settings: BoostSettings,
+    aside: Sequence[np.ndarray],
+    evaluations: Sequence[Evaluation],
+    base: Sequence[float] | None = None,
+) -> Boosted:
+    """Grow members, each on the rows that it does not keep aside and as long as these get better; average their scores.
+
+    The rounds of a member are replayed on all rows: the tests stay, what leaves say is worked out anew, round by round.
+    The members' rounds stand in turn, each leaf divided by the number of members, so that the sum of all is their mean,
+    and the first rounds are the first of every member.
+
+    Parameters
+    ----------
+    table, rows, settings, base
+        As of ``boost``; each member has a seed of its own.
+    aside : sequence of bool[n]
+        The rows that each member keeps aside.
+    evaluations : sequence of Evaluation
+        By these rows, one a member.
+
+    Returns
+    -------
+    Boosted
+        ``history`` has no values: those of the members are of other rows each.
+    """
+    n_members = len(aside)
+    members: list[list[KeptTree]] = []
+    stages: dict[str, float] = {}
+    whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
+    k = whole.train.n_scores
+    for number, (left_out, evaluation) in enumerate(zip(aside, evaluations, strict=True)):
+        own = replace(settings, evaluation=evaluation, seed=mixed(settings.seed & (2**64 - 1), number))
+        grown = boost(table, rows.take(~left_out), own, None, list(whole.boosting.base))
+        members.append(whole.replayed(grown.kept))
+        for stage, seconds in grown.history.stages.items():
+            stages[stage] = stages.get(stage, 0.0) + seconds
+        progress.report((number + 1) / n_members, f"member {number + 1} of {n_members}")
+    longest = max(map(len, members))
+    kept = [
+        replace(each, adds=each.adds / n_members)
+        for at in range(0, longest, k)
+        for member in members
+        for each in member[at : at + k]
+    ]
+    n_rounds = len(kept) // k
+    history = History(best=n_rounds, stages=stages, last=n_rounds, n_rounds=n_rounds)
+    lengths = tuple(len(member) // k for member in members)
+    return Boosted(packed_trees(table.bins, kept), whole.boosting, history, tuple(kept), lengths)
+
+
 class _Rounds:
     """Rows, scores and trees while they grow."""
 
@@ -437,6 +503,27 @@ class _Rounds:
                 with grower.stage("evaluation"):
                     self.other.add_tree(packed, 0, score, None)
         return kept
+
+    def replayed(self, kept: Sequence[KeptTree]) -> list[KeptTree]:
+        """Rounds of other rows with the values that their leaves have on these; scores begin anew."""
+        train, k = self.train, self.train.n_scores
+        train.scores[:] = np.array(self.boosting.base)[:, None]
+        found: list[KeptTree] = []
+        every_row = np.arange(train.scores.shape[1], dtype=np.int32)
+        for at in range(0, len(kept), k):
+            self._take_gradients()
+            for score, each in enumerate(kept[at : at + k]):
+                packed = packed_trees(self.table.bins, [each])
+                leaf_of = np.searchsorted(
+                    each.tree.leaves, leaf_rows_of_bins(packed, self.rows.codes, every_row, 0, as_positions=True)
+                )
+                hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
+                tree = self.grower.refitted(each.tree, leaf_of, self.gradient[score], hessian)
+                adds = self.settings.learning_rate * self._values(tree, score)
+                train.scores[score] += adds[leaf_of]
+                found.append(KeptTree(tree, adds))
+            threads.heed()
+        return found
 
     def _seed(self, number: int, purpose: int, place: int = 0) -> int:
         """A seed for one purpose of one round."""
@@ -560,10 +647,11 @@ class _Rounds:
         evaluation, k = self.settings.evaluation, self.train.n_scores
         if evaluation is not None and evaluation.patience is not None and self.history.best * k < len(trees):
             trees = take(trees, np.arange(self.history.best * k))
+            self.kept = self.kept[: self.history.best * k]
         for grower in self.growers:
             for stage, seconds in grower.stages.items():
                 self.history.stages[stage] = self.history.stages.get(stage, 0.0) + seconds
-        return Boosted(trees, self.boosting, self.history)
+        return Boosted(trees, self.boosting, self.history, tuple(self.kept))
 
 
 class Scored:

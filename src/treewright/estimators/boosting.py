@@ -388,6 +388,11 @@ class Boosting(Estimator):
         from treewright.show.figures.curves import boosting_history
 
         history = self.history_
+        if not history and "members" in self._fitted().facts:
+            raise ParameterError(
+                f"the {self.n_members} members were judged by other rows each, so there is no one history: fit with "
+                "n_members=1"
+            )
         if not history:
             raise ParameterError(
                 "no round was evaluated, so there is no history: fit with X_val and y_val, early_stopping=True or "
@@ -541,6 +546,11 @@ class GradientBoostingClassifier(Boosting, Classifier):
     validation_fraction : float, above 0 and below 1, or None, default 0.1
         Share of the rows that is kept aside to judge that, of every class alike; None judges on the rows of the fit.
         Rows of your own (``X_val``, ``y_val``) take its place.
+    n_members : int >= 1, default 1
+        With ``early_stopping``: models whose scores are averaged, each grown on the rows that it does not keep aside
+        and stopped by the others, then replayed on all rows: its tests stay, what its leaves say is worked out anew. A
+        round of such a model is one of a member. Small and noisy tables gain most; fits, files and predictions grow
+        with the number.
     n_iter_no_change : int >= 1, default 10
         Rounds without a better value before the growth ends.
     tol : float >= 0, default 0
@@ -650,6 +660,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         init: float | Sequence[float] | str | None = None,
         early_stopping: bool = False,
         validation_fraction: float | None = 0.1,
+        n_members: int = 1,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
         scoring: str | Callable[[Any, Any], float] | None = None,
@@ -707,7 +718,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
     init : None, "zero", float or sequence of floats, default None
         Where scores begin: at the best constant of the loss, at 0, or at these numbers, one per score. Scores are
         logarithms of predictions for ``"poisson"``, ``"gamma"`` and ``"tweedie"``.
-    early_stopping, validation_fraction, n_iter_no_change, tol
+    early_stopping, validation_fraction, n_members, n_iter_no_change, tol
         As in ``GradientBoostingClassifier``.
     scoring : str or callable, optional
         Judges the rounds instead of the loss: a score of scikit-learn by name or by ``get_scorer``, such as "r2"; or a
@@ -774,6 +785,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
         init: float | Sequence[float] | str | None = None,
         early_stopping: bool = False,
         validation_fraction: float | None = 0.1,
+        n_members: int = 1,
         n_iter_no_change: int = 10,
         tol: float = 0.0,
         scoring: str | Callable[[Any, Any], float] | None = None,

@@ -25,11 +25,13 @@ from treewright.boosting.rounds import (
     History,
     Sampling,
     boost,
+    boost_members,
 )
 from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
+from treewright.core.random import mixed
 from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import MAX_LEVEL_BINS
 from treewright.data.cells import shown
@@ -208,6 +210,10 @@ class BoostingParams(ColumnParams):
         help="rows kept aside to judge rounds; None: the rows of the fit judge",
         needs=(_STOPPING, needs(X_val=None)),
     )  # fmt: skip
+    n_members: int = param(
+        1, whole(1), unit="models", needs=_STOPPING,
+        help="models whose scores are averaged; each is stopped by rows of its own that are kept aside",
+    )  # fmt: skip
     n_iter_no_change: int = param(10, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING)
     tol: float = param(
         0.0, _FROM_0, unit="loss", help="what counts as better",
@@ -231,6 +237,14 @@ class BoostingParams(ColumnParams):
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
+        if self.n_members > 1:
+            off = {"warm_start": self.warm_start, "validation_fraction=None": self.validation_fraction is None}
+            wrong = next((name for name, is_on in off.items() if is_on), "callbacks" if self.functions_to_call else "")
+            if wrong:
+                raise ParameterError(
+                    f"n_members={self.n_members} beside {wrong}: members have rounds and rows aside of their own; "
+                    "leave one of them out"
+                )
         if self.sampling == "gradient":
             if self.subsample != 1:
                 raise ParameterError(
@@ -306,7 +320,13 @@ def train_boosting(
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed
     params.check_domain(dataset.target, dataset.kept)  # rows are known by their numbers while they are together
-    if validation is None:
+    has_members = int(params.n_members) > 1
+    if has_members and validation is not None:
+        raise ParameterError(
+            f"n_members={params.n_members} beside rows of your own (X_val, y_val): members keep rows of the fit aside; "
+            "leave one of them out"
+        )
+    if validation is None and not has_members:
         dataset, validation = _parts_of(dataset, params, seed)
     of_classes = _weights_of_classes(dataset)
     GradientWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
@@ -329,7 +349,9 @@ def train_boosting(
             other_rate=float(params.other_rate),
             seed=seed,
             n_threads=n_threads,
-            evaluation=_evaluation(dataset, params, losses, validation, of_all, n_threads),
+            evaluation=None
+            if has_members
+            else _evaluation(dataset, params, losses, _rows_aside(validation, of_all, n_threads)),
             callbacks=params.functions_to_call,
         )
         before = None
@@ -337,17 +359,36 @@ def train_boosting(
             before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
         seconds_on_bins = perf_counter() - began
         rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, of_classes)
-        boosted = boost(of_all, rows, settings, before, base)
+        if has_members:
+            boosted = _boosted_members(dataset, params, of_all, rows, settings, base)
+        else:
+            boosted = boost(of_all, rows, settings, before, base)
         progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
     model = _model_of_rounds(dataset, params, boosted, losses, start)
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
-    if params.early_stopping and start is None:
+    if params.early_stopping and start is None and not has_members:
         warn_of_no_better_round(boosted.history)
     boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
     return Trained(model, warm_start=now, losses=losses, history=boosted.history)
+
+
+def _boosted_members(
+    dataset: Dataset, params: BoostingParams, of_all: BoostTable, rows: BoostRows, settings: BoostSettings,
+    base: list[float] | None,
+) -> Boosted:  # fmt: skip
+    """Members that keep other rows aside each, drawn as those of a single model are."""
+    share = float(cast("float", params.validation_fraction))
+    aside = [
+        held_out(
+            dataset.target_array, share, mixed(settings.seed % 2**64, member) % 2**32, by_class=bool(dataset.classes)
+        )
+        for member in range(int(params.n_members))
+    ]
+    judged = [cast("Evaluation", _evaluation(dataset, params, settings.losses, rows.take(each))) for each in aside]
+    return boost_members(of_all, rows, settings, aside, judged, base)
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
@@ -624,26 +665,28 @@ def held_out(target: np.ndarray, share: float, seed: int, *, by_class: bool) -> 
     return aside
 
 
-def _evaluation(
-    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], validation: Dataset | None,
-    of_all: BoostTable, n_threads: int,
-) -> Evaluation | None:  # fmt: skip
-    """What judges the rounds; None where nobody would hear of it."""
-    if validation is None and not (
-        params.early_stopping or params.verbose or params.scoring or params.functions_to_call
-    ):
+def _rows_aside(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
+    """Rows that judge, in the bins of the rows of the fit."""
+    if validation is None:
         return None
-    rows, target = None, dataset.target_array
-    if validation is not None:
-        codes: Any = (
-            codes_of_sparse(of_all.bins, validation.matrix)
-            if validation.is_sparse
-            else bin_rows(of_all.bins, validation.matrix, n_threads)
-        )
-        rows, target = BoostRows(codes, validation.target_array, validation.weights), validation.target_array
+    codes: Any = (
+        codes_of_sparse(of_all.bins, validation.matrix)
+        if validation.is_sparse
+        else bin_rows(of_all.bins, validation.matrix, n_threads)
+    )
+    return BoostRows(codes, validation.target_array, validation.weights)
+
+
+def _evaluation(
+    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
+) -> Evaluation | None:
+    """What judges the rounds; None where nobody would hear of it."""
+    if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
+        return None
     score = None
     if params.scoring is not None:
         zeros = (0.0,) * sum(loss.n_scores for loss in losses)
+        target = dataset.target_array if rows is None else rows.target
         score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
     patience = int(params.n_iter_no_change) if params.early_stopping else None
     return Evaluation(rows, score, patience, finite(params.tol))
@@ -710,6 +753,7 @@ def _model_of_rounds(
     model = model_of(
         dataset, boosted.trees, params, combine="sum", criterion="gradient", missing="direction",
         loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
+        **({"members": list(boosted.members)} if boosted.members else {}),
     )  # fmt: skip
     model = replace(model, boosting=boosted.boosting)
     n_scores = boosted.boosting.n_scores

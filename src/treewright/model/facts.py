@@ -81,6 +81,7 @@ FACTS = {
         ),
     ),
     "best_iteration": WHOLE,
+    "members": _list_of(WHOLE),
     "scored": SWITCH,
 }
 # Of these every estimator means the same; what only an estimator reads again, it checks as its own argument.
@@ -94,7 +95,7 @@ PARAMETERS = {
     "max_leaf_nodes": _or_none(WHOLE),
     "max_p_value": _or_none(PROBABILITY),
     "min_impurity_decrease": NUMBER,
-    "min_samples_leaf": SIZE,
+    "min_samples_leaf": _either(SIZE, Form("'auto'", lambda value: value == "auto")),
     "min_samples_split": SIZE,
     "min_weight_fraction_leaf": SHARE,
     "monotonic_cst": _or_none(_either(_list_of(_SIGN), _list_of(_NAMED_SIGN))),

@@ -84,6 +84,7 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
     """Lines about rounds, scores, base and link."""
     n_scores = boosting.n_scores
     rounds = counted(len(model.trees) // n_scores, "round")
+    members = f" of {len(model.facts['members'])} members in turn" if model.facts.get("members") else ""
     names = [shorten(escape_controls(name), COLUMN_NAME) for name in score_names(model)]
     shown = [
         f"{name} {written_amount(base)}" if name else written_amount(base)
@@ -92,7 +93,8 @@ def _boosting(model: ModelData, boosting: Boosting) -> list[str]:
     if n_scores > len(shown):
         shown.append(f"... {n_scores - len(shown)} more")
     return [
-        f"{rounds}, each a tree" + (f" for each of {n_scores} scores" if n_scores > 1 else " that adds to the score"),
+        f"{rounds}{members}, each a tree"
+        + (f" for each of {n_scores} scores" if n_scores > 1 else " that adds to the score"),
         f"base: {', '.join(shown)}",
         f"the prediction is {LINKED.get(boosting.link, boosting.link)}",
     ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -461,6 +461,35 @@ class GradientGrower:
 
         threads.run_each(add, len(sums), self.n_threads)
         return (sums[0] if len(sums) == 1 else sums.sum(axis=0))[:n_leaves]
+
+    def refitted(
+        self, tree: GradientTree, leaf_of: np.ndarray, gradient: np.ndarray, hessian: np.ndarray
+    ) -> GradientTree:
+        """A tree of other rows with the values that its leaves have on these.
+
+        Parameters
+        ----------
+        tree : GradientTree
+            Grown on some of the rows, or on others.
+        leaf_of : int64[n]
+            The place of each row's leaf in ``tree.leaves``.
+        gradient, hessian
+            As of ``grow``.
+        """
+        with self.stage("update"):
+            scales = self._to_words(gradient, hessian)
+            self.leaf_of[:] = leaf_of
+            sums = self._leaf_sums(len(tree.leaves), gradient, hessian, scales)
+            g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
+            ends = np.cumsum(np.bincount(leaf_of, minlength=len(tree.leaves))).astype(np.int32)
+            return replace(
+                tree,
+                order=np.argsort(leaf_of, kind="stable").astype(np.int32),
+                begins=np.append(np.int32(0), ends[:-1]),
+                ends=ends,
+                values=leaf_values(g, h, self.settings, tree.bounds),
+                covers=h,
+            )
 
     def add_to_scores(self, values: np.ndarray, scores: np.ndarray) -> None:
         """Add what each leaf of the last tree grown says to the scores of its rows.

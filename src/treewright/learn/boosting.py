@@ -846,7 +846,8 @@ def warn_of_silent_trees(trees: PackedTrees, losses: Sequence[Loss], dataset: Da
     reason = ""
     least = rows_of_leaf(params, dataset)
     if n_rows < 2 * least:
-        reason = f"{n_rows} row(s) are fewer than twice min_samples_leaf={least}: lower it"
+        given = least if isinstance(params.min_samples_leaf, str) else params.min_samples_leaf
+        reason = f"{n_rows} row(s) are fewer than twice min_samples_leaf={given}: lower it"
     elif hessian < 2 * params.min_child_weight:
         reason = (
             f"the hessians of all rows add up to {hessian:g}, less than twice min_child_weight="

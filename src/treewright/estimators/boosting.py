@@ -504,8 +504,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
     growth : {"leaf", "level", "symmetric"}, default "leaf"
         Which node is split next: the one that gains most; the highest one; or all of a level by one test.
     min_samples_leaf : int >= 1 or "auto", default "auto"
-        Rows a branch needs; a whole weight counts as so many rows. ``"auto"`` is 20, and a quarter of the rows where
-        these are fewer than 80.
+        Rows a branch needs; a whole weight counts as so many rows. ``"auto"`` is 20, and a third of the rows where
+        these are fewer than 60.
     min_child_weight : float >= 0, default 0.001
         Sum of hessians a branch needs, in the unit of the weights.
     l1, l2 : float >= 0, default 0 and 3

@@ -95,7 +95,7 @@ FEW_ROWS_OF_LEVEL = 16
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
-_ROWS_OF_LEAF, _FEWEST_LEAVES = 20, 4  # of min_samples_leaf="auto"
+_ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
 _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
@@ -165,7 +165,7 @@ class BoostingParams(ColumnParams):
     )  # fmt: skip
     min_samples_leaf: int | str = param(
         "auto", words("auto"), whole(1), unit="rows",
-        help="rows a branch needs; 'auto': 20, and a quarter of the rows where these are fewer than 80",
+        help="rows a branch needs; 'auto': 20, and a third of the rows where these are fewer than 60",
     )  # fmt: skip
     min_child_weight: float = param(1e-3, _FROM_0, unit="hessian", help="sum of hessians a branch needs")
     l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
@@ -453,7 +453,7 @@ def rows_of_leaf(params: BoostingParams, dataset: Dataset) -> int:
         return min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS)
     repeats = GradientWeights.of(dataset.sample_weight).repeats
     n_rows = len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
-    return max(1, min(_ROWS_OF_LEAF, n_rows // _FEWEST_LEAVES))
+    return max(1, min(_ROWS_OF_LEAF, n_rows // _LEAVES_OF_FEW))
 
 
 def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:

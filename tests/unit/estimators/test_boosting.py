@@ -311,8 +311,8 @@ def test_class_weights_count_all_rows_that_are_given():
     np.testing.assert_allclose(boosted.model_.facts["class_factors"][0], N / (2 * counts))
 
 
-@pytest.mark.parametrize(("n", "least"), [(3, 1), (25, 6), (40, 10), (79, 19), (80, 20), (200, 20)])
-def test_a_branch_needs_a_quarter_of_few_rows_and_twenty_of_many(n, least):
+@pytest.mark.parametrize(("n", "least"), [(3, 1), (25, 8), (40, 13), (59, 19), (60, 20), (200, 20)])
+def test_a_branch_needs_a_third_of_few_rows_and_twenty_of_many(n, least):
     X = np.arange(float(n))[:, None]
     y = X[:, 0] > n - least - 0.5  # the rows of one branch that is just large enough
 
@@ -331,7 +331,7 @@ def test_rows_of_a_leaf_are_counted_by_whole_weights():
     weighed = tw.GradientBoostingRegressor(n_estimators=5).fit(X, y, sample_weight=np.full(20, 2.0))
     twice = tw.GradientBoostingRegressor(n_estimators=5).fit(np.repeat(X, 2, axis=0), np.repeat(y, 2))
     np.testing.assert_array_equal(weighed.predict(X), twice.predict(X))
-    assert len(set(twice.predict(X))) > 2
+    assert len(set(twice.predict(X))) > 1
 
 
 def test_forty_rows_are_told_apart_at_defaults():

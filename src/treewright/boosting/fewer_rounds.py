@@ -131,11 +131,13 @@ def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:
 
 def _members_up_to(lengths: Sequence[int], kept: int) -> list[int]:
     """How many of the first ``kept`` rounds are each member's: they stand in turn, as long as a member has any."""
-    left = [0] * len(lengths)
-    while sum(left) < kept:
+    left, n = [0] * len(lengths), 0
+    for turn in range(kept):  # a file may tell of fewer rounds than it has
         for member, length in enumerate(lengths):
-            if left[member] < length and sum(left) < kept:
-                left[member] += 1
+            if turn < length and n < kept:
+                left[member], n = turn + 1, n + 1
+        if n == kept:
+            break
     return left
 
 

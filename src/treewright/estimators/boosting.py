@@ -388,9 +388,9 @@ class Boosting(Estimator):
         from treewright.show.figures.curves import boosting_history
 
         history = self.history_
-        if not history and "members" in self._fitted().facts:
+        if not history and (members := self._fitted().facts.get("members")):
             raise ParameterError(
-                f"the {self.n_members} members were judged by other rows each, so there is no one history: fit with "
+                f"the {len(members)} members were judged by other rows each, so there is no one history: fit with "
                 "n_members=1"
             )
         if not history:

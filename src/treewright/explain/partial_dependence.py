@@ -478,8 +478,9 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
         else:
             values = _numbers(grid, name)
         marks = np.quantile(held, np.arange(1, 10) / 10, method="inverted_cdf") if len(held) else np.empty(0)
-        made = [(at, each) for at, each in enumerate(schema.columns) if each.part and each.source == position]
-        parts = tuple((at, each.part, column) for at, each in made)
+        parts = tuple(
+            (at, each.part, column) for at, each in enumerate(schema.columns) if each.part and each.source == position
+        )
         return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column), parts)
     if grid is None or is_whole(grid):
         most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)

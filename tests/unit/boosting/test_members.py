@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -94,6 +96,14 @@ def test_files_stages_importances_and_fewer_rounds_are_those_of_any_boosted_mode
     np.testing.assert_array_equal(fewer.predict(X), stages[4])
     assert fewer.facts["members"] == [2, 2, 1]
     assert "5 rounds of 3 members in turn" in fewer.show()
+
+
+@pytest.mark.parametrize("lengths", [[0, 0], [], [10**18, 1], [1, 1]])
+def test_a_file_that_tells_of_other_members_is_pruned_all_the_same(model, lengths):
+    told = replace(model, facts={**model.facts, "members": lengths})
+    fewer = told.prune("rounds", n_rounds=5)
+    np.testing.assert_array_equal(fewer.predict(X), model.prune("rounds", n_rounds=5).predict(X))
+    assert sum(fewer.facts["members"]) <= 5
 
 
 def test_members_keep_to_monotone_constraints_of_losses_without_curvature():

@@ -60,7 +60,7 @@ OUT_OF_RANGE = {
     "level_smoothing": [-1, NAN],
     "level_l2": [-1, NAN],
     "level_encoding": ["target"],
-    "early_stopping": ["auto", 2],
+    "early_stopping": ["always", 2],
     "validation_fraction": [0, 1, 1.0, -0.1, NAN],
     "n_iter_no_change": [0, 1.5],
     "tol": [-1e-9, NAN],

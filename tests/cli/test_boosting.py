@@ -15,6 +15,7 @@ BOOSTED = ("--algorithm", "boosting", "--set", "n_estimators=8")
 def test_early_stopping_tells_how_many_rounds_were_kept(command, penguins, tmp_path):
     done = command(
         "fit", penguins, "--target", "species", "--algorithm", "boosting", "--set", "early_stopping=true",
+        "--set", "n_members=1", "--set", "n_iter_no_change=10", "--set", "n_estimators=4000",
         "--out", "b.tw", folder=tmp_path,
     )  # fmt: skip
     model = tw.load(tmp_path / "b.tw")
@@ -28,6 +29,16 @@ def test_early_stopping_tells_how_many_rounds_were_kept(command, penguins, tmp_p
     assert f"{best} rounds, each a tree for each of 3 scores" in done.stdout
     assert "held-out accuracy 0.9" in done.stdout
     assert model.n_trees == 3 * best
+
+
+def test_without_a_number_of_rounds_members_are_told_of(command, penguins, tmp_path):
+    done = command("fit", penguins, "--target", "species", "--algorithm", "boosting", "--out", "b.tw", folder=tmp_path)
+    model = tw.load(tmp_path / "b.tw")
+    few, many = min(model.facts["members"]), max(model.facts["members"])
+
+    assert done.returncode == 0, done.stderr
+    assert f"early stopping: 10 members of {few} to {many} rounds, ended by the rows" in " ".join(done.stdout.split())
+    assert model.n_trees == 3 * sum(model.facts["members"])
 
 
 def test_without_it_nothing_is_told_of_stopping(command, penguins):

@@ -234,7 +234,7 @@ def _allowed_by(rule: Rule, default: Any) -> Iterator[Any]:
     if sort == "words":
         yield from sorted(rest[0])
     elif sort == "boolean":
-        yield not default
+        yield from (not default,) if isinstance(default, bool) else (True, False)
     elif sort is None:
         yield None
     elif sort == "interval":

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gradient_tables import MISSING, GradientCase, draw_case
+from gradient_tables import MISSING, GradientCase, draw_case, padded
 from gradient_trees import GradientTwin, TwinNode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from treewright.boosting.packing import KeptTree, packed_trees
 from treewright.grow.gradient.grower import GradientTree
 from treewright.grow.settings import GradientSettings
+from treewright.predict.walks import leaf_rows_of_bins
 
 many = settings(deadline=None, max_examples=25, derandomize=True)
 seeds = st.integers(0, 2**32 - 1)
@@ -99,6 +101,26 @@ def check(
     twin = GradientTwin(case, GradientSettings(**plan), rows, seed, max_step)
     tree = case.grow(chosen=chosen, seed=seed, max_step=max_step, **plan)
     assert not difference(case, tree, twin, twin.grow())
+    # Rows that the tree was not grown on walk down it, and so must its own: to the leaves where they are.
+    groups = [tree.order[begin:end] for begin, end in zip(tree.begins, tree.ends, strict=True)]
+    own, place = np.concatenate(groups), np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    assert tree.leaves_of(padded(case.cells), own).tolist() == place.tolist()
+
+
+@given(seed=seeds, n=sizes, p=widths)
+@many
+def test_other_rows_end_where_the_packed_tree_leads_them(seed, n, p):
+    case = draw_case(seed, n, p, unit=True, repeats=False)
+    tree = case.grow(chosen=None, seed=seed, max_step=np.inf, min_samples_leaf=1, min_child_weight=0.0)
+    packed = packed_trees(case.bins, [KeptTree(tree, tree.values)])
+    n_bins, draws = case.bins.n_bins, np.random.default_rng(seed)
+    codes = np.zeros((40, padded(case.cells).shape[1]), np.uint8)
+    for column in range(p):  # bins, one of levels without rows, and missing cells
+        most = int(n_bins[column]) + int(case.bins.is_nominal[column])
+        codes[:, column] = draws.choice([*range(max(most, 1)), MISSING], 40)
+    rows = draws.permutation(40).astype(np.int32)
+    expected = leaf_rows_of_bins(packed, codes, rows, 0, as_positions=True)
+    assert tree.leaves[tree.leaves_of(codes, rows)].tolist() == expected.tolist()
 
 
 @pytest.mark.parametrize("plan", PLANS)

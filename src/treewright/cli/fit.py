@@ -244,6 +244,15 @@ def _say_rounds(estimator: Any) -> None:
     from treewright.learn.boosting import n_rounds_of
 
     facts = estimator.model_.facts
+    if facts.get("members"):
+        lengths = sorted(set(facts["members"]))
+        rounds = " to ".join(map(str, dict.fromkeys((lengths[0], lengths[-1]))))
+        say()
+        say_prose(
+            f"early stopping: {len(facts['members'])} members of {rounds} rounds, ended by the rows that each kept "
+            "aside and replayed on all rows; the answer is their mean"
+        )
+        return
     history, best = facts["history"], int(facts["best_iteration"])
     n_grown = max((len(values) - 1 for values in history.values()), default=0)
     values = history.get("validation") or history.get("train")

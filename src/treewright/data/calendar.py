@@ -17,6 +17,8 @@ import numpy as np
 from treewright.core import notices
 from treewright.data.cells import shown
 from treewright.data.dates import DATES, DAY, days_of, local_micros
+from treewright.data.derived import is_derived
+from treewright.data.derived import is_sound as are_derived
 from treewright.data.kinds import listed_columns, position_of
 from treewright.data.matching import did_you_mean
 from treewright.data.schema import Column
@@ -231,9 +233,12 @@ def part_cells(part: str, source: Column, days: np.ndarray) -> np.ndarray:
 
 
 def is_sound(columns: Sequence[Column]) -> bool:
-    """Whether all columns of parts stand last and are what ``with_parts`` makes of their sources."""
+    """Whether parts of dates and derived columns stand last and are what is made of their sources."""
     n_given = sum(not column.part for column in columns)
-    for at, column in enumerate(columns):
+    n_dated = sum(not is_derived(column) for column in columns)
+    if not are_derived(columns, n_dated):
+        return False
+    for at, column in enumerate(columns[:n_dated]):
         if bool(column.part) != (at >= n_given):
             return False
         if column.part:

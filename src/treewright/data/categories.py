@@ -223,6 +223,10 @@ def column_to_json(column: Column) -> dict[str, Any]:
         entry["zone"] = column.zone
     if column.part:
         entry |= {"part": column.part, "source": column.source}
+    if column.other >= 0:
+        entry["other"] = column.other
+    if column.numbers:
+        entry["numbers"] = list(column.numbers)
     return entry | {"declared": True} if column.declared else entry
 
 
@@ -240,7 +244,15 @@ def schema_from_json(obj: Any) -> Schema:
 
 def column_from_json(obj: Any, position: int) -> Column:
     """One column; see ``schema_from_json``."""
-    if not isinstance(obj, dict) or set(obj) - {"declared", "left_out", "zone", "part", "source"} != {
+    if not isinstance(obj, dict) or set(obj) - {
+        "declared",
+        "left_out",
+        "zone",
+        "part",
+        "source",
+        "other",
+        "numbers",
+    } != {
         "name",
         "kind",
         "levels",
@@ -268,17 +280,23 @@ def column_from_json(obj: Any, position: int) -> Column:
     if "zone" in obj and not (isinstance(zone, str) and zone and obj["family"] == "datetime"):
         raise ValueError(f"column {position} has an unknown 'zone'")
     name = value_from_json(obj["name"])
-    part, source = _part_from(obj, position)
+    part, source, other, numbers = _part_from(obj, position)
     return Column(
-        name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone, part, source
-    )
+        name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone, part, source,
+        other, numbers,
+    )  # fmt: skip
 
 
-def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, int]:
-    """``part`` and ``source`` of a column; what they say of each other is checked with the model."""
+def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, int, int, tuple[float, ...]]:
+    """What a column is made of; what ``part`` and ``source`` say of each other is checked with the model."""
     part, source = obj.get("part", ""), obj.get("source", -1)
+    other, numbers = obj.get("other", -1), obj.get("numbers", [])
+    if "other" in obj and not (type(other) is int and 0 <= other < position):
+        raise ValueError(f"column {position} has an unknown 'other'")
+    if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):
+        raise ValueError(f"column {position} has unknown 'numbers'")
     if ("part" in obj or "source" in obj) and not (
         isinstance(part, str) and part and type(source) is int and 0 <= source < position
     ):
         raise ValueError(f"column {position} has an unknown 'part' or 'source'")
-    return part, source
+    return part, source, other, tuple(map(float, numbers))

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from treewright.core import notices
 from treewright.data.calendar import Asked, asked_parts, part_cells, with_parts
 from treewright.data.cells import shown
+from treewright.data.derived import ROWS, derived_cells, is_derived
 from treewright.data.frame import read_table
 from treewright.data.identifiers import without_identifiers
 from treewright.data.kinds import Declared, Nominal, column_of, encode_cells, resolve
@@ -137,8 +138,11 @@ def encode_fit(
 
 
 def _part_of(schema: Schema, at: int, matrix: np.ndarray) -> np.ndarray:
-    """The column of a part of dates, float64[n], where the column of the dates is encoded."""
+    """The column of a part, float64[n], where the columns that it is made of are encoded."""
     column = schema.columns[at]
+    if is_derived(column):
+        other = matrix[:, column.other] if column.other >= 0 else None
+        return derived_cells(column, matrix[:, column.source], other)
     return part_cells(column.part, schema.columns[column.source], matrix[:, column.source])
 
 
@@ -257,7 +261,7 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
     """Encode a table that has been read; parameters and errors as in ``encode``."""
     source = match_columns(schema, table, owner)
     numeric = all(column.kind == "numeric" and column.family in ("number", "missing") for column in schema.columns)
-    is_whole = source == list(range(table.width)) and len(schema.used) == len(schema)
+    is_whole = source == list(range(table.width)) and len(schema.used) == len(schema) == len(schema.given)
     if table.matrix is not None and numeric and is_whole:
         _settle_missing(schema, table.matrix, missing, table.names)
         return table.matrix
@@ -269,6 +273,9 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
             continue
         if column.part:
             matrix[:, at] = _part_of(schema, at, matrix)
+            if column.part == ROWS:  # a level that fit never saw has none, also where it is taken for a missing cell
+                is_unseen = np.isnan(matrix[:, column.source]) & ~table.cells(source[column.source]).missing()
+                matrix[is_unseen, at] = 0.0
             continue
         cells = table.cells(source[at])
         label = (

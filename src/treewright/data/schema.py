@@ -47,9 +47,12 @@ class Column:
     zone : str
         The time zone in which the instants of the column are shown; empty where they have none.
     part : str
-        Which part of a date the column holds, such as ``"month"`` (``data.calendar``); empty for a column of the table.
-    source : int
-        Of a part: the position of the column that holds the dates; else -1.
+        Which part of a date the column holds, such as ``"month"`` (``data.calendar``), or how it is made of others
+        (``data.derived``); empty for a column of the table.
+    source, other : int
+        Of a part: the position of the column that it is made of, and of the second one; else -1.
+    numbers : tuple of float
+        Of the rows of levels: a number for each level of the source.
     """
 
     name: Hashable
@@ -62,6 +65,8 @@ class Column:
     zone: str = ""
     part: str = ""
     source: int = -1
+    other: int = -1
+    numbers: tuple[float, ...] = ()
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:
         # Only the fields: what was derived from them and kept must not change the bytes of a pickle.
@@ -88,7 +93,8 @@ class Schema:
     named : bool
         False where the table had no column names (an array, a list of rows); then columns match by position.
 
-    The columns of parts of dates come last: no table needs to have them.
+    The columns of parts of dates come behind those of the table, and last those that are made of other columns: no
+    table needs to have them.
     """
 
     columns: tuple[Column, ...]
@@ -105,7 +111,7 @@ class Schema:
 
     @cached_property
     def given(self) -> tuple[Column, ...]:
-        """The columns of the table: all but parts of dates, which are made of them."""
+        """The columns of the table: all but those that are made of them."""
         return tuple(column for column in self.columns if not column.part)
 
     @cached_property
@@ -127,7 +133,8 @@ class Schema:
     def is_plain(self) -> bool:
         """Whether a float matrix of the right width is already encoded: no names, nothing but numeric columns."""
         return not self.named and all(
-            column.kind == "numeric" and column.family not in DATES and not column.left_out for column in self.columns
+            column.kind == "numeric" and column.family not in DATES and not column.left_out and not column.part
+            for column in self.columns
         )
 
     @cached_property

@@ -28,6 +28,7 @@ from treewright.core.elementary import log_of
 from treewright.core.notices import levels_to_the_caller
 from treewright.core.progress import compiling_announced
 from treewright.core.threads import resolve_jobs
+from treewright.data.derived import given_to_sources
 from treewright.data.target import Labels, Numbers, encode_labels, encode_numbers
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
@@ -310,7 +311,8 @@ class Estimator(BaseEstimator, ABC):
         """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean."""
         if not (self._has_target and self._has_trees):
             raise AttributeError(f"{type(self).__name__} has no feature_importances_: nothing was split for a target")
-        return self._fitted().feature_importances
+        model = self._fitted()
+        return given_to_sources(model.schema.columns, model.feature_importances)
 
     @available_if(_of_trees)
     def apply(self, X: Any) -> np.ndarray:

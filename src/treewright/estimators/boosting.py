@@ -23,9 +23,10 @@ from treewright.fitted import Model
 from treewright.forest.importance_table import Importances
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import round_score
-from treewright.learn.boosting import encode_other_rows, n_rounds_of
+from treewright.learn.boosting import n_rounds_of
 from treewright.learn.importance import permutation_importances
 from treewright.learn.params import CLASSES
+from treewright.learn.rows_aside import encode_other_rows
 from treewright.learn.train import Trained, train
 from treewright.model.aggregation import first_largest
 from treewright.predict.ensemble import combined, staged_answers
@@ -390,8 +391,8 @@ class Boosting(Estimator):
         history = self.history_
         if not history and (members := self._fitted().facts.get("members")):
             raise ParameterError(
-                f"the {len(members)} members were judged by other rows each, so there is no one history: fit with "
-                "n_members=1"
+                f"the {len(members)} members are of several groups, which end with other rounds, so there is no one "
+                "history: set growth, or n_members=1"
             )
         if not history:
             raise ParameterError(
@@ -487,10 +488,18 @@ class GradientBoostingClassifier(Boosting, Classifier):
 
     Parameters
     ----------
-    n_estimators : int >= 1, default 300
-        Rounds: a tree for two classes, one per class for more.
-    learning_rate : float, above 0 up to 1, default 0.05
-        Share of each tree's answer that is added. With a smaller one more rounds are needed, and often less is lost.
+    n_estimators : int >= 1 or "auto", default "auto"
+        Rounds: a tree for two classes, one per class for more. A number asks for so many rounds of one model; "auto" is
+        what ``quality`` says.
+    quality : {"fast", "balanced", "best"}, default "balanced"
+        What every parameter that is "auto" stands for; one that is given keeps its value. ``"fast"``: one model of 100
+        rounds. ``"balanced"``: up to 20,000 rows two groups of five models whose scores are averaged, symmetric trees
+        and leaf-wise ones on drawn rows and columns, each ended by a fifth of the rows and replayed on all; of more
+        rows one model of 300 rounds. ``"best"``: four groups of ten up to 20,000 rows, of five up to 100,000. The table
+        is in docs/guides/boosting.md.
+    learning_rate : float, above 0 up to 1, or "auto", default "auto"
+        Share of each tree's answer that is added: 0.05, and 0.1 for members and where ``quality="fast"``. With a
+        smaller one more rounds are needed, and often less is lost.
     loss : "log_loss", callable or object, default "log_loss"
         What is lowered. Your own: a function ``(y, raw)`` that returns gradient and hessian of each row as arrays, or
         an object with ``gradients(y, raw)`` and, if it is to be evaluated, ``value(y, raw)``, the loss of each row.
@@ -501,8 +510,9 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Leaves of a tree; of symmetric trees ``max_depth`` says how many.
     max_depth : int >= 1, optional
         6 for symmetric trees.
-    growth : {"leaf", "level", "symmetric"}, default "leaf"
+    growth : {"auto", "leaf", "level", "symmetric"}, default "auto"
         Which node is split next: the one that gains most; the highest one; or all of a level by one test.
+        "auto" is ``"leaf"`` for one model.
     min_samples_leaf : int >= 1 or "auto", default "auto"
         Rows a branch needs; a whole weight counts as so many rows. ``"auto"`` is 20, and a third of the rows where
         these are fewer than 60.
@@ -512,14 +522,15 @@ class GradientBoostingClassifier(Boosting, Classifier):
         What is taken from a leaf's gradient towards 0; what is added to its hessian. Both make leaves smaller.
     min_gain : float >= 0, default 0
         What a split must gain at least.
-    subsample : float, above 0 up to 1, default 1.0
-        Share of the rows that each round draws, without replacement.
+    subsample : float, above 0 up to 1, or "auto", default "auto"
+        Share of the rows that each round draws, without replacement; 1 for one model.
     sampling : {"uniform", "gradient"}, default "uniform"
         ``"gradient"``: each round takes the rows of the largest gradients (``top_rate`` of all) and draws
         ``other_rate`` of all from the others, which count for more (Ke et al. 2017).
     top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
-    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and 0.7
+    features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and "auto"
         Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.
+        "auto" is 0.7 for one model.
     max_bins : int from 2 to 255, default 255
         Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
         loses nothing.
@@ -531,6 +542,11 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Of ``"subsets"``: added to the hessian of each level where levels are brought in an order.
     level_l2 : float >= 0, default 1
         Added to ``l2`` where a subset of levels is asked for.
+    derived_columns : {"auto", "all", "none"}, default "auto"
+        ``"all"``: trees may also ask how many rows a level has (of nominal columns with 30 levels or more), and members
+        about sums, differences, products and ratios of two numeric columns, of which up to eight stay where they make
+        the rows aside better answered (500 rows or more). The model makes these columns itself; no table needs to have
+        them. Constraints and sparse tables have none. "auto" is ``"all"`` where ``quality`` makes members.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional
@@ -541,18 +557,20 @@ class GradientBoostingClassifier(Boosting, Classifier):
         ``min_samples_leaf`` a row counts as one whatever its class weighs.
     init : None, "zero", float or sequence of floats, default None
         Where scores begin: at the best constant, at 0, or at these numbers, one per score.
-    early_stopping : bool, default False
-        Whether to stop when the rounds no longer get better, and to keep those up to the best one.
-    validation_fraction : float, above 0 and below 1, or None, default 0.1
+    early_stopping : bool or "auto", default "auto"
+        Whether to stop when the rounds no longer get better, and to keep those up to the best one. "auto": where there
+        are members, or rows of your own and no number of rounds.
+    validation_fraction : float, above 0 and below 1, None or "auto", default "auto"
         Share of the rows that is kept aside to judge that, of every class alike; None judges on the rows of the fit.
+        "auto" is 0.1, and one part of as many as there are members where ``quality`` says so.
         Rows of your own (``X_val``, ``y_val``) take its place.
-    n_members : int >= 1, default 1
-        With ``early_stopping``: models whose scores are averaged, each grown on the rows that it does not keep aside
-        and stopped by the others, then replayed on all rows: its tests stay, what its leaves say is worked out anew. A
-        round of such a model is one of a member. Small and noisy tables gain most; fits, files and predictions grow
-        with the number.
-    n_iter_no_change : int >= 1, default 10
-        Rounds without a better value before the growth ends.
+    n_members : int >= 1 or "auto", default "auto"
+        Models whose scores are averaged, each grown on the rows that it does not keep aside. All end with the round in
+        which the rows aside, taken together, are answered best, and are then replayed on all rows: the tests stay, what
+        leaves say is worked out anew. A round of such a model is one of a member. Neither the order of the rows nor
+        whether one has weight 2 or is there twice changes the model, but for the last bits of its numbers.
+    n_iter_no_change : int >= 1 or "auto", default "auto"
+        Rounds without a better value before the growth ends: 10; 40 where ``quality`` says when to stop.
     tol : float >= 0, default 0
         A value must be better by more than this to count.
     scoring : str or callable, optional
@@ -606,7 +624,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
     estimators_ : sequence of Model
         The trees, round by round; the estimator itself is this sequence too, by ``len``, ``[]`` and ``for``.
     feature_importances_ : float64[n_features_in_]
-        Share of what all splits gained; sums to one.
+        Share of what all splits gained; sums to one. A column that is made of two gives each a half.
     fit_seconds_ : dict
         Seconds spent on bins, gradients, histograms, search, partition, update and evaluation; not in pickles.
 
@@ -631,37 +649,39 @@ class GradientBoostingClassifier(Boosting, Classifier):
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int | str = "auto",
         *,
-        learning_rate: float = 0.05,
+        quality: str = "balanced",
+        learning_rate: float | str = "auto",
         loss: Any = "log_loss",
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        growth: str = "leaf",
+        growth: str = "auto",
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
         l2: float = 3.0,
         min_gain: float = 0.0,
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampling: str = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         features_per_tree: float = 1.0,
         features_per_level: float = 1.0,
-        features_per_node: float = 0.7,
+        features_per_node: float | str = "auto",
         max_bins: int = 255,
         level_encoding: str = "auto",
         level_smoothing: float = 10.0,
         level_l2: float = 1.0,
+        derived_columns: str = "auto",
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         class_weight: Mapping[Hashable, float] | Sequence[Mapping[Hashable, float]] | str | None = None,
         init: float | Sequence[float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float | None = 0.1,
-        n_members: int = 1,
-        n_iter_no_change: int = 10,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float | str | None = "auto",
+        n_members: int | str = "auto",
+        n_iter_no_change: int | str = "auto",
         tol: float = 0.0,
         scoring: str | Callable[[Any, Any], float] | None = None,
         callbacks: Any = None,
@@ -683,9 +703,9 @@ class GradientBoostingRegressor(Boosting, Regressor):
 
     Parameters
     ----------
-    n_estimators : int >= 1, default 300
+    n_estimators : int >= 1 or "auto", default "auto"
         Rounds: a tree per output, or per level of several quantiles.
-    learning_rate
+    quality, learning_rate
         As in ``GradientBoostingClassifier``.
     loss : str, callable or object, default "squared_error"
         What is lowered, and so what the predictions are: ``"squared_error"`` means; ``"absolute_error"`` medians;
@@ -711,7 +731,7 @@ class GradientBoostingRegressor(Boosting, Regressor):
         As in ``GradientBoostingClassifier``.
     level_encoding : {"auto", "subsets", "ordered"}, default "auto"
         As in ``GradientBoostingClassifier``; ordered only for one output.
-    level_smoothing, level_l2, interaction_cst
+    level_smoothing, level_l2, derived_columns, interaction_cst
         As in ``GradientBoostingClassifier``.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
@@ -753,9 +773,10 @@ class GradientBoostingRegressor(Boosting, Regressor):
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int | str = "auto",
         *,
-        learning_rate: float = 0.05,
+        quality: str = "balanced",
+        learning_rate: float | str = "auto",
         loss: Any = "squared_error",
         quantile: float | Sequence[float] = 0.5,
         huber_delta: float | None = None,
@@ -763,30 +784,31 @@ class GradientBoostingRegressor(Boosting, Regressor):
         expectile: float = 0.5,
         max_leaf_nodes: int | None = 31,
         max_depth: int | None = None,
-        growth: str = "leaf",
+        growth: str = "auto",
         min_samples_leaf: int | str = "auto",
         min_child_weight: float = 1e-3,
         l1: float = 0.0,
         l2: float = 3.0,
         min_gain: float = 0.0,
-        subsample: float = 1.0,
+        subsample: float | str = "auto",
         sampling: str = "uniform",
         top_rate: float = 0.2,
         other_rate: float = 0.1,
         features_per_tree: float = 1.0,
         features_per_level: float = 1.0,
-        features_per_node: float = 0.7,
+        features_per_node: float | str = "auto",
         max_bins: int = 255,
         level_encoding: str = "auto",
         level_smoothing: float = 10.0,
         level_l2: float = 1.0,
+        derived_columns: str = "auto",
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         init: float | Sequence[float] | str | None = None,
-        early_stopping: bool = False,
-        validation_fraction: float | None = 0.1,
-        n_members: int = 1,
-        n_iter_no_change: int = 10,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float | str | None = "auto",
+        n_members: int | str = "auto",
+        n_iter_no_change: int | str = "auto",
         tol: float = 0.0,
         scoring: str | Callable[[Any, Any], float] | None = None,
         callbacks: Any = None,

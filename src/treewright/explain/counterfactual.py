@@ -426,9 +426,9 @@ def listed(keep: Any) -> list[Any]:
 
 
 def with_their_parts(schema: Schema) -> frozenset[int]:
-    """Columns of parts of dates and those of the dates: a change of one alone would be no date."""
-    parts = [(at, column.source) for at, column in enumerate(schema.columns) if column.part]
-    return frozenset(at for pair in parts for at in pair)
+    """Columns that are made of others, and those: a change of one alone would be no row that there can be."""
+    parts = [(at, column.source, column.other) for at, column in enumerate(schema.columns) if column.part]
+    return frozenset(at for made in parts for at in made if at >= 0)
 
 
 def position_of(schema: Schema, name: Any) -> int:

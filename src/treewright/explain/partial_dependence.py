@@ -20,6 +20,7 @@ from treewright.core.random import mixed
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.calendar import part_cells
 from treewright.data.cells import shown
+from treewright.data.derived import derived_cells, is_derived
 from treewright.data.encoder import encode
 from treewright.data.matching import did_you_mean
 from treewright.data.memory import check_fits
@@ -415,6 +416,8 @@ class Axis:
         The family and the time zone of a column of dates, whose values are days; empty texts for any other.
     parts : tuple of (int, str, Column)
         Of a column of dates: where a column stands that the model makes of it, which part that is, and this column.
+    derived : tuple of (int, Column)
+        Where columns stand that the model makes of this one and others, and what they are.
     """
 
     name: Hashable
@@ -425,6 +428,7 @@ class Axis:
     deciles: np.ndarray
     clock: tuple[str, str] = ("", "")
     parts: tuple[tuple[int, str, Column], ...] = ()
+    derived: tuple[tuple[int, Column], ...] = ()
 
     @property
     def is_numeric(self) -> bool:
@@ -443,7 +447,7 @@ class Axis:
 def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None:
     """Set columns to the points float64[k, n_axes], each in as many rows of ``matrix`` float64[m, p], and their parts.
 
-    Parts go first: one that is an axis itself has the value of that axis.
+    Parts go first: one that is an axis itself has the value of that axis. What is made of several columns goes last.
     """
     n = len(matrix) // len(points)
     for axis, values in zip(axes, points.T, strict=True):
@@ -451,6 +455,11 @@ def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None
             matrix[:, at] = np.repeat(part_cells(part, source, values), n)
     for axis, values in zip(axes, points.T, strict=True):
         matrix[:, axis.position] = np.repeat(values, n)
+    own = {axis.position for axis in axes}
+    for at, column in (each for axis in axes for each in axis.derived if each[0] not in own):
+        matrix[:, at] = derived_cells(
+            column, matrix[:, column.source], matrix[:, column.other] if column.other >= 0 else None
+        )
 
 
 def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
@@ -469,6 +478,11 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
     column = schema.columns[position]
     name = shown(column.name)
     held = cells[np.isfinite(cells)]
+    derived = tuple(
+        (at, each)
+        for at, each in enumerate(schema.columns)
+        if is_derived(each) and position in (each.source, each.other)
+    )
     if column.kind == "numeric":
         if grid is None or is_whole(grid):
             n_points = GRID if grid is None else whole_number("grid", grid, 2)
@@ -479,9 +493,13 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
             values = _numbers(grid, name)
         marks = np.quantile(held, np.arange(1, 10) / 10, method="inverted_cdf") if len(held) else np.empty(0)
         parts = tuple(
-            (at, each.part, column) for at, each in enumerate(schema.columns) if each.part and each.source == position
+            (at, each.part, column)
+            for at, each in enumerate(schema.columns)
+            if each.part and each.source == position and not is_derived(each)
         )
-        return Axis(column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column), parts)
+        return Axis(
+            column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column), parts, derived
+        )
     if grid is None or is_whole(grid):
         most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)
         codes = _commonest(held, len(column.levels), most)
@@ -490,7 +508,7 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
     else:
         codes = _codes(column, grid, name)
     levels = tuple(column.levels[code] for code in codes.tolist())
-    return Axis(column.name, column.kind, position, levels, codes.astype(np.float64), np.empty(0))
+    return Axis(column.name, column.kind, position, levels, codes.astype(np.float64), np.empty(0), derived=derived)
 
 
 def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:

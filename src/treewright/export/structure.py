@@ -242,6 +242,10 @@ def column_structure(column: Column) -> dict[str, Any]:
             structure["zone"] = column.zone
     if column.part:
         structure |= {"part": column.part, "source": column.source}
+    if column.other >= 0:
+        structure["other"] = column.other
+    if column.numbers:
+        structure["numbers"] = list(column.numbers)
     if column.kind != "numeric":
         structure["levels"] = [json_level(level) for level in column.levels]
     return structure

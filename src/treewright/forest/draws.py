@@ -106,15 +106,27 @@ def row_order(codes: np.ndarray | SparseCodes, target: Any, *, n_columns: int | 
     >>> sorted(map(tuple, order.reshape(2, 2).tolist()))
     [(0, 3), (1, 2)]
     """
-    n = len(codes)
-    hashes = np.zeros(n, np.uint64)
+    hashes = np.zeros(len(codes), np.uint64)
     _hash_codes(codes, codes.shape[1] if n_columns is None else n_columns, hashes)
-    _hash_numbers(target, hashes)
-    if matrix is not None:
-        _hash_cells(matrix, hashes)
+    carry_content(target, matrix, hashes)
     if weights is None:
         return np.argsort(hashes, kind="stable").astype(np.int32)
     return np.lexsort((weights, hashes)).astype(np.int32)
+
+
+def carry_content(target: np.ndarray, matrix: np.ndarray | SparseMatrix | None, hashes: np.ndarray) -> None:
+    """Carry the targets and the cells of each row into its hash, uint64[n]; -0.0 is 0.0, and every nan is one."""
+    if target.shape[1]:
+        hash_rows(_words_of(target), _EVERY_BIT, hashes)
+    if matrix is not None:
+        _hash_cells(matrix, hashes)
+
+
+def shuffled(contents: np.ndarray, seed: int) -> np.ndarray:
+    """int64[n]: an order of different contents, uint64[n], that depends on these and the seed alone."""
+    keys = np.full(len(contents), np.uint64(seed % 2**64))
+    hash_rows(contents[:, None], _EVERY_BIT, keys)
+    return np.argsort(keys, kind="stable")
 
 
 def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndarray) -> None:
@@ -135,12 +147,6 @@ def _hash_codes(codes: np.ndarray | SparseCodes, n_columns: int, hashes: np.ndar
         words = padded.view(np.uint64)
     # A kernel for one layout: rows that are longer than their words are copied.
     hash_rows(np.ascontiguousarray(words), _EVERY_BIT >> np.uint64(64 * n_words - 8 * n_columns), hashes)
-
-
-def _hash_numbers(table: np.ndarray, hashes: np.ndarray) -> None:
-    """Hash rows of numbers, one number after another."""
-    if table.shape[1]:
-        hash_rows(_words_of(table), _EVERY_BIT, hashes)
 
 
 def _hash_cells(matrix: np.ndarray | SparseMatrix, hashes: np.ndarray) -> None:

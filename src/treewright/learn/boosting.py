@@ -7,11 +7,10 @@ per score and round on the gradients of the loss. What was evaluated stays in th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -21,28 +20,25 @@ from treewright.boosting.rounds import (
     BoostRows,
     BoostSettings,
     BoostTable,
-    Evaluation,
     History,
+    Members,
     Sampling,
+    averaged,
     boost,
-    boost_members,
+    grow_members,
 )
 from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
-from treewright.core.random import mixed
-from treewright.data.bin_rows import bin_rows
 from treewright.data.bins import MAX_LEVEL_BINS
-from treewright.data.cells import shown
 from treewright.data.dataset import Dataset
-from treewright.data.encoder import encode
+from treewright.data.derived import pairs_of, rows_of_levels, with_derived, with_derived_cells
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
-from treewright.data.sparse_bins import codes_of_sparse
-from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
-from treewright.data.weights import Factors, weighed
-from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.data.target import Labels, Numbers
+from treewright.data.weights import weighed
+from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.grow.settings import GradientSettings, Order
 from treewright.learn.forest import refuse_other_table
@@ -64,7 +60,6 @@ from treewright.learn.params import (
     by_task,
     finite,
     methods,
-    name_of,
     needs,
     param,
     real,
@@ -74,12 +69,13 @@ from treewright.learn.params import (
     whole,
     words,
 )
+from treewright.learn.quality import AUTO, QUALITIES, Plan, plan_of, stops
+from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
-from treewright.model.aggregation import Boosting, answers_of, output_columns
+from treewright.model.aggregation import Boosting
 from treewright.model.data import ModelData
-from treewright.model.trees import ListedTrees
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import leaf_samples_of, leaf_weights_of
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of
@@ -96,6 +92,10 @@ SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
+_ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the rows aside
+_PAIRED, _PAIRS, _ROUNDS_OF_PROBE = 6, 8, 40  # columns that pairs are made of, pairs that stay, rounds that choose them
+_COUNTED_FROM = 30  # levels of a nominal column
+_NOTHING = np.empty(0, np.int64)
 _LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
@@ -112,6 +112,7 @@ _INSIDE = real(0.0, 1.0, "neither")
 _BY_GRADIENT = needs(sampling="gradient")
 _SETS = needs(level_encoding=("auto", "subsets"))
 _STOPPING = needs(early_stopping=True)
+_AUTO = words(AUTO)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,10 +123,18 @@ class BoostingParams(ColumnParams):
     grows_sparse: ClassVar[bool] = True
     criterion_name: ClassVar[str] = "gradient"
 
-    n_estimators: int = param(
-        300, whole(1), unit="rounds", help="rounds: a tree each, for several scores one per score"
+    quality: str = param(
+        "balanced",
+        words(*QUALITIES),
+        needs=needs(n_estimators=AUTO),
+        help="what 'auto' stands for: how much time a fit takes for better answers",
     )
-    learning_rate: float = param(0.05, _SHARE, unit="share of a tree", help="share of each tree that is added")
+    n_estimators: int | str = param(
+        AUTO, _AUTO, whole(1), unit="rounds", help="rounds: a tree each, for several scores one per score"
+    )
+    learning_rate: float | str = param(
+        AUTO, _AUTO, _SHARE, unit="share of a tree", help="share of each tree that is added"
+    )
     loss: Any = param(
         by_task("log_loss", "squared_error"), by_task(words(*CLASS_LOSSES), words(*NUMBER_LOSSES)), FUNCTION,
         methods("gradients"), help="what is lowered: by name, or a function or object of your own",
@@ -160,7 +169,7 @@ class BoostingParams(ColumnParams):
         None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
     )
     growth: str = param(
-        "leaf", words("leaf", "level", "symmetric"),
+        AUTO, words(AUTO, "leaf", "level", "symmetric"),
         help="which node is split next: the one that gains most, the highest, or a whole level by one test",
     )  # fmt: skip
     min_samples_leaf: int | str = param(
@@ -171,7 +180,7 @@ class BoostingParams(ColumnParams):
     l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
     l2: float = param(3.0, _FROM_0, unit="hessian", help="added to a leaf's hessian")
     min_gain: float = param(0.0, _FROM_0, unit="loss", help="what a split must gain")
-    subsample: float = param(1.0, _SHARE, unit="share of the rows", help="rows drawn for each round")
+    subsample: float | str = param(AUTO, _AUTO, _SHARE, unit="share of the rows", help="rows drawn for each round")
     sampling: str = param(
         "uniform", words("uniform", "gradient"), help="'gradient': the rows of the largest gradients and some others"
     )
@@ -183,7 +192,9 @@ class BoostingParams(ColumnParams):
     )
     features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each tree")
     features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each depth")
-    features_per_node: float = param(0.7, _SHARE, unit="share of the columns", help="columns drawn for each node")
+    features_per_node: float | str = param(
+        AUTO, _AUTO, _SHARE, unit="share of the columns", help="columns drawn for each node"
+    )
     max_bins: int = stated(MAX_BINS)
     level_encoding: str = param(
         "auto", words("auto", "subsets", "ordered"),
@@ -197,6 +208,10 @@ class BoostingParams(ColumnParams):
         needs=_SETS,
     )
     level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits", needs=_SETS)
+    derived_columns: str = param(
+        AUTO, words(AUTO, "all", "none"),
+        help="trees may ask how many rows a level has, and members about sums, differences, products and ratios",
+    )  # fmt: skip
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)
     class_weight: Any = stated(CLASS_WEIGHT)
@@ -204,17 +219,21 @@ class BoostingParams(ColumnParams):
         None, LISTED, real(None, None, "neither"), words("zero"), NOTHING, unit="score",
         help="where scores begin: the best constant, 'zero', or numbers, one per score",
     )  # fmt: skip
-    early_stopping: bool = param(False, FLAG, help="stop when rounds get no better, and keep those up to the best")
-    validation_fraction: float | None = param(
-        0.1, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
+    early_stopping: bool | str = param(
+        AUTO, _AUTO, FLAG, help="stop when rounds get no better, and keep those up to the best"
+    )
+    validation_fraction: float | str | None = param(
+        AUTO, _AUTO, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
         help="rows kept aside to judge rounds; None: the rows of the fit judge",
         needs=(_STOPPING, needs(X_val=None)),
     )  # fmt: skip
-    n_members: int = param(
-        1, whole(1), unit="models", needs=_STOPPING,
+    n_members: int | str = param(
+        AUTO, _AUTO, whole(1), unit="models",
         help="models whose scores are averaged; each is stopped by rows of its own that are kept aside",
     )  # fmt: skip
-    n_iter_no_change: int = param(10, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING)
+    n_iter_no_change: int | str = param(
+        AUTO, _AUTO, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING
+    )
     tol: float = param(
         0.0, _FROM_0, unit="loss", help="what counts as better",
         needs=needs(early_stopping=True, scoring=..., callbacks=..., verbose=..., X_val=...),
@@ -237,16 +256,20 @@ class BoostingParams(ColumnParams):
 
     def check_together(self) -> None:
         """Refuse values that contradict each other."""
-        if self.n_members > 1:
-            off = {"warm_start": self.warm_start, "validation_fraction=None": self.validation_fraction is None}
-            wrong = next((name for name, is_on in off.items() if is_on), "callbacks" if self.functions_to_call else "")
+        if self.n_members not in (AUTO, 1):
+            off = {
+                "warm_start": self.warm_start,
+                "validation_fraction=None": self.validation_fraction is None,
+                "early_stopping=False": self.early_stopping is False,
+            }
+            wrong = next((name for name, is_on in off.items() if is_on), None)
             if wrong:
                 raise ParameterError(
-                    f"n_members={self.n_members} beside {wrong}: members have rounds and rows aside of their own; "
-                    "leave one of them out"
+                    f"n_members={self.n_members} beside {wrong}: members end by rows that they keep aside; leave one "
+                    "of them out"
                 )
         if self.sampling == "gradient":
-            if self.subsample != 1:
+            if self.subsample not in (AUTO, 1):
                 raise ParameterError(
                     f"subsample={self.subsample} draws all rows alike, sampling='gradient' by top_rate and "
                     "other_rate: leave one of them out"
@@ -270,6 +293,10 @@ class BoostingParams(ColumnParams):
             refuse_other_function(each, "callbacks", "one argument, a Round", 1)
         if self.task == NUMBERS:
             self._loss_of_numbers()
+
+    def meant(self) -> dict[str, Any]:
+        """Whether rounds are stopped."""
+        return {"early_stopping": stops(self)}
 
     @property
     def functions_to_call(self) -> list[Callable[..., Any]]:
@@ -320,82 +347,180 @@ def train_boosting(
     warm = None if start is None else cast("WarmStart", start.warm_start)
     seed = seed_of(params.random_state) if warm is None else warm.seed
     params.check_domain(dataset.target, dataset.kept)  # rows are known by their numbers while they are together
-    has_members = int(params.n_members) > 1
-    if has_members and validation is not None:
+    if params.n_members not in (AUTO, 1) and validation is not None:
         raise ParameterError(
             f"n_members={params.n_members} beside rows of your own (X_val, y_val): members keep rows of the fit aside; "
             "leave one of them out"
         )
-    if validation is None and not has_members:
-        dataset, validation = _parts_of(dataset, params, seed)
-    of_classes = _weights_of_classes(dataset)
-    GradientWeights.of(dataset.sample_weight, of_classes)  # refuses what gradients cannot hold, before losses are bound
+    plan = plan_of(params, number_of_rows(dataset), judged_by_user=validation is not None)
+    asides: list[np.ndarray] = []
+    if plan.has_members:
+        # What is drawn and added up goes by what rows hold, not by where they stand.
+        dataset = dataset.take(np.argsort(contents_of(dataset), kind="stable"))
+        try:
+            asides = _asides_of(dataset, plan.groups[0], seed)
+        except DataError:
+            if params.n_members != AUTO or params.early_stopping is True:
+                raise
+            # Nobody asked for rows aside, and these are too few, or all alike.
+            params = replace(params, early_stopping=False)
+            plan = plan_of(params, number_of_rows(dataset), judged_by_user=False)
+    first = plan.groups[0]
+    if not plan.has_members and validation is None:
+        dataset, validation = _parts_of(dataset, first, seed)
+    if has_derived(first, dataset):
+        dataset = with_rows_of_levels(dataset)
+        validation = None if validation is None else _with_columns(validation, dataset.schema)
+    # Refuses what gradients cannot hold, before losses are bound.
+    GradientWeights.of(dataset.sample_weight, _weights_of_classes(dataset))
     losses = _bound_losses(dataset, params, validation)
-    tree = tree_settings(params, dataset)
     base = base_scores(params.init, sum(loss.n_scores for loss in losses))
+    settings = settings_of(first, dataset, losses, seed, n_threads)
     with bar_where_nobody_listens(bool(params.verbose)):
-        bins, codes, of_all = _binned_with_statistics(dataset, params, seed, n_threads)
-        now = WarmStart(dataset.digest(bins, codes), params.shared_by_rounds(), seed, np.empty(0, np.int64))
-        if start is not None and _nothing_to_add(start, dataset, now, int(params.n_estimators)):
+        binned = _binned(dataset, first, seed, n_threads)
+        now = WarmStart(dataset.digest(binned.table.bins, binned.rows.codes), params.shared_by_rounds(), seed, _NOTHING)
+        if start is not None and _nothing_to_add(start, dataset, now, settings.n_rounds):
             return start
-        settings = BoostSettings(
-            losses=losses,
-            tree=tree,
-            n_rounds=int(params.n_estimators),
-            learning_rate=float(params.learning_rate),
-            subsample=float(params.subsample),
-            sampling=cast("Sampling", params.sampling),
-            top_rate=float(params.top_rate),
-            other_rate=float(params.other_rate),
-            seed=seed,
-            n_threads=n_threads,
-            evaluation=None
-            if has_members
-            else _evaluation(dataset, params, losses, _rows_aside(validation, of_all, n_threads)),
-            callbacks=params.functions_to_call,
-        )
-        before = None
-        if start is not None:
-            before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
         seconds_on_bins = perf_counter() - began
-        rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, of_classes)
-        if has_members:
-            boosted = _boosted_members(dataset, params, of_all, rows, settings, base)
+        if plan.has_members:
+            boosted, dataset = _averaged_members(dataset, plan, binned, settings, base, asides)
         else:
-            boosted = boost(of_all, rows, settings, before, base)
+            evaluation = evaluation_of(dataset, first, losses, judging_rows(validation, binned.table, n_threads))
+            before = None
+            if start is not None:
+                before = cast("PackedTrees", start.model.trees), cast("Boosting", start.model.boosting)
+            boosted = boost(binned.table, binned.rows, replace(settings, evaluation=evaluation), before, base)
         progress.report(boosted.history.last / boosted.history.n_rounds, str(boosted.history))
     model = _model_of_rounds(dataset, params, boosted, losses, start)
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
-    if params.early_stopping and start is None and not has_members:
+    if first.early_stopping and start is None and not plan.has_members:
         warn_of_no_better_round(boosted.history)
     boosted.history.stages = {"bins": seconds_on_bins, **boosted.history.stages}
     return Trained(model, warm_start=now, losses=losses, history=boosted.history)
 
 
-def _boosted_members(
-    dataset: Dataset, params: BoostingParams, of_all: BoostTable, rows: BoostRows, settings: BoostSettings,
-    base: list[float] | None,
-) -> Boosted:  # fmt: skip
-    """Members that keep other rows aside each, drawn as those of a single model are."""
-    share = float(cast("float", params.validation_fraction))
-    aside = [
-        held_out(
-            dataset.target_array, share, mixed(settings.seed % 2**64, member) % 2**32, by_class=bool(dataset.classes)
-        )
+def settings_of(
+    params: BoostingParams, dataset: Dataset, losses: tuple[Loss, ...], seed: int, n_threads: int
+) -> BoostSettings:
+    """What the rounds need to know, of parameters that are values."""
+    return BoostSettings(
+        losses=losses,
+        tree=tree_settings(params, dataset),
+        n_rounds=int(params.n_estimators),
+        learning_rate=float(params.learning_rate),
+        subsample=float(params.subsample),
+        sampling=cast("Sampling", params.sampling),
+        top_rate=float(params.top_rate),
+        other_rate=float(params.other_rate),
+        seed=seed,
+        n_threads=n_threads,
+        callbacks=params.functions_to_call,
+    )
+
+
+def _asides_of(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.ndarray]:
+    """The rows that each member keeps aside, int64[m] each."""
+    share, contents = float(cast("float", params.validation_fraction)), contents_of(dataset)
+    by_class = bool(dataset.classes)
+    return [
+        np.flatnonzero(held_out(dataset.target_array, contents, share, seed, by_class=by_class, member=member))
         for member in range(int(params.n_members))
     ]
-    judged = [cast("Evaluation", _evaluation(dataset, params, settings.losses, rows.take(each))) for each in aside]
-    return boost_members(of_all, rows, settings, aside, judged, base)
+
+
+def _averaged_members(
+    dataset: Dataset, plan: Plan, binned: Binned, settings: BoostSettings, base: list[float] | None,
+    asides: list[np.ndarray],
+) -> tuple[Boosted, Dataset]:  # fmt: skip
+    """The members of all groups, averaged; the dataset with the columns that they ask about.
+
+    The first group grows twice where columns can be made of others: without pairs of columns, and with those of its
+    most important ones. Pairs stay where the rows aside are answered better with them, and then so do both.
+    """
+    first, contents = plan.groups[0], contents_of(dataset)
+    units = np.unique(contents, return_inverse=True)[1].astype(np.int32)
+    groups: list[Members] = []
+
+    def grow(params: BoostingParams, dataset: Dataset, binned: Binned) -> Members:
+        rows = replace(binned.rows, units=units)
+        own = settings_of(params, dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
+        judged = evaluation_of(dataset, params, settings.losses, rows.take(np.concatenate(asides)))
+        return grow_members(binned.table, rows, replace(own, evaluation=judged), asides, base)
+
+    groups.append(grow(first, dataset, binned))
+    if has_derived(first, dataset) and number_of_rows(dataset) >= _ROWS_FOR_PAIRS:
+        wider = _with_pairs(dataset, first, groups[0], settings, base)
+        if wider is not None:
+            binned_wider = _binned(wider, first, settings.seed, settings.n_threads)
+            crossed = grow(first, wider, binned_wider)
+            if min(crossed.history.validation) < min(groups[0].history.validation):
+                dataset, binned = wider, binned_wider
+                groups.append(crossed)
+    groups += [grow(params, dataset, binned) for params in plan.groups[1:]]
+    warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
+    return averaged(binned.table, groups), dataset
+
+
+def has_derived(params: BoostingParams, dataset: Dataset) -> bool:
+    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
+    constrained = params.monotonic_cst is not None or params.interaction_cst is not None
+    return params.derived_columns == "all" and not constrained and not dataset.is_sparse
+
+
+def with_rows_of_levels(dataset: Dataset) -> Dataset:
+    """The dataset with a column beside each nominal one of many levels: how many rows the level has."""
+    schema = dataset.schema
+    made = [
+        rows_of_levels(schema, at, dataset.matrix[:, at], dataset.sample_weight)
+        for at, column in enumerate(schema.columns)
+        if column.kind == "nominal" and not column.left_out and len(column.levels) >= _COUNTED_FROM
+    ]
+    return _with_columns(dataset, with_derived(schema, made))
+
+
+def _with_pairs(
+    dataset: Dataset, params: BoostingParams, members: Members, settings: BoostSettings, base: list[float] | None
+) -> Dataset | None:
+    """The dataset with sums, differences, products and ratios of the numbers that members ask about most.
+
+    Of all pairs of these columns those stay that a few rounds on all rows gain most by; None where there are none.
+    """
+    gains = np.zeros(len(dataset.schema))
+    for trees in members.trees:
+        for kept in trees:
+            np.add.at(gains, kept.tree.column[kept.tree.gain > 0], kept.tree.gain[kept.tree.gain > 0])
+    numeric = [at for at, column in enumerate(dataset.schema.columns) if column.kind == "numeric" and not column.part]
+    asked = sorted((at for at in numeric if gains[at] > 0), key=lambda at: -gains[at])[:_PAIRED]
+    schema = with_derived(dataset.schema, pairs_of(dataset.schema, asked))
+    n_given = len(dataset.schema)
+    if len(schema) == n_given:
+        return None
+    wide = _with_columns(dataset, schema)
+    binned = _binned(wide, params, settings.seed, settings.n_threads)
+    tree = replace(settings.tree, order="leaf", max_leaf_nodes=_LEAVES, max_depth=None)
+    probe = replace(settings, tree=tree, n_rounds=_ROUNDS_OF_PROBE, learning_rate=0.1, callbacks=())
+    found = boost(binned.table, binned.rows, probe, None, base).trees.importances.sum(axis=0)[n_given:]
+    best = sorted(np.argsort(-found, kind="stable")[:_PAIRS].tolist())
+    chosen = [schema.columns[n_given + at] for at in best if found[at] > 0]
+    return _with_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
+
+
+def _with_columns(dataset: Dataset, schema: Schema) -> Dataset:
+    """The dataset with the cells of the derived columns that a wider schema has."""
+    if len(schema) == len(dataset.schema):
+        return dataset
+    return replace(dataset, schema=schema, matrix=with_derived_cells(schema, dataset.matrix), cache=None)
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
     """The rows that trees are grown on, and those that are kept aside to judge them."""
     if not params.early_stopping or params.validation_fraction is None:
         return dataset, None
-    aside = held_out(dataset.target_array, float(params.validation_fraction), seed, by_class=bool(dataset.classes))
+    share, by_class = float(params.validation_fraction), bool(dataset.classes)
+    aside = held_out(dataset.target_array, contents_of(dataset), share, seed, by_class=by_class)
     return dataset.take(~aside), dataset.take(aside)
 
 
@@ -451,9 +576,13 @@ def rows_of_leaf(params: BoostingParams, dataset: Dataset) -> int:
     """
     if not isinstance(params.min_samples_leaf, str):
         return min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS)
+    return max(1, min(_ROWS_OF_LEAF, number_of_rows(dataset) // _LEAVES_OF_FEW))
+
+
+def number_of_rows(dataset: Dataset) -> int:
+    """How many rows there are; a whole weight counts as so many."""
     repeats = GradientWeights.of(dataset.sample_weight).repeats
-    n_rows = len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
-    return max(1, min(_ROWS_OF_LEAF, n_rows // _LEAVES_OF_FEW))
+    return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
 
 
 def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
@@ -515,9 +644,14 @@ def base_scores(init: Any, n_scores: int) -> list[float] | None:
     return numbers
 
 
-def _binned_with_statistics(
-    dataset: Dataset, params: BoostingParams, seed: int, n_threads: int
-) -> tuple[Any, np.ndarray, BoostTable]:
+class Binned(NamedTuple):
+    """Rows as bins, and what all rows have in common."""
+
+    table: BoostTable
+    rows: BoostRows
+
+
+def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int) -> Binned:
     """The rows as bins; nominal columns of many levels in the order of a target statistic."""
     one_number = dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes)
     bins, codes = dataset.binned(int(params.max_bins), n_threads)
@@ -529,7 +663,8 @@ def _binned_with_statistics(
             table, codes, dataset.matrix, columns, target, dataset.weights, max_bins=int(params.max_bins), seed=seed,
             n_threads=n_threads,
         )  # fmt: skip
-    return table.bins, codes, table
+    rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset))
+    return Binned(table, rows)
 
 
 def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:
@@ -557,188 +692,6 @@ def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: b
 def _has_many_levels(n_levels: int, n_rows: int) -> bool:
     """Whether a statistic of the target serves better than sets of levels."""
     return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < FEW_ROWS_OF_LEVEL * n_levels)
-
-
-# Rows that no tree is grown on.
-
-
-def encode_other_rows(
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    schema: Schema,
-    classes: tuple[np.ndarray, ...],
-    n_outputs: int,
-    factors: Factors | None,
-    *,
-    unseen: str,
-    owner: str,
-    named: str = "evaluation rows (X_val, y_val, sample_weight_val): ",
-) -> Dataset:
-    """Rows as the model that is being fitted will encode them; those of weight 0 are left out.
-
-    Parameters
-    ----------
-    X, y, sample_weight
-        As ``fit`` takes them.
-    schema, classes, n_outputs, factors
-        Of the rows of the fit.
-    named : str
-        What errors call these rows.
-
-    Raises
-    ------
-    DataError
-        What ``fit`` refuses, and labels that the rows of the fit do not have.
-    """
-    with _named_in_errors(named):
-        matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner, sparse=True)
-        target: Labels | Numbers
-        if classes:
-            labels = encode_labels(y)
-            check_lengths(len(matrix), labels)
-            _refuse_unknown_labels(labels, classes)
-            target = Labels(recode(labels, classes), classes, labels.names, labels.flat)
-        else:
-            target = encode_numbers(y)
-            check_lengths(len(matrix), target)
-            if target.values.shape[1] != n_outputs:
-                raise DataError(f"y has {target.values.shape[1]} outputs, that of the fit has {n_outputs}")
-        own = check_weights(sample_weight, len(matrix))
-        weights = weighed(own, factors, target[0])
-        rows = Dataset(schema, matrix, target, weights, own, factors)
-        return rows if weights is None or weights.all() else rows.take(weights > 0)
-
-
-@contextmanager
-def _named_in_errors(named: str) -> Iterator[None]:
-    """What is wrong is told of these rows, not of those of the fit."""
-    try:
-        yield
-    except TreewrightError as error:
-        raise error.worded(str, named) from None
-
-
-def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> None:
-    """Refuse labels that the fit does not know."""
-    for output, (own, known) in enumerate(zip(labels.classes, classes[: len(labels.classes)], strict=False)):
-        places = set(known.tolist())
-        is_unknown = np.array([label not in places for label in own.tolist()])
-        rows = np.flatnonzero(is_unknown[labels.codes[:, output]])
-        if len(rows):
-            label = own.tolist()[labels.codes[rows[0], output]]
-            more = ", ..." if len(known) > 10 else ""
-            raise DataError(
-                f"y has {len(rows)} row(s) with a label that the rows of the fit do not have (first row {rows[0]}: "
-                f"{shown(label)}); they have {', '.join(shown(each) for each in known.tolist()[:10])}{more}: leave "
-                "these rows out, or give the fit rows of that class"
-            )
-
-
-def held_out(target: np.ndarray, share: float, seed: int, *, by_class: bool) -> np.ndarray:
-    """Which rows are kept aside, bool[n]: a share drawn at random, of classes the same share of each.
-
-    Raises
-    ------
-    DataError
-        Nothing would be kept aside, or nothing left.
-    """
-    n = len(target)
-    order = np.argsort(np.random.RandomState(seed).random_sample(n), kind="stable")
-    if by_class:
-        _, group = np.unique(target, axis=0, return_inverse=True)
-        order = order[np.argsort(group.ravel()[order], kind="stable")]
-    # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
-    # the middle of a step takes as many of a class as its share, rounded.
-    reached = np.floor(np.arange(n + 1) * share + 0.5)
-    aside = np.zeros(n, bool)
-    aside[order[reached[1:] > reached[:-1]]] = True
-    if by_class:
-        for codes in target.T:
-            _, first = np.unique(codes[order], return_index=True)
-            aside[order[first]] = False
-    if not aside.any() or aside.all():
-        raise DataError(
-            f"{n} rows are too few to keep the share {share:g} of them aside for early stopping: give more rows, "
-            "another validation_fraction, rows of your own (X_val, y_val), or set early_stopping=False"
-        )
-    return aside
-
-
-def _rows_aside(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
-    """Rows that judge, in the bins of the rows of the fit."""
-    if validation is None:
-        return None
-    codes: Any = (
-        codes_of_sparse(of_all.bins, validation.matrix)
-        if validation.is_sparse
-        else bin_rows(of_all.bins, validation.matrix, n_threads)
-    )
-    return BoostRows(codes, validation.target_array, validation.weights)
-
-
-def _evaluation(
-    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
-) -> Evaluation | None:
-    """What judges the rounds; None where nobody would hear of it."""
-    if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
-        return None
-    score = None
-    if params.scoring is not None:
-        zeros = (0.0,) * sum(loss.n_scores for loss in losses)
-        target = dataset.target_array if rows is None else rows.target
-        score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
-    patience = int(params.n_iter_no_change) if params.early_stopping else None
-    return Evaluation(rows, score, patience, finite(params.tol))
-
-
-@dataclass(frozen=True, eq=False)
-class UserScore:
-    """A user's own score of the rounds, as a number to be lowered.
-
-    Attributes
-    ----------
-    score : callable
-        From true and predicted targets to a number, higher is better.
-    model : ModelData
-        Without trees: what scores of rows mean.
-    true : ndarray
-        Labels or numbers, as the user gave them.
-    """
-
-    score: Callable[[Any, Any], Any]
-    model: ModelData
-    true: np.ndarray
-
-    @classmethod
-    def of(
-        cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
-    ) -> UserScore:
-        """For codes or numbers [n, n_targets]."""
-        classes = dataset.classes
-        task: Literal["classification", "regression"] = "classification" if classes else "regression"
-        n_outputs = len(classes) or boosting.n_scores
-        model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
-        if hasattr(score, "of_labels"):  # it has to tell labels from shares
-            score = score.of_labels(classes)
-        columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
-        return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
-
-    def __call__(self, scores: np.ndarray) -> float:
-        """Minus the score of the rows' scores, float64[n_scores, n]."""
-        value = self.score(self.true, self.predicted(scores))
-        if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
-            raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
-        return -float(value)
-
-    def predicted(self, scores: np.ndarray) -> Any:
-        """What scores mean: numbers as ``predict`` gives them; shares of classes, of two the second's alone."""
-        answers = answers_of(self.model, np.array(scores.T, order="C"))
-        if self.model.task == "regression":
-            return answers[:, 0] if answers.shape[1] == 1 else answers
-        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]
-        parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
-        return parts[0] if len(parts) == 1 else parts
 
 
 # What a fit leaves in the model.

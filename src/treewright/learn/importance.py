@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from treewright.core import progress
+from treewright.data.derived import derived_cells, is_derived
 from treewright.data.memory import check_fits
+from treewright.data.schema import Column
 from treewright.exceptions import DataError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
 from treewright.forest.importance_table import Importances
@@ -29,9 +31,13 @@ SQUARED = "rise of the squared error when the column is shuffled"
 
 
 def rises_of(
-    error: Callable[[np.ndarray], float], given: np.ndarray, asked: np.ndarray, n_repeats: int, seed: int
-) -> np.ndarray:
+    error: Callable[[np.ndarray], float], given: np.ndarray, asked: np.ndarray, n_repeats: int, seed: int,
+    columns: Sequence[Column] = (),
+) -> np.ndarray:  # fmt: skip
     """How much a number that judges all answers together rises when a column is shuffled.
+
+    What the model makes of a column (``data.derived``) is made anew of the shuffled one; such a column is not shuffled
+    itself, as no table has it.
 
     Parameters
     ----------
@@ -43,6 +49,8 @@ def rises_of(
         The columns that are shuffled: those that the model asks.
     n_repeats : int >= 1
     seed : int >= 0
+    columns : sequence of p Column, optional
+        Those of the model, where some may be derived.
 
     Returns
     -------
@@ -62,16 +70,23 @@ def rises_of(
         raise DataError("the loss of these rows is beyond float64, so a rise cannot be told")
     found = np.zeros((n_repeats, given.shape[1]))
     order = np.empty(len(matrix), np.int32)
-    for done, column in enumerate(asked.tolist()):
-        own = matrix[:, column].copy()
+    derived = {at: each for at, each in enumerate(columns) if is_derived(each)}
+    sources = {at for made in asked.tolist() if made in derived for at in (derived[made].source, derived[made].other)}
+    shuffled = sorted(({*asked.tolist()} | sources) - {-1} - {*derived})
+    for done, column in enumerate(shuffled):
+        made_of_it = [at for at, each in derived.items() if column in (each.source, each.other)]
+        own, made = matrix[:, column].copy(), matrix[:, made_of_it].copy()
         states = seeds_of(int(seeds_of(seed, column, 1)[0, COLUMNS]), 0, n_repeats)[:, COLUMNS]
         for repeat in range(n_repeats):
             order[:] = np.arange(len(matrix))
             choose_columns(states[repeat], len(order), len(order), order)
             matrix[:, column] = own[order]
+            for at in made_of_it:
+                of_other = matrix[:, derived[at].other] if derived[at].other >= 0 else None
+                matrix[:, at] = derived_cells(derived[at], matrix[:, derived[at].source], of_other)
             found[repeat, column] = error(matrix) - before
-        matrix[:, column] = own
-        progress.report((done + 1) / len(asked), "shuffling columns")
+        matrix[:, column], matrix[:, made_of_it] = own, made
+        progress.report((done + 1) / len(shuffled), "shuffling columns")
     if not np.isfinite(found).all():
         raise DataError("the loss of these rows with a column shuffled is beyond float64, so its rise cannot be told")
     return found
@@ -207,8 +222,9 @@ def rises_of_loss(
     """
     asked = np.flatnonzero(sizes_of(model).n_tests if among is None else sizes_of(model).n_tests * among)
     return rises_of(
-        lambda cells: mean_loss(losses, scores_of(model, cells, n_jobs), rows), rows.matrix, asked, n_repeats, seed
-    )
+        lambda cells: mean_loss(losses, scores_of(model, cells, n_jobs), rows), rows.matrix, asked, n_repeats, seed,
+        model.schema.columns,
+    )  # fmt: skip
 
 
 def permutation_of_weighted_trees(model: ModelData, rows: Rows, n_repeats: int, seed: int, n_jobs: int) -> Importances:

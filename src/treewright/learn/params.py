@@ -360,11 +360,11 @@ class Params:
 
     def _unmet(self, **inputs: Any) -> Iterator[tuple[str, Need]]:
         """Parameters that are set although something that they need is not, and the first such need."""
-        values = self.values()
+        values, means = self.values(), self.meant()
         kind: Any = type(self)
         for name, each in parameters_of(kind, self.task).items():
             if each.needs and not _is_default(values[name], each.default_of(self.task)):
-                unmet = next((need for need in each.needs if not need.holds({**inputs, **values})), None)
+                unmet = next((need for need in each.needs if not need.holds({**inputs, **values, **means})), None)
                 if unmet is not None:
                     yield name, unmet
 
@@ -381,6 +381,10 @@ class Params:
         """The parameters that the task has, by name."""
         kind: Any = type(self)
         return {name: getattr(self, name) for name in parameters_of(kind, self.task)}
+
+    def meant(self) -> dict[str, Any]:
+        """What parameters come to that are words for a rule, as far as it is known before the rows are."""
+        return {}
 
     def facts(self) -> dict[str, Any]:
         """The parameters that a model can depend on, as plain JSON: the same bytes for the same fit."""

@@ -19,6 +19,7 @@ from treewright.core.files import write_whole
 from treewright.core.threads import resolve_jobs
 from treewright.core.whole import is_whole, whole_number
 from treewright.data.cells import shown
+from treewright.data.derived import is_derived
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.fitted import Model
@@ -349,11 +350,14 @@ def subtitle_of(judged: Judged, target: str) -> str:
 
 
 def _columns_of(schema: Schema) -> str:
-    """How many columns of the table are used, how many are left out, and how many are made of dates."""
+    """How many columns of the table are used, how many are left out, and how many are made of them."""
     n_used, n_given = len(schema.needed), len(schema.given)
     left_out = f" ({n_given - n_used} left out)" if n_used < n_given else ""
-    parts = f", {counted(len(schema) - n_given, 'part')} of dates" if n_given < len(schema) else ""
-    return f"{n_used}{left_out}{parts}"
+    n_derived = sum(map(is_derived, schema.columns))
+    n_parts = len(schema) - n_given - n_derived
+    parts = f", {counted(n_parts, 'part')} of dates" if n_parts else ""
+    derived = f", {n_derived} made of others" if n_derived else ""
+    return f"{n_used}{left_out}{parts}{derived}"
 
 
 def facts_of(judged: Judged) -> tuple[Fact, ...]:

@@ -12,6 +12,7 @@ import treewright as tw
 from treewright.data import encoder
 from treewright.data.table import is_sparse
 from treewright.exceptions import ParameterError
+from treewright.learn.rows_aside import held_out
 
 RNG = np.random.default_rng(7)
 N = 300
@@ -58,7 +59,7 @@ def members_of(model, n_members):
 def test_the_model_is_the_mean_of_its_members_replayed_on_all_rows(model):
     ends = [replay(member, 0.2, 3.0) for member in members_of(model, 3)]
     np.testing.assert_allclose(model.predict(X), np.mean(ends, axis=0), rtol=1e-6, atol=1e-6)
-    assert len(set(model.facts["members"])) > 1  # each was stopped by rows of its own
+    assert len(set(model.facts["members"])) == 1  # they end together
 
 
 def test_covers_and_samples_of_leaves_are_of_all_rows(model):
@@ -130,7 +131,6 @@ def test_weights_of_rows_and_classes_reach_every_member():
     [
         ({"warm_start": True}, "beside warm_start"),
         ({"validation_fraction": None}, "beside validation_fraction=None"),
-        ({"callbacks": print}, "beside callbacks"),
     ],
 )
 def test_what_members_cannot_have_is_refused_with_the_reason(more, words):
@@ -151,8 +151,50 @@ def test_members_judge_themselves_by_a_score_of_the_user():
     assert by_score.score(X, THREE) > 0.7
 
 
-def test_there_is_no_one_history_of_members():
-    est = tw.GradientBoostingRegressor(n_members=2, **FEW).fit(X, NUMBERS)
+def test_the_history_of_members_is_that_of_all_rows_aside():
+    told = []
+    est = tw.GradientBoostingRegressor(n_members=5, callbacks=lambda each: told.append(each.validation), **FEW)
+    est.fit(X, NUMBERS)
+    values = est.history_["validation"]
+    assert values[1:] == told
+    assert values.index(min(values)) == est.best_iteration_ == est.model_.facts["members"][0]
+    assert "train" not in est.history_
+
+
+def test_groups_that_end_with_other_rounds_have_no_one_history():
+    est = tw.GradientBoostingRegressor(learning_rate=0.2).fit(X, NUMBERS)
     assert est.history_ == {}
-    with pytest.raises(ParameterError, match="judged by other rows each"):
+    with pytest.raises(ParameterError, match="several groups"):
         est.plot_history()
+
+
+def test_neither_the_order_of_rows_nor_a_row_twice_changes_what_members_say():
+    rng = np.random.default_rng(5)
+    names = rng.choice(["a", "b", "c", "d"], N)
+    table = {"x0": X[:, 0], "x1": X[:, 1], "name": names}
+    times = rng.integers(1, 3, N)
+    order = rng.permutation(np.repeat(np.arange(N), times))
+    twice = {name: cells[order] for name, cells in table.items()}
+    for kind, target in ((tw.GradientBoostingRegressor, NUMBERS), (tw.GradientBoostingClassifier, THREE)):
+        one = kind().fit(table, target, sample_weight=times).model_
+        other = kind().fit(twice, target[order]).model_
+        assert len(one.trees) == len(other.trees)
+        np.testing.assert_allclose(one.predict_scores(table), other.predict_scores(table), rtol=1e-12, atol=1e-12)
+
+
+def test_every_row_is_kept_aside_by_one_of_five_members_but_the_first_of_each_class():
+    contents = np.arange(100, dtype=np.uint64)
+    codes = (np.arange(100) % 3)[:, None]
+    asides = [held_out(codes, contents, 0.2, 1, by_class=True, member=member) for member in range(5)]
+    times = np.sum(asides, axis=0)
+    assert times.max() == 1
+    assert (times == 0).sum() == 3
+    again = held_out(codes, contents, 0.2, 1, by_class=True, member=5)  # a turn of its own
+    assert 0 < (again & asides[0]).sum() < 20
+
+
+def test_rows_that_hold_the_same_are_kept_aside_together():
+    contents = np.repeat(np.arange(50, dtype=np.uint64), 3)
+    aside = held_out(np.zeros((150, 1)), contents, 0.3, 4, by_class=False)
+    assert aside.sum() == 45
+    assert (aside.reshape(50, 3).all(axis=1) == aside.reshape(50, 3).any(axis=1)).all()

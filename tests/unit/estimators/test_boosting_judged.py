@@ -14,7 +14,8 @@ from sklearn.metrics import get_scorer, log_loss, mean_squared_error, roc_auc_sc
 import treewright as tw
 from treewright.core.progress import listen
 from treewright.exceptions import DataError, ParameterError
-from treewright.learn.boosting import held_out
+from treewright.forest.draws import carry_content
+from treewright.learn.rows_aside import held_out
 
 RNG = np.random.default_rng(3)
 N = 240
@@ -91,10 +92,17 @@ def test_tol_asks_for_more_than_a_little():
     assert lazy.n_iter_ < keen.n_iter_
 
 
+def contents_of(target):
+    """What the rows of X hold, as a fit has it."""
+    hashes = np.zeros(len(X), np.uint64)
+    carry_content(target, np.asarray(X, np.float64), hashes)
+    return hashes
+
+
 def test_a_share_of_the_rows_is_kept_aside_of_every_class_alike():
     boosted = tw.GradientBoostingClassifier(**FEW, early_stopping=True, validation_fraction=0.25).fit(X, THREE)
     codes = np.unique(THREE, return_inverse=True)[1].reshape(-1, 1)
-    aside = held_out(codes, 0.25, 0, by_class=True)
+    aside = held_out(codes, contents_of(codes), 0.25, 0, by_class=True)
     again = tw.GradientBoostingClassifier(**FEW, early_stopping=True)
     again.fit(X[~aside], THREE[~aside], X_val=X[aside], y_val=THREE[aside])
 
@@ -107,7 +115,7 @@ def test_a_share_of_the_rows_is_kept_aside_of_every_class_alike():
 
 def test_rows_kept_aside_weigh_what_they_weigh():
     weights = RNG.uniform(0.5, 2.0, N)
-    aside = held_out(NUMBERS.reshape(-1, 1), 0.2, 0, by_class=False)
+    aside = held_out(NUMBERS[:, None], contents_of(NUMBERS[:, None]), 0.2, 0, by_class=False)
     boosted = tw.GradientBoostingRegressor(**FEW, early_stopping=True, validation_fraction=0.2)
     boosted.fit(X, NUMBERS, weights)
     again = tw.GradientBoostingRegressor(**FEW, early_stopping=True)
@@ -119,7 +127,9 @@ def test_rows_kept_aside_weigh_what_they_weigh():
 
 
 def test_other_seeds_keep_other_rows_aside():
-    first, second = (held_out(np.zeros((50, 1)), 0.2, seed, by_class=False) for seed in (0, 1))
+    first, second = (
+        held_out(np.zeros((50, 1)), np.arange(50, dtype=np.uint64), 0.2, seed, by_class=False) for seed in (0, 1)
+    )
 
     assert first.sum() == second.sum() == 10
     assert (first != second).any()
@@ -128,12 +138,12 @@ def test_other_seeds_keep_other_rows_aside():
 def test_a_class_of_one_row_stays_among_the_rows_of_the_fit():
     codes = np.array([0] * 30 + [1]).reshape(-1, 1)
 
-    assert not any(held_out(codes, 0.5, seed, by_class=True)[-1] for seed in range(20))
+    assert not any(held_out(codes, np.arange(31, dtype=np.uint64), 0.5, seed, by_class=True)[-1] for seed in range(20))
 
 
 def test_too_few_rows_for_two_parts_are_refused():
     with pytest.raises(DataError, match=r"2 rows are too few to keep the share 0\.1 of them aside"):
-        tw.GradientBoostingRegressor(early_stopping=True).fit([[1.0], [2.0]], [1.0, 2.0])
+        tw.GradientBoostingRegressor(9, early_stopping=True).fit([[1.0], [2.0]], [1.0, 2.0])
 
 
 def test_without_a_fraction_the_rows_of_the_fit_judge():

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.learn.boosting import held_out
+from treewright.forest.draws import carry_content
+from treewright.learn.rows_aside import held_out
 from treewright.tree.packing import leaf_samples_of
 
 RNG = np.random.default_rng(12)
@@ -60,7 +61,9 @@ def test_rows_kept_aside_leave_the_others_their_weights():
     weights = RNG.integers(1, 4, N).astype(float)
     more = {"class_weight": {1: 3.0}, "n_estimators": 40, "early_stopping": True}
     stopped = boosted(Y, weights, validation_fraction=0.25, **more)
-    aside = held_out(Y[:, None], 0.25, 0, by_class=True)
+    contents = np.zeros(N, np.uint64)
+    carry_content(Y[:, None], X, contents)
+    aside = held_out(Y[:, None], contents, 0.25, 0, by_class=True)
     given = tw.GradientBoostingClassifier(**{**FEW, **more}).fit(
         X[~aside], Y[~aside], weights[~aside], X_val=X[aside], y_val=Y[aside], sample_weight_val=weights[aside]
     )

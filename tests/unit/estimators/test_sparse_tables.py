@@ -46,7 +46,7 @@ FITS = {
     "extra trees of numbers": (lambda: tw.ExtraTreesRegressor(5, random_state=2), NUMBERS),
     "boosting": (lambda: tw.GradientBoostingClassifier(n_estimators=4, random_state=2), THREE),
     "boosting of drawn rows": (
-        lambda: tw.GradientBoostingRegressor(n_estimators=6, subsample=0.6, early_stopping=True, random_state=2),
+        lambda: tw.GradientBoostingRegressor(n_estimators=6, subsample=0.6, early_stopping=True, random_state=4),
         NUMBERS,
     ),
     "constrained boosting": (

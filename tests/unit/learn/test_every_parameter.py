@@ -49,6 +49,9 @@ ALIKE = {
     ("knn", "weights", None): "another word for uniform, as in scikit-learn",
     ("boosting", "max_leaf_nodes", None): "no tree has 31 leaves",
     ("boosting", "loss", "expectile"): "the expectile of one half is the mean",
+    ("boosting", "growth", "leaf"): "of a number of rounds auto is leaf",
+    ("boosting", "early_stopping", False): "of a number of rounds auto is False",
+    ("boosting", "derived_columns", "none"): "of a number of rounds auto is none",
 }
 # Parameters of which some value must be refused, not used.
 REFUSING = {

@@ -49,6 +49,7 @@ from treewright.grow.gradient.words import (
     Scales,
     add_to_scores,
     leaf_sums,
+    leaves_of_codes,
     magnitudes,
     note_leaves,
     scales_of,
@@ -59,6 +60,7 @@ from treewright.grow.settings import GradientSettings
 
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
 _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
+_SPARSE_ROWS = 4096  # of a sparse table, written out at a time
 _MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
 
 
@@ -131,6 +133,20 @@ class GradientTree:
         sizes = [int((self.ends[group] - self.begins[group]).sum()) for group in map(list, leaves)]
         rows = [self.order[self.begins[leaf] : self.ends[leaf]] for group in leaves for leaf in group]
         return np.concatenate(rows), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+
+    def leaves_of(self, codes: Any, rows: np.ndarray) -> np.ndarray:
+        """int32[m]: the places in ``leaves`` of any rows, int32[m], of uint8[n, stride] or SparseCodes."""
+        if isinstance(codes, SparseCodes):
+            blocks = [rows[begin : begin + _SPARSE_ROWS] for begin in range(0, len(rows), _SPARSE_ROWS)]
+            parts = [self.leaves_of(codes.dense(some), np.arange(len(some), dtype=np.int32)) for some in blocks]
+            return np.concatenate([np.empty(0, np.int32), *parts])
+        place, found = np.zeros(self.n_nodes, np.int32), np.empty(len(rows), np.int32)
+        place[self.leaves] = np.arange(len(self.leaves), dtype=np.int32)
+        leaves_of_codes(
+            codes, rows, self.first_child, self.column, self.cut, self.missing_branch, self.is_set, self.sets, place,
+            found,
+        )  # fmt: skip
+        return found
 
     def leaves_below(self) -> list[list[int]]:
         """Of each node the places of the leaves below it; of a leaf its own."""

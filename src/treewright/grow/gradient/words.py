@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from treewright.core.jit import kernel
+from treewright.data.bins import MISSING_BIN
 from treewright.exceptions import DataError
 
 _GRADIENT_SUM, _HESSIAN_SUM = 2**31 - 1, 2**32 - 1  # what the halves of a word hold
@@ -156,6 +157,38 @@ def note_leaves(order, begins, ends, first, last, leaf_of):
     for leaf in range(first, last):
         for at in range(begins[leaf], ends[leaf]):
             leaf_of[np.uintp(order[at])] = leaf
+
+
+@kernel
+def leaves_of_codes(codes, rows, first_child, column, cut, missing_branch, is_set, sets, place, leaves):
+    """Walk rows down a tree that was not grown on them.
+
+    Parameters
+    ----------
+    codes : uint8[n, stride], IN
+    rows : int32[m], IN
+    first_child, column, cut : int32[n_nodes], IN
+    missing_branch : int8[n_nodes], IN
+    is_set : bool[n_nodes], IN
+    sets : uint64[n_nodes, 4], IN
+        A single row where no column is nominal.
+    place : int32[n_nodes], IN
+        Which leaf a node is.
+    leaves : int32[m], OUT
+    """
+    for at in range(len(rows)):
+        row, node = np.uintp(rows[at]), np.uintp(0)
+        while first_child[node] >= 0:
+            code = codes[row, np.uintp(column[node])]
+            if code == MISSING_BIN:
+                branch = np.int64(missing_branch[node])
+            elif is_set[node]:
+                word = sets[node, np.uintp(code >> 6)]
+                branch = np.int64(1) - np.int64((word >> np.uint64(code & 63)) & np.uint64(1))
+            else:
+                branch = np.int64(code > cut[node])
+            node = np.uintp(first_child[node] + branch)
+        leaves[at] = place[node]
 
 
 @kernel

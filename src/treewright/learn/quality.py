@@ -1,0 +1,129 @@
+"""What "auto" stands for in boosting. In: parameters as they were given, rows. Out: parameters as numbers.
+
+``quality`` is one word over sets of parameters; a parameter that is given keeps its value whatever the word is. A
+number of rounds that is given asks for so many rounds of one model: then "auto" stands for what makes one.
+
+    fast       one model, 100 rounds at a rate of .1
+    balanced   up to 20,000 rows members in two groups, one symmetric trees, one leaf-wise trees of drawn rows and
+               columns, each ended by rows aside and replayed on all; of more rows one model of 300 rounds
+    best       the same up to 100,000 rows, with four groups and twice the members
+
+docs/decisions/0012 has the figures behind each number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from treewright.learn.boosting import BoostingParams
+
+AUTO = "auto"
+QUALITIES = ("fast", "balanced", "best")
+
+_ONE_MODEL: dict[str, Any] = {
+    "n_estimators": 300,
+    "learning_rate": 0.05,
+    "growth": "leaf",
+    "subsample": 1.0,
+    "features_per_node": 0.7,
+    "early_stopping": False,
+    "n_members": 1,
+    "validation_fraction": 0.1,
+    "n_iter_no_change": 10,
+    "derived_columns": "none",
+}
+_FAST: dict[str, Any] = {"n_estimators": 100, "learning_rate": 0.1}
+_MEMBERS = {
+    "n_estimators": 1000,
+    "learning_rate": 0.1,
+    "early_stopping": True,
+    "n_iter_no_change": 40,
+    "derived_columns": "all",
+}
+_SYMMETRIC = {"growth": "symmetric"}
+_LEAF = {"growth": "leaf"}
+_DRAWN = {"subsample": 0.7, "features_per_node": 0.3}
+# What members are like: of each quality its groups, up to how many rows there are members, and how many by rows.
+_GROUPS: dict[str, tuple[dict[str, Any], ...]] = {
+    "balanced": (_SYMMETRIC, _LEAF | _DRAWN),
+    "best": (_SYMMETRIC, _LEAF | _DRAWN, _LEAF, _SYMMETRIC | _DRAWN),
+}
+_N_MEMBERS: dict[str, tuple[tuple[int, int], ...]] = {
+    "balanced": ((20_000, 5),),
+    "best": ((20_000, 10), (100_000, 5)),
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is grown.
+
+    Attributes
+    ----------
+    groups : tuple of BoostingParams
+        Every parameter is a value, none is "auto"; with members one for each group, else one.
+    """
+
+    groups: tuple[BoostingParams, ...]
+
+    @property
+    def has_members(self) -> bool:
+        """Whether scores of several models are averaged, or a model is replayed on the rows that ended it."""
+        return int(self.groups[0].n_members) > 1
+
+
+def plan_of(params: BoostingParams, n_rows: int, *, judged_by_user: bool) -> Plan:
+    """The parameters of a fit as values.
+
+    Parameters
+    ----------
+    params : BoostingParams
+        As given.
+    n_rows : int
+    judged_by_user : bool
+        Whether rows of the user's own judge the rounds: then nothing is kept aside, and there are no members.
+
+    Examples
+    --------
+    >>> from treewright.learn.boosting import BoostingParams
+    >>> plan = plan_of(BoostingParams(task="classification"), 500, judged_by_user=False)
+    >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
+    [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
+    >>> plan = plan_of(BoostingParams(task="classification", n_estimators=50), 500, judged_by_user=False)
+    >>> [(each.growth, each.n_members, each.early_stopping) for each in plan.groups]
+    [('leaf', 1, False)]
+    """
+    quality, values = str(params.quality), dict(_ONE_MODEL)
+    if not is_open(params):
+        if params.n_estimators == AUTO and quality == "fast":
+            values |= _FAST
+        return Plan((_filled(params, {**values, "early_stopping": stops(params)}),))
+    if judged_by_user:
+        return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
+    n_members = next((count for most, count in _N_MEMBERS[quality] if n_rows <= most), 1)
+    n_members = n_members if params.n_members == AUTO else int(params.n_members)
+    if n_members == 1:
+        return Plan((_filled(params, values | (_MEMBERS if params.early_stopping is True else {})),))
+    values |= _MEMBERS | {"n_members": n_members, "validation_fraction": 1 / n_members}
+    groups = [_filled(params, values | group) for group in _GROUPS[quality]]
+    return Plan(tuple(group for at, group in enumerate(groups) if group not in groups[:at]))
+
+
+def is_open(params: BoostingParams) -> bool:
+    """Whether rows aside decide how many rounds there are."""
+    asked = params.n_estimators == AUTO and params.early_stopping is not False and not params.warm_start
+    return asked and params.quality != "fast"
+
+
+def stops(params: BoostingParams) -> bool:
+    """Whether growth ends where rounds no longer get better, as far as it is known before the rows are."""
+    if isinstance(params.early_stopping, str):
+        return is_open(params) or params.n_members not in (AUTO, 1)
+    return bool(params.early_stopping)
+
+
+def _filled(params: BoostingParams, values: dict[str, Any]) -> BoostingParams:
+    """The parameters with values in place of "auto"."""
+    return replace(params, **{name: value for name, value in values.items() if getattr(params, name) == AUTO})

@@ -1,0 +1,237 @@
+"""Rows that no tree is grown on, and how they judge. In: a dataset, parameters. Out: rows, ``Evaluation``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
+from treewright.core.random import mixed
+from treewright.data.bin_rows import bin_rows
+from treewright.data.cells import shown
+from treewright.data.dataset import Dataset
+from treewright.data.encoder import encode
+from treewright.data.schema import Schema
+from treewright.data.sparse_bins import codes_of_sparse
+from treewright.data.target import Labels, Numbers, check_lengths, check_weights, encode_labels, encode_numbers, recode
+from treewright.data.weights import Factors, weighed
+from treewright.exceptions import DataError, ParameterError, TreewrightError
+from treewright.forest.draws import carry_content, shuffled
+from treewright.learn.params import finite, name_of
+from treewright.model.aggregation import Boosting, answers_of, output_columns
+from treewright.model.data import ModelData
+from treewright.model.trees import ListedTrees
+
+if TYPE_CHECKING:
+    from treewright.boosting.losses import Loss
+    from treewright.learn.boosting import BoostingParams
+
+
+def encode_other_rows(
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    schema: Schema,
+    classes: tuple[np.ndarray, ...],
+    n_outputs: int,
+    factors: Factors | None,
+    *,
+    unseen: str,
+    owner: str,
+    named: str = "evaluation rows (X_val, y_val, sample_weight_val): ",
+) -> Dataset:
+    """Rows as the model that is being fitted will encode them; those of weight 0 are left out.
+
+    Parameters
+    ----------
+    X, y, sample_weight
+        As ``fit`` takes them.
+    schema, classes, n_outputs, factors
+        Of the rows of the fit.
+    named : str
+        What errors call these rows.
+
+    Raises
+    ------
+    DataError
+        What ``fit`` refuses, and labels that the rows of the fit do not have.
+    """
+    with _named_in_errors(named):
+        matrix = encode(schema, X, unseen=unseen, missing="direction", owner=owner, sparse=True)
+        target: Labels | Numbers
+        if classes:
+            labels = encode_labels(y)
+            check_lengths(len(matrix), labels)
+            _refuse_unknown_labels(labels, classes)
+            target = Labels(recode(labels, classes), classes, labels.names, labels.flat)
+        else:
+            target = encode_numbers(y)
+            check_lengths(len(matrix), target)
+            if target.values.shape[1] != n_outputs:
+                raise DataError(f"y has {target.values.shape[1]} outputs, that of the fit has {n_outputs}")
+        own = check_weights(sample_weight, len(matrix))
+        weights = weighed(own, factors, target[0])
+        rows = Dataset(schema, matrix, target, weights, own, factors)
+        return rows if weights is None or weights.all() else rows.take(weights > 0)
+
+
+@contextmanager
+def _named_in_errors(named: str) -> Iterator[None]:
+    """What is wrong is told of these rows, not of those of the fit."""
+    try:
+        yield
+    except TreewrightError as error:
+        raise error.worded(str, named) from None
+
+
+def _refuse_unknown_labels(labels: Labels, classes: tuple[np.ndarray, ...]) -> None:
+    """Refuse labels that the fit does not know."""
+    for output, (own, known) in enumerate(zip(labels.classes, classes[: len(labels.classes)], strict=False)):
+        places = set(known.tolist())
+        is_unknown = np.array([label not in places for label in own.tolist()])
+        rows = np.flatnonzero(is_unknown[labels.codes[:, output]])
+        if len(rows):
+            label = own.tolist()[labels.codes[rows[0], output]]
+            more = ", ..." if len(known) > 10 else ""
+            raise DataError(
+                f"y has {len(rows)} row(s) with a label that the rows of the fit do not have (first row {rows[0]}: "
+                f"{shown(label)}); they have {', '.join(shown(each) for each in known.tolist()[:10])}{more}: leave "
+                "these rows out, or give the fit rows of that class"
+            )
+
+
+def held_out(
+    target: np.ndarray, contents: np.ndarray, share: float, seed: int, *, by_class: bool, member: int = 0
+) -> np.ndarray:
+    """Which rows are kept aside, bool[n]: a share drawn at random, of classes the same share of each.
+
+    A draw depends on what rows hold, not on where they stand, and rows that hold the same are drawn together: so
+    neither the order of the rows matters, nor whether a row has weight 2 or is there twice. The first row drawn of each
+    class is not kept aside: trees know only the classes of their rows.
+
+    Parameters
+    ----------
+    target : int32[n, n_outputs] or float64[n, n_outputs]
+    contents : uint64[n]
+        A hash of each row with its target.
+    share : float, between 0 and 1
+    seed : int
+    by_class : bool
+    member : int >= 0
+        Each keeps others aside; a row is kept aside again only when all have been.
+
+    Raises
+    ------
+    DataError
+        Nothing would be kept aside, or nothing left.
+    """
+    distinct, first, which = np.unique(contents, return_index=True, return_inverse=True)
+    n = len(distinct)
+    order = shuffled(distinct, mixed(seed % 2**64, int(member * share + 1e-9)))
+    if by_class:
+        _, group = np.unique(target[first], axis=0, return_inverse=True)
+        order = order[np.argsort(group.ravel()[order], kind="stable")]
+    # Where the whole part of share * position rises: as many rows as the share says, evenly along the order. A start in
+    # the middle of a step takes as many of a class as its share, rounded; the next member starts a position later.
+    reached = np.floor((np.arange(n + 1) + member) * share + 0.5)
+    aside = np.zeros(n, bool)
+    aside[order[reached[1:] > reached[:-1]]] = True
+    if by_class:
+        for codes in target[first].T:
+            _, at = np.unique(codes[order], return_index=True)
+            aside[order[at]] = False
+    if not aside.any() or aside.all():
+        raise DataError(
+            f"{len(target)} rows are too few to keep the share {share:g} of them aside for early stopping: give more "
+            "rows, another validation_fraction, rows of your own (X_val, y_val), or set early_stopping=False"
+        )
+    kept_aside: np.ndarray = aside[which.ravel()]
+    return kept_aside
+
+
+def contents_of(dataset: Dataset) -> np.ndarray:
+    """uint64[n]: a hash of each row with its target."""
+    hashes = np.zeros(len(dataset), np.uint64)
+    carry_content(dataset.target_array, dataset.matrix, hashes)
+    return hashes
+
+
+def judging_rows(validation: Dataset | None, of_all: BoostTable, n_threads: int) -> BoostRows | None:
+    """Rows that judge, in the bins of the rows of the fit."""
+    if validation is None:
+        return None
+    codes: Any = (
+        codes_of_sparse(of_all.bins, validation.matrix)
+        if validation.is_sparse
+        else bin_rows(of_all.bins, validation.matrix, n_threads)
+    )
+    return BoostRows(codes, validation.target_array, validation.weights)
+
+
+def evaluation_of(
+    dataset: Dataset, params: BoostingParams, losses: tuple[Loss, ...], rows: BoostRows | None
+) -> Evaluation | None:
+    """What judges the rounds; None where nobody would hear of it."""
+    if rows is None and not (params.early_stopping or params.verbose or params.scoring or params.functions_to_call):
+        return None
+    score = None
+    if params.scoring is not None:
+        zeros = (0.0,) * sum(loss.n_scores for loss in losses)
+        target = dataset.target_array if rows is None else rows.target
+        score = UserScore.of(params.scoring, dataset, Boosting(zeros, losses[0].link), target)
+    patience = int(params.n_iter_no_change) if params.early_stopping else None
+    return Evaluation(rows, score, patience, finite(params.tol))
+
+
+@dataclass(frozen=True, eq=False)
+class UserScore:
+    """A user's own score of the rounds, as a number to be lowered.
+
+    Attributes
+    ----------
+    score : callable
+        From true and predicted targets to a number, higher is better.
+    model : ModelData
+        Without trees: what scores of rows mean.
+    true : ndarray
+        Labels or numbers, as the user gave them.
+    """
+
+    score: Callable[[Any, Any], Any]
+    model: ModelData
+    true: np.ndarray
+
+    @classmethod
+    def of(
+        cls, score: Callable[[Any, Any], Any], dataset: Dataset, boosting: Boosting, target: np.ndarray
+    ) -> UserScore:
+        """For codes or numbers [n, n_targets]."""
+        classes = dataset.classes
+        task: Literal["classification", "regression"] = "classification" if classes else "regression"
+        n_outputs = len(classes) or boosting.n_scores
+        model = ModelData(task, dataset.schema, ListedTrees(), classes, n_outputs, combine="sum", boosting=boosting)
+        if hasattr(score, "of_labels"):  # it has to tell labels from shares
+            score = score.of_labels(classes)
+        columns = [labels.take(codes) for labels, codes in zip(classes, target.T, strict=False)] or list(target.T)
+        return cls(score, model, columns[0] if len(columns) == 1 else np.stack(columns, axis=1))
+
+    def __call__(self, scores: np.ndarray) -> float:
+        """Minus the score of the rows' scores, float64[n_scores, n]."""
+        value = self.score(self.true, self.predicted(scores))
+        if not hasattr(value, "__float__") or np.ndim(value) or not math.isfinite(float(value)):
+            raise ParameterError(f"scoring={name_of(self.score)} must return a finite number, not {value!r}")
+        return -float(value)
+
+    def predicted(self, scores: np.ndarray) -> Any:
+        """What scores mean: numbers as ``predict`` gives them; shares of classes, of two the second's alone."""
+        answers = answers_of(self.model, np.array(scores.T, order="C"))
+        if self.model.task == "regression":
+            return answers[:, 0] if answers.shape[1] == 1 else answers
+        parts = [np.ascontiguousarray(answers[:, columns]) for columns in output_columns(self.model.n_classes)]
+        parts = [part[:, 1] if part.shape[1] == 2 else part for part in parts]
+        return parts[0] if len(parts) == 1 else parts

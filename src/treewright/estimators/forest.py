@@ -33,7 +33,7 @@ from treewright.forest.out_of_bag import (
 from treewright.forest.proximity import proximities
 from treewright.judge.scores import explained, share_right, true_codes, true_numbers
 from treewright.judge.scoring import asked
-from treewright.learn.forest import what_differs
+from treewright.learn.forest import prepared, what_differs
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.train import Trained
 from treewright.model.aggregation import output_columns
@@ -267,9 +267,7 @@ class Forest(Estimator):
             They are others: which rows a tree drew is known by their places alone.
         """
         params = self._check_parameters()
-        dataset = self._dataset(X, y, params, sample_weight)
-        rows = replace(dataset, weights=dataset.sample_weight)
-        bins, codes = rows.binned(int(self.max_bins), n_threads)
+        dataset, rows, bins, codes, _ = prepared(self._dataset(X, y, params, sample_weight), params, n_threads)
         warm = self._trained.warm_start
         assert warm is not None  # noqa: S101 - every fit leaves one
         other = what_differs(warm, self.model_, dataset, rows.digest(bins, codes))
@@ -662,6 +660,15 @@ class RandomForestClassifier(Forest, Classifier):
     max_bins : int from 2 to 255, default 255
         Values of a column are put into so many bins at most; cuts lie between bins. A column with fewer distinct values
         loses nothing.
+    level_encoding : {"auto", "subsets", "ordered"}, default "auto"
+        How nominal columns are asked. ``"subsets"``: is the level one of these? ``"ordered"``: is it one of the first
+        levels, in their order (as sorted, or as declared)? ``"auto"``: subsets, but ordered for columns of more than
+        254 levels and for those of 32 levels and more with fewer than 32 rows to a level, whose subsets would fit the
+        luck of their rows. Of ``criterion="absolute_error"`` always subsets.
+    derived_columns : {"auto", "none"}, default "auto"
+        ``"auto"``: trees may also ask how many rows the level of a nominal column has, of columns whose levels are
+        asked for in their order. The model makes these columns itself; no table needs to have them. Constraints and
+        sparse tables have none.
     nominal, numeric : sequence of column names or positions, optional
         Columns to take as nominal or as numbers, whatever their type. ``nominal`` may also be a mapping from column to
         its levels, or ``"all"``.
@@ -743,6 +750,8 @@ class RandomForestClassifier(Forest, Classifier):
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         voting: str = "soft",
         max_bins: int = 255,
+        level_encoding: str = "auto",
+        derived_columns: str = "auto",
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -766,7 +775,8 @@ class ExtraTreesClassifier(Forest, Classifier):
         As in ``RandomForestClassifier``.
     oob_score, max_samples
         As in ``RandomForestClassifier``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins
+    n_jobs, random_state, verbose, warm_start, class_weight, monotonic_cst, interaction_cst, voting, max_bins,
+    level_encoding, derived_columns
         As in ``RandomForestClassifier``.
     nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
@@ -821,6 +831,8 @@ class ExtraTreesClassifier(Forest, Classifier):
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         voting: str = "soft",
         max_bins: int = 255,
+        level_encoding: str = "auto",
+        derived_columns: str = "auto",
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -850,7 +862,7 @@ class RandomForestRegressor(Forest, Regressor):
         As in ``RandomForestClassifier``.
     max_features_per_tree, max_leaf_nodes, min_impurity_decrease, bootstrap, max_samples
         As in ``RandomForestClassifier``.
-    n_jobs, random_state, verbose, warm_start, max_bins
+    n_jobs, random_state, verbose, warm_start, max_bins, level_encoding, derived_columns
         As in ``RandomForestClassifier``.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The prediction may only fall (-1) or rise (1) with the column. One output.
@@ -915,6 +927,8 @@ class RandomForestRegressor(Forest, Regressor):
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         quantiles: bool = False,
         max_bins: int = 255,
+        level_encoding: str = "auto",
+        derived_columns: str = "auto",
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,
@@ -943,7 +957,8 @@ class ExtraTreesRegressor(Forest, Regressor):
         As in ``RandomForestClassifier``.
     oob_score, max_samples
         As in ``RandomForestRegressor``; they need ``bootstrap=True``.
-    n_jobs, random_state, verbose, warm_start, monotonic_cst, interaction_cst, quantiles, max_bins
+    n_jobs, random_state, verbose, warm_start, monotonic_cst, interaction_cst, quantiles, max_bins,
+    level_encoding, derived_columns
         As in ``RandomForestRegressor``.
     nominal, ordinal, numeric, calendar, unseen, missing
         As in ``RandomForestClassifier``.
@@ -995,6 +1010,8 @@ class ExtraTreesRegressor(Forest, Regressor):
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         quantiles: bool = False,
         max_bins: int = 255,
+        level_encoding: str = "auto",
+        derived_columns: str = "auto",
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
         ordinal: Mapping[Hashable, Sequence[Hashable]] | None = None,
         numeric: Sequence[Hashable] | None = None,

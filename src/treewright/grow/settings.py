@@ -63,12 +63,15 @@ class BinnedSettings(GrowSettings):
         ``min_samples_leaf``.
     candidates : int32[k] or None
         Columns that the whole tree may use, ascending; None for all.
+    ordered : int64[k] or None
+        Nominal columns whose bins have an order: a test asks for a first run of them.
     """
 
     random_cuts: bool = False
     interactions: tuple[tuple[int, ...], ...] | None = None
     counts_rows: bool = False
     candidates: np.ndarray | None = None
+    ordered: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

@@ -31,9 +31,8 @@ from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
-from treewright.data.bins import MAX_LEVEL_BINS
 from treewright.data.dataset import Dataset
-from treewright.data.derived import pairs_of, rows_of_levels, with_derived, with_derived_cells
+from treewright.data.derived import pairs_of, with_derived
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.data.target import Labels, Numbers
@@ -42,6 +41,12 @@ from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
 from treewright.grow.settings import GradientSettings, Order
 from treewright.learn.forest import refuse_other_table
+from treewright.learn.many_levels import (
+    FEW_ROWS_OF_LEVEL,
+    columns_of_many_levels,
+    with_columns,
+    with_rows_of_levels,
+)
 from treewright.learn.params import (
     CLASS_WEIGHT,
     FLAG,
@@ -83,11 +88,6 @@ from treewright.tree.records import LEAF_RECORD, child_of, kind_of
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
 
-# A level of few rows can be told from others only in a set with them, and the set is chosen on the very rows that it
-# then explains: a statistic that leaves a row's own target out is safer. Where levels have rows enough, sets lose less
-# than the statistic's noise. A column of more levels than bins has no sets of single levels.
-ORDERED_FROM = 32
-FEW_ROWS_OF_LEVEL = 16
 SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
@@ -369,8 +369,8 @@ def train_boosting(
     if not plan.has_members and validation is None:
         dataset, validation = _parts_of(dataset, first, seed)
     if has_derived(first, dataset):
-        dataset = with_rows_of_levels(dataset)
-        validation = None if validation is None else _with_columns(validation, dataset.schema)
+        dataset = with_rows_of_levels(dataset, columns_to_count(dataset.schema))
+        validation = None if validation is None else with_columns(validation, dataset.schema)
     # Refuses what gradients cannot hold, before losses are bound.
     GradientWeights.of(dataset.sample_weight, _weights_of_classes(dataset))
     losses = _bound_losses(dataset, params, validation)
@@ -470,15 +470,13 @@ def has_derived(params: BoostingParams, dataset: Dataset) -> bool:
     return params.derived_columns == "all" and not constrained and not dataset.is_sparse
 
 
-def with_rows_of_levels(dataset: Dataset) -> Dataset:
-    """The dataset with a column beside each nominal one of many levels: how many rows the level has."""
-    schema = dataset.schema
-    made = [
-        rows_of_levels(schema, at, dataset.matrix[:, at], dataset.sample_weight)
+def columns_to_count(schema: Schema) -> list[int]:
+    """Nominal columns of which it is worth asking how many rows a level has."""
+    return [
+        at
         for at, column in enumerate(schema.columns)
         if column.kind == "nominal" and not column.left_out and len(column.levels) >= _COUNTED_FROM
     ]
-    return _with_columns(dataset, with_derived(schema, made))
 
 
 def _with_pairs(
@@ -498,21 +496,14 @@ def _with_pairs(
     n_given = len(dataset.schema)
     if len(schema) == n_given:
         return None
-    wide = _with_columns(dataset, schema)
+    wide = with_columns(dataset, schema)
     binned = _binned(wide, params, settings.seed, settings.n_threads)
     tree = replace(settings.tree, order="leaf", max_leaf_nodes=_LEAVES, max_depth=None)
     probe = replace(settings, tree=tree, n_rounds=_ROUNDS_OF_PROBE, learning_rate=0.1, callbacks=())
     found = boost(binned.table, binned.rows, probe, None, base).trees.importances.sum(axis=0)[n_given:]
     best = sorted(np.argsort(-found, kind="stable")[:_PAIRS].tolist())
     chosen = [schema.columns[n_given + at] for at in best if found[at] > 0]
-    return _with_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
-
-
-def _with_columns(dataset: Dataset, schema: Schema) -> Dataset:
-    """The dataset with the cells of the derived columns that a wider schema has."""
-    if len(schema) == len(dataset.schema):
-        return dataset
-    return replace(dataset, schema=schema, matrix=with_derived_cells(schema, dataset.matrix), cache=None)
+    return with_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:
@@ -655,7 +646,7 @@ def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int)
     """The rows as bins; nominal columns of many levels in the order of a target statistic."""
     one_number = dataset.n_outputs == 1 and all(count <= 2 for count in dataset.n_classes)
     bins, codes = dataset.binned(int(params.max_bins), n_threads)
-    columns = ordered_columns(dataset.schema, params.level_encoding, len(dataset), one_number=one_number)
+    columns = ordered_columns(dataset.schema, params.level_encoding, number_of_rows(dataset), one_number=one_number)
     table = BoostTable(bins, dataset.schema, np.zeros(len(dataset.schema), bool))
     if len(columns):
         target = np.ascontiguousarray(dataset.target_array[:, 0], np.float64)
@@ -679,19 +670,9 @@ def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: b
         )
     if encoding == "subsets" or not one_number:
         return np.empty(0, np.int64)
-    return np.array(
-        [
-            at
-            for at, column in enumerate(schema.columns)
-            if column.kind == "nominal" and (encoding == "ordered" or _has_many_levels(len(column.levels), n_rows))
-        ],
-        np.int64,
-    )
-
-
-def _has_many_levels(n_levels: int, n_rows: int) -> bool:
-    """Whether a statistic of the target serves better than sets of levels."""
-    return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < FEW_ROWS_OF_LEVEL * n_levels)
+    if encoding == "auto":
+        return columns_of_many_levels(schema, n_rows, FEW_ROWS_OF_LEVEL)
+    return np.array([at for at, column in enumerate(schema.columns) if column.kind == "nominal"], np.int64)
 
 
 # What a fit leaves in the model.

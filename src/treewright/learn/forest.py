@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
 from treewright.core import notices
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.core.threads import resolve_jobs
+from treewright.data.bins import Bins
 from treewright.data.dataset import Dataset
 from treewright.data.memory import check_fits
 from treewright.data.target import Labels, Numbers
 from treewright.data.weights import Factors, factors_by_code
 from treewright.exceptions import DataError, ParameterError
-from treewright.forest.draws import number_of_draws
+from treewright.forest.draws import counts_of_rows, number_of_draws
 from treewright.forest.grower import (
     EXACT_CRITERIA,
     ClassWeights,
@@ -31,6 +32,12 @@ from treewright.forest.grower import (
 )
 from treewright.forest.quantiles import leaf_targets_of
 from treewright.grow.settings import REGRESSION_CRITERIA
+from treewright.learn.many_levels import (
+    FEW_ROWS_IN_FORESTS,
+    columns_of_many_levels,
+    in_order_of_levels,
+    with_rows_of_levels,
+)
 from treewright.learn.params import (
     CLASSES,
     FLAG,
@@ -152,6 +159,11 @@ class ForestParams(ColumnParams):
         False, FLAG, only=NUMBERS, help="keep the targets in the model, for predict_quantile and predict_interval"
     )
     max_bins: int = stated(MAX_BINS)
+    level_encoding: str = param(
+        "auto", words("auto", "subsets", "ordered"),
+        help="nominal columns: subsets of levels, or a first run of the levels in their order",
+    )  # fmt: skip
+    derived_columns: str = param("auto", words("auto", "none"), help="trees may ask how many rows a level has")
     missing: str = param(
         "direction", words("direction", "error"), help="which way missing values go, or that they are refused"
     )
@@ -206,11 +218,8 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     # Rows are drawn by what the caller said that they weigh; classes are weighed after the draw.
     if _asks_for_cells(dataset, params):
         dataset = with_every_cell(dataset, params)
-    rows = replace(dataset, weights=dataset.sample_weight)
     with bar_where_nobody_listens(bool(params.verbose)):
-        if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
-            raise DataError(f"the weights add up to more than {_LARGEST_WEIGHT:g}: scale them down")
-        bins, codes = rows.binned(int(params.max_bins), n_threads)
+        dataset, rows, bins, codes, ordered = prepared(dataset, params, n_threads)
         digest, shared = rows.digest(bins, codes), params.shared_by_trees()
         if start is None:
             seed, n_before = seed_of(params.random_state), 0
@@ -220,7 +229,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
             if n_before == params.n_estimators:
                 notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
                 return start
-        settings = forest_settings(rows, params, seed, n_before, n_threads)
+        settings = forest_settings(rows, params, seed, n_before, n_threads, ordered)
         grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
     trees, votes = grown.trees, grown.votes
     if start is not None:
@@ -244,6 +253,54 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     return Trained(model, warm_start=warm, draws=grown.draws, cells=cells, votes=votes)
 
 
+class Prepared(NamedTuple):
+    """A dataset as forests grow on it."""
+
+    dataset: Dataset
+    rows: Dataset
+    bins: Bins
+    codes: Any
+    ordered: np.ndarray
+
+
+def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared:
+    """The dataset with the columns that are made of others; its rows, weighed by what the caller said; their bins.
+
+    Raises
+    ------
+    DataError
+        Weights are beyond what trees on all rows can count.
+    """
+    ordered = ordered_levels(params, dataset)
+    if has_derived(params, dataset):
+        dataset = with_rows_of_levels(dataset, ordered.tolist())
+    rows = replace(dataset, weights=dataset.sample_weight)
+    if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
+        raise DataError(f"the weights add up to more than {_LARGEST_WEIGHT:g}: scale them down")
+    bins, codes = rows.binned(int(params.max_bins), n_threads)
+    if len(ordered):
+        bins, codes = in_order_of_levels(bins, codes, rows, ordered, int(params.max_bins))
+    return Prepared(dataset, rows, bins, codes, ordered)
+
+
+def ordered_levels(params: ForestParams, dataset: Dataset) -> np.ndarray:
+    """int64[k]: nominal columns whose levels are asked for in their order, not as sets."""
+    on_cells = params.criterion in EXACT_CRITERIA and not params.random_cuts
+    if params.level_encoding == "subsets" or dataset.is_sparse or on_cells:
+        return np.empty(0, np.int64)
+    if params.level_encoding == "auto":
+        counts = counts_of_rows(dataset.sample_weight)
+        n_rows = len(dataset) if counts is None else int(counts.sum(dtype=np.int64))
+        return columns_of_many_levels(dataset.schema, n_rows, FEW_ROWS_IN_FORESTS)
+    return np.array([at for at, column in enumerate(dataset.schema.columns) if column.kind == "nominal"], np.int64)
+
+
+def has_derived(params: ForestParams, dataset: Dataset) -> bool:
+    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
+    constrained = params.monotonic_cst is not None or params.interaction_cst is not None
+    return params.derived_columns == "auto" and not constrained and not dataset.is_sparse
+
+
 def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
     """Whether more is asked for than growth on the stored cells of a sparse table has."""
     without_sums = dataset.n_outputs > 1 or params.criterion == "poisson"
@@ -251,7 +308,7 @@ def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
 
 
 def forest_settings(
-    dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int
+    dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int, ordered: np.ndarray
 ) -> ForestSettings:
     """Parameters as numbers."""
     n, p = len(dataset), len(dataset.schema.used)
@@ -259,7 +316,9 @@ def forest_settings(
     per_tree = params.max_features_per_tree
     settings = grow_settings(params, dataset, n_rows=n_draws, seed=seed, n_threads=n_threads)
     return ForestSettings(
-        tree=binned_settings(params, settings, dataset.schema, random_cuts=params.random_cuts),
+        tree=replace(
+            binned_settings(params, settings, dataset.schema, random_cuts=params.random_cuts), ordered=ordered
+        ),
         n_trees=int(params.n_estimators) - first_tree,
         n_classes=dataset.n_classes,
         seed=seed,

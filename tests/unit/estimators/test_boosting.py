@@ -14,7 +14,8 @@ from sklearn.metrics import d2_pinball_score
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, UnseenLevelError
-from treewright.learn.boosting import FEW_ROWS_OF_LEVEL, ORDERED_FROM, SYMMETRIC_DEPTH, ordered_columns
+from treewright.learn.boosting import SYMMETRIC_DEPTH, ordered_columns
+from treewright.learn.many_levels import FEW_ROWS_OF_LEVEL, ORDERED_FROM
 
 RNG = np.random.default_rng(3)
 N = 240

@@ -12,7 +12,7 @@ The criteria's kernels are the exact grower's; ``few_rows`` makes what that one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 from treewright.tree.edit import level_order, rebuild
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import pack_one
+from treewright.tree.records import bits_below
 
 APART_ROWS = 50_000  # a table of fewer rows is grown before threads have started
 N_PARTS = 16  # subtrees, whatever the number of threads
@@ -102,7 +103,8 @@ def _grow(
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: growth on bins holds at most {MAX_ROWS}; fit on a sample of the rows")
     objective.rank_rows()
-    plan = plan_of(codes, bins, schema, objective, settings)
+    ordered = np.empty(0, np.int64) if settings.ordered is None else settings.ordered
+    plan = plan_of(codes, _with_numbers(bins, ordered), schema, objective, settings)
     room = room_for(plan, n)
     if settings.max_leaf_nodes is not None:
         _grow_best_first(plan, room, settings.max_leaf_nodes)
@@ -111,7 +113,40 @@ def _grow(
     else:
         grow_waiting(plan, room)
     state = room.growth.state
-    return Grown(room.nodes, room.growth, objective, int(state[N_NODES]), int(state[N_SETS]))
+    grown = Grown(room.nodes, room.growth, objective, int(state[N_NODES]), int(state[N_SETS]))
+    return _with_runs_as_sets(grown, bins, ordered) if len(ordered) else grown
+
+
+def _with_numbers(bins: Bins, ordered: np.ndarray) -> Bins:
+    """Bins in which nominal columns with an order are numeric ones, whose values are the bins' numbers."""
+    if not len(ordered):
+        return bins
+    is_nominal, sizes = np.array(bins.is_nominal), np.diff(bins.start)
+    is_nominal[ordered] = False
+    sizes[ordered] = bins.n_bins[ordered]
+    start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    is_new = np.repeat(np.isin(np.arange(bins.n_columns), ordered), sizes)
+    numbers = np.arange(len(is_new)) - np.repeat(start[:-1], sizes)
+    lowest, highest = np.where(is_new, numbers, 0.0), np.where(is_new, numbers, 0.0)
+    lowest[~is_new], highest[~is_new] = bins.lowest, bins.highest
+    return replace(bins, is_nominal=is_nominal, start=start, lowest=lowest, highest=highest)
+
+
+def _with_runs_as_sets(grown: Grown, bins: Bins, ordered: np.ndarray) -> Grown:
+    """Tests of columns with an order as what they are of nominal ones: sets of bins."""
+    nodes, growth, n = grown.nodes, grown.growth, grown.n_nodes
+    asked = np.flatnonzero(grown.is_inner & np.isin(nodes.feature[:n], ordered))
+    n_bins = bins.n_bins[nodes.feature[asked]].astype(np.int64)
+    before, after = nodes.before[asked].astype(np.int64), nodes.after[asked].astype(np.int64)
+    last = np.where(after < 0, n_bins - 1, (before + after - 1) >> 1)
+    level_set = np.full(n, -1, np.int32)
+    level_set[: len(nodes.level_set)] = nodes.level_set[:n]
+    level_set[asked] = grown.n_sets + np.arange(len(asked))
+    sets = np.concatenate([growth.sets[: grown.n_sets], bits_below(last + 1)])
+    seen = np.concatenate([growth.seen[: grown.n_sets], bits_below(n_bins)])
+    return Grown(
+        nodes._replace(level_set=level_set), growth._replace(sets=sets, seen=seen), grown.objective, n, len(sets)
+    )
 
 
 def _grow_best_first(plan: Plan, room: Room, max_leaves: int) -> None:

@@ -171,7 +171,15 @@ def markdown(all_tables: list[Table], scores: Scores, names: list[str]) -> str:
         head = f"{table.name} | {len(table.frame):,} x {table.frame.width} | {len(table.nominal)} ({levels})"
         lines.append(f"| {head} | {'log loss' if table.n_classes else 'R2'} | " + " | ".join(cells) + " |")
     means = " | ".join(f"**{np.mean(ranks[name]):.2f}**" for name in names)
-    return "\n".join([*lines, f"| mean rank | | | | {means} |"])
+    spread = " | ".join("{:.2f} to {:.2f}".format(*interval_of(ranks[name])) if ranks[name] else "" for name in names)
+    return "\n".join([*lines, f"| mean rank | | | | {means} |", f"| 95 % of other choices of sets | | | | {spread} |"])
+
+
+def interval_of(ranks: list[float]) -> tuple[float, float]:
+    """Where 95 % of the mean ranks lie when the sets are drawn again, with replacement (a bootstrap over sets)."""
+    draws = np.random.default_rng(0).choice(ranks, (2000, len(ranks))).mean(axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975]).tolist()
+    return low, high
 
 
 def mean_rank(all_tables: list[Table], scores: Scores, rivals: list[str]) -> float:
@@ -234,6 +242,7 @@ def arguments_of() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Boosting at defaults: mean ranks of Treewright and other libraries.")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder of NAME.json and NAME.csv.gz")
     parser.add_argument("--names", nargs="+", help="which data sets; by default all with at least 100 rows")
+    parser.add_argument("--half", type=int, choices=(1, 2), help="every second set: to choose on one, confirm on other")
     parser.add_argument("--rows", type=int, default=20_000, help="at most so many rows of each set")
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--judged", type=int, metavar="N", help="only the first N folds, for a search")
@@ -259,6 +268,9 @@ def main() -> None:
     libraries = installed()
     rivals = [library.name for library in libraries]
     all_tables = list(tables(arguments.data, arguments.names, arguments.rows))
+    if arguments.half:
+        chosen = sorted(table.name for table in all_tables)[arguments.half - 1 :: 2]
+        all_tables = [table for table in all_tables if table.name in chosen]
     kept, own = Kept.read(arguments.cache), Kept.read(arguments.own_cache)
     scores = judge_rivals(all_tables, libraries, plan, kept, arguments.skip)
     written: dict[str, Any] = {"machine": machine(), "scores": scores}

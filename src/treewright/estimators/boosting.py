@@ -570,7 +570,7 @@ class GradientBoostingClassifier(Boosting, Classifier):
         leaves say is worked out anew. A round of such a model is one of a member. Neither the order of the rows nor
         whether one has weight 2 or is there twice changes the model, but for the last bits of its numbers.
     n_iter_no_change : int >= 1 or "auto", default "auto"
-        Rounds without a better value before the growth ends: 10; 40 where ``quality`` says when to stop.
+        Rounds without a better value before the growth ends: 10; 20 where ``quality`` says when to stop.
     tol : float >= 0, default 0
         A value must be better by more than this to count.
     scoring : str or callable, optional

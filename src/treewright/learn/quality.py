@@ -39,7 +39,7 @@ _MEMBERS = {
     "n_estimators": 1000,
     "learning_rate": 0.1,
     "early_stopping": True,
-    "n_iter_no_change": 40,
+    "n_iter_no_change": 20,
     "derived_columns": "all",
 }
 _SYMMETRIC = {"growth": "symmetric"}

@@ -20,8 +20,6 @@ from treewright.data.sparse_bins import SparseCodes
 from treewright.exceptions import TooLargeError
 from treewright.grow.gradient.bundles import bundle, without_bundles
 from treewright.grow.gradient.layout import (
-    N_FREE,
-    N_LEAVES,
     N_NODES,
     Limits,
     Rows,
@@ -37,6 +35,7 @@ from treewright.grow.gradient.layout import (
 from treewright.grow.gradient.rows import blocks_of, part_rows, sum_up, write_column
 from treewright.grow.gradient.splitting import draw_for_tree
 from treewright.grow.gradient.step import (
+    begin_tree,
     fill_of_node,
     free_slot_of,
     look_at_children,
@@ -44,7 +43,7 @@ from treewright.grow.gradient.step import (
     open_node,
     split_some,
 )
-from treewright.grow.gradient.symmetric import choose_level
+from treewright.grow.gradient.symmetric import choose_level, grow_at_once
 from treewright.grow.gradient.words import (
     Scales,
     add_to_scores,
@@ -298,10 +297,17 @@ class GradientGrower:
         self.rows.order[: len(order)] = order
         most = max_step * scales.gradient / scales.hessian
         self.nodes.low[0], self.nodes.high[0] = -most, most
-        self._open_root(len(order), limits, is_every_row=chosen is None)
-        self._split_all(limits)
-        if limits.symmetric:
-            self._split_levels(limits)
+        if len(order) * (self.width >> 8) <= _MOST_CELLS:
+            with self.stage("histograms"):
+                grow_at_once(
+                    len(order), _MOST_CELLS, self.stride, self.table, self.rows, self.nodes, limits, self.growth,
+                    self.desk, *self.level_desk,
+                )  # fmt: skip
+        else:
+            self._open_root(len(order), limits, is_every_row=chosen is None)
+            self._split_all(limits)
+            if limits.symmetric:
+                self._split_levels(limits)
         with self.stage("update"):
             return self._tree(gradient, hessian, scales)
 
@@ -367,19 +373,9 @@ class GradientGrower:
     def _open_root(self, n: int, limits: Limits, *, is_every_row: bool) -> None:
         """Begin a tree of ``n`` rows."""
         nodes, growth, rows = self.nodes, self.growth, self.rows
-        n_slots = len(growth.slots)
-        growth.free[: n_slots - 1] = np.arange(n_slots - 1, 0, -1)
-        growth.state[:] = 0
-        growth.state[N_NODES], growth.state[N_LEAVES], growth.state[N_FREE] = 1, 1, n_slots - 1
-        nodes.begin[0], nodes.end[0], nodes.depth[0], nodes.first_child[0] = 0, n, 0, -1
-        nodes.slot[0], nodes.column[0] = -1, -1
-        nodes.alive[0] = np.uint64(2**64 - 1)
-        weighs = len(rows.repeats)
-        nodes.n_rows[0] = int(rows.repeats[rows.order[:n]].sum(dtype=np.int64)) if weighs else n
+        begin_tree(n, rows, nodes, growth)
         slot = int(free_slot_of(growth))
         self._sum_up(0, n, slot, is_every_row=is_every_row)
-        is_sparse = len(rows.row_start) > 0  # no histogram holds every row
-        nodes.total[0] = rows.words[rows.order[:n]].sum() if is_sparse else growth.slots[slot, :256].sum()
         with self.stage("search"):
             look_at_node(0, slot, self.table, rows, nodes, limits, growth, self.desk)
 

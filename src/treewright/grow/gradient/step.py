@@ -223,8 +223,8 @@ def sum_up_rows(child, slot, stride, rows, nodes, growth):
         add_some(rows.codes, stride, rows.order, begin, end, rows.words, histogram)
 
 
-@kernel
-def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
+@inner_kernel
+def split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk):
     """Split the nodes that wait, one after another, up to the first that is left to ``large``.
 
     Parameters
@@ -271,6 +271,38 @@ def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
                 sum_up_rows(child, slot, stride, rows, nodes, growth)
                 look(child, slot, table, rows, nodes, limits, growth, desk)
     return np.int64(-1)
+
+
+@kernel
+def split_some(most_cells, stride, table, rows, nodes, limits, growth, desk):
+    """As ``split_waiting``."""
+    return split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk)
+
+
+@inner_kernel
+def begin_root(n, rows, nodes, growth):
+    """Begin a tree of ``n`` rows, the first in ``rows.order``: no histogram is taken, no node waits."""
+    n_slots = growth.slots.shape[0]
+    for at in range(n_slots - 1):
+        growth.free[at] = n_slots - 1 - at
+    for at in range(len(growth.state)):
+        growth.state[at] = 0
+    growth.state[N_NODES], growth.state[N_LEAVES], growth.state[N_FREE] = 1, 1, n_slots - 1
+    nodes.begin[0], nodes.end[0], nodes.depth[0], nodes.first_child[0] = 0, n, 0, -1
+    nodes.slot[0], nodes.column[0] = -1, NO_COLUMN
+    if len(nodes.alive) > 0:
+        nodes.alive[0] = ~np.uint64(0)
+    nodes.n_rows[0] = rows_of(0, n, rows)
+    total = np.int64(0)
+    for at in range(n):
+        total += rows.words[rows.order[at]]
+    nodes.total[0] = total
+
+
+@kernel
+def begin_tree(n, rows, nodes, growth):
+    """As ``begin_root``."""
+    begin_root(n, rows, nodes, growth)
 
 
 @kernel

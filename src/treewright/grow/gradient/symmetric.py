@@ -10,7 +10,7 @@ import numpy as np
 
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
-from treewright.grow.gradient.layout import NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.layout import N_NODES, NO_COLUMN, NUMERIC, SUBSET
 from treewright.grow.gradient.splitting import (
     LOW,
     NOISE,
@@ -23,7 +23,7 @@ from treewright.grow.gradient.splitting import (
     sort_levels,
     worth_of_node,
 )
-from treewright.grow.gradient.step import give_back, put
+from treewright.grow.gradient.step import begin_root, free_slot, give_back, look, put, split_waiting, sum_up_rows
 
 
 @inner_kernel
@@ -206,8 +206,8 @@ def gain_of(node, table, nodes, limits, desk):
     return max(desk.gains[0] - worth_of_node(node, nodes, limits), 0.0) * limits.gain_unit
 
 
-@kernel
-def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
+@inner_kernel
+def choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
     """Find the test of a level, and let the nodes wait that can ask it.
 
     Parameters
@@ -263,3 +263,37 @@ def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, t
         nodes.column[node] = NO_COLUMN
         give_back(node, nodes, growth)
     return n_waiting
+
+
+@kernel
+def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, total, left):
+    """As ``choose_test``."""
+    return choose_test(first, last, table, rows, nodes, limits, growth, desk, gains, total, left)
+
+
+@kernel
+def grow_at_once(n, most_cells, stride, table, rows, nodes, limits, growth, desk, gains, total, left):
+    """Grow a whole tree of few rows: each call of a kernel takes 20 us, as long as the tree itself.
+
+    Parameters
+    ----------
+    n : int
+        The tree's rows are the first in ``rows.order``.
+    most_cells : int
+        Above the cells of the root.
+    stride, table, rows, nodes, limits, growth, desk
+        As in ``step.split_waiting``.
+    gains, total, left
+        As in ``choose_test``.
+    """
+    begin_root(n, rows, nodes, growth)
+    slot = free_slot(growth)
+    sum_up_rows(0, slot, stride, rows, nodes, growth)
+    look(0, slot, table, rows, nodes, limits, growth, desk)
+    split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk)
+    first, n_nodes = np.int64(0), np.int64(1)
+    while limits.symmetric and n_nodes > first and limits.max_depth > nodes.depth[first]:
+        if choose_test(first, n_nodes, table, rows, nodes, limits, growth, desk, gains, total, left) == 0:
+            break
+        split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk)
+        first, n_nodes = n_nodes, np.int64(growth.state[N_NODES])

@@ -668,7 +668,10 @@ class _Rounds:
             for score, each in enumerate(kept[at : at + k]):
                 leaf_of = each.tree.leaves_of(self.rows.codes, every_row)
                 hessian = self.hessian[score] if self.has_hessian[score] else np.empty(0, np.float32)
-                tree = self.grower.refitted(each.tree, leaf_of, self.gradient[score], hessian)
+                tree = self.grower.refitted(
+                    each.tree, leaf_of, self.gradient[score], hessian,
+                    needs_rows=self.losses[train.output_of[score]].renews,
+                )  # fmt: skip
                 adds = self.settings.learning_rate * self._values(tree, score)
                 train.scores[score] += adds[leaf_of]
                 found.append(KeptTree(tree, adds))

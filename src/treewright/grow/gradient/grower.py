@@ -346,8 +346,8 @@ class GradientGrower:
         n_drawn = draw_for_tree(np.arange(p, dtype=np.int32), share, np.uint64(seed), drawn)
         return self.table._replace(pool=drawn[:n_drawn])
 
-    def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
-        """Fill the rows' words; by what gradients were multiplied."""
+    def _scales_of(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
+        """The units that all gradients and hessians need."""
         blocks, rows = self.blocks, self.rows
         sizes = np.empty((len(blocks), 3))
 
@@ -355,7 +355,11 @@ class GradientGrower:
             magnitudes(gradient, hessian, rows.repeats, *blocks[task], sizes[task])
 
         threads.run_each(measure, len(blocks), self.n_threads)
-        scales = scales_of(sizes, self.n_rows, unit_hessian=not len(hessian))
+        return scales_of(sizes, self.n_rows, unit_hessian=not len(hessian))
+
+    def _to_words(self, gradient: np.ndarray, hessian: np.ndarray) -> Scales:
+        """Fill the rows' words; by what gradients were multiplied."""
+        blocks, rows, scales = self.blocks, self.rows, self._scales_of(gradient, hessian)
 
         def pack(task: int, _thread: int) -> None:
             to_words(gradient, hessian, rows.repeats, scales.gradient, scales.hessian, *blocks[task], rows.words)
@@ -475,7 +479,7 @@ class GradientGrower:
         return (sums[0] if len(sums) == 1 else sums.sum(axis=0))[:n_leaves]
 
     def refitted(
-        self, tree: GradientTree, leaf_of: np.ndarray, gradient: np.ndarray, hessian: np.ndarray
+        self, tree: GradientTree, leaf_of: np.ndarray, gradient: np.ndarray, hessian: np.ndarray, *, needs_rows: bool
     ) -> GradientTree:
         """A tree of other rows with the values that its leaves have on these.
 
@@ -487,16 +491,18 @@ class GradientGrower:
             The place of each row's leaf in ``tree.leaves``.
         gradient, hessian
             As of ``grow``.
+        needs_rows : bool
+            Whether somebody will ask for the rows of leaves (``groups``): to sort them takes as long as all the rest.
         """
         with self.stage("update"):
-            scales = self._to_words(gradient, hessian)
+            scales = self._scales_of(gradient, hessian)
             self.leaf_of[:] = leaf_of
             sums = self._leaf_sums(len(tree.leaves), gradient, hessian, scales)
             g, h = sums[:, 0] / scales.fine_gradient, sums[:, 1] / scales.fine_hessian
             ends = np.cumsum(np.bincount(leaf_of, minlength=len(tree.leaves))).astype(np.int32)
             return replace(
                 tree,
-                order=np.argsort(leaf_of, kind="stable").astype(np.int32),
+                order=np.argsort(leaf_of, kind="stable").astype(np.int32) if needs_rows else tree.order,
                 begins=np.append(np.int32(0), ends[:-1]),
                 ends=ends,
                 values=leaf_values(g, h, self.settings, tree.bounds),

@@ -353,18 +353,18 @@ class Members:
     ----------
     trees : list of list of KeptTree
         Of each member its rounds; all have as many.
-    judged : float64[n_scores, m]
-        Scores of the rows aside, one member's after another's, by the trees that did not see them.
     history : History
         Of a member; ``validation`` has means over all rows aside.
     boosting : Boosting
         Where scores begin.
+    is_called_off : bool
+        Whether a callback ended the growth.
     """
 
     trees: list[list[KeptTree]]
-    judged: np.ndarray
     history: History
     boosting: Boosting
+    is_called_off: bool
 
 
 def grow_members(
@@ -405,10 +405,11 @@ def grow_members(
         grown[number] = _Rounds(table, rows.take(~is_aside), own, None, begins)
         grown[number].tells_gains = False
 
-    threads.run_each(begin, n_members, settings.n_threads)
+    # A user's own loss is not called by two threads at once: it may have a buffer of its own.
+    at_once = settings.n_threads if all(loss.rowwise for loss in settings.losses) else 1
+    threads.run_each(begin, n_members, at_once)
     others = [cast("Scored", each.other) for each in grown]
     weights = [each.weight for each in others]
-    judged = np.concatenate([each.scores for each in others], axis=1)
 
     def judge() -> tuple[float | None, float | None]:
         if evaluation.score is not None:
@@ -418,10 +419,8 @@ def grow_members(
     watch = _Watch(settings, evaluation)
     watch.note(0, judge)
     for number in range(1, settings.n_rounds + 1):
-        threads.run_each(lambda member, _: grown[member].grow(number), n_members, settings.n_threads)  # noqa: B023
+        threads.run_each(lambda member, _: grown[member].grow(number), n_members, at_once)  # noqa: B023
         watch.note(number, judge)
-        if watch.history.best == number:
-            np.concatenate([each.scores for each in others], axis=1, out=judged)
         if watch.is_over(number, 0):
             break
     replays = [whole, *(whole.another() for _ in asides[1:])]
@@ -430,8 +429,8 @@ def grow_members(
     def replay(number: int, _thread: int) -> None:
         replayed[number] = replays[number].replayed(grown[number].kept[: watch.history.best * k])
 
-    threads.run_each(replay, n_members, settings.n_threads)
-    return Members(replayed, judged, watch.with_stages(grown), whole.boosting)
+    threads.run_each(replay, n_members, at_once)
+    return Members(replayed, watch.with_stages(grown), whole.boosting, watch.is_called_off)
 
 
 def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
@@ -486,6 +485,7 @@ class _Watch:
         is_scored = evaluation is not None and evaluation.score is not None
         self.history = History(n_rounds=settings.n_rounds, scored=is_scored)
         self.lowest, self.n_noted, self.begun, self.seconds = np.inf, 0, time.perf_counter(), 0.0
+        self.is_called_off = False
 
     def note(self, number: int, judge: Callable[[], tuple[float | None, float | None]]) -> None:
         """Evaluate after a round, if asked to; ``judge`` gives the values of the rows of the fit and of others."""
@@ -524,9 +524,10 @@ class _Watch:
         if progress.is_heard():
             progress.report(number / settings.n_rounds, this_round.words())
         threads.heed()
-        wants_end = [bool(callback(this_round)) for callback in settings.callbacks]
+        said = [bool(callback(this_round)) for callback in settings.callbacks]  # each is told
+        self.is_called_off = any(said)
         patience = None if self.evaluation is None else self.evaluation.patience
-        return any(wants_end) or (patience is not None and number - history.best >= patience)
+        return self.is_called_off or (patience is not None and number - history.best >= patience)
 
     def with_stages(self, grown: Sequence[_Rounds]) -> History:
         """The history with the seconds of each stage, those of all threads together."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from treewright import files
 from treewright.cli.streams import in_words
 from treewright.cli.terminal import UsageRefusal, note, printable, printable_lines
+from treewright.data.derived import is_derived
 from treewright.exceptions import ParameterError, TreewrightError
 from treewright.files.matching import columns_of
 from treewright.model.summary import counted
@@ -117,8 +118,11 @@ def columns_in_words(model: AnyModel) -> str:
     )
     if len(kinds) < len(schema.given):
         by_kind += f"; {len(schema.given) - len(kinds)} left out"
-    if n_parts := len(schema) - len(schema.given):
+    n_derived = sum(map(is_derived, schema.columns))
+    if n_parts := len(schema) - len(schema.given) - n_derived:
         by_kind += f"; {counted(n_parts, 'part')} of dates beside them"
+    if n_derived:
+        by_kind += f"; {n_derived} made of them beside"
     return f"{counted(len(kinds), 'column')} ({by_kind})"
 
 

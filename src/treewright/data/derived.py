@@ -56,6 +56,11 @@ def rows_of_levels(schema: Schema, at: int, codes: np.ndarray, weights: np.ndarr
         codes[known].astype(np.int64), None if weights is None else weights[known], minlength=len(source.levels)
     )
     numbers = tuple(held[: len(source.levels)].astype(np.float64).tolist())
+    return _rows(source, at, numbers)
+
+
+def _rows(source: Column, at: int, numbers: tuple[float, ...]) -> Column:
+    """The column of the rows of a level: a cell is missing where that of the source is."""
     return Column(f"{source.name}.{ROWS}", "numeric", (), True, part=ROWS, source=at, numbers=numbers)
 
 
@@ -164,18 +169,19 @@ def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarra
 
 def is_sound(columns: Sequence[Column], n_given: int) -> bool:
     """Whether derived columns are what this file makes of their sources; ``n_given`` columns are no derived ones."""
+    if any(column.other != -1 or column.numbers for column in columns[:n_given]):
+        return False
     for column in columns[n_given:]:
-        if not is_derived(column) or not 0 <= column.source < n_given:
+        if not is_derived(column) or not 0 <= column.source < n_given or columns[column.source].left_out:
             return False
         source = columns[column.source]
         if column.part == ROWS:
-            made = Column(f"{source.name}.{ROWS}", "numeric", (), True, part=ROWS, source=column.source)
-            fits = source.kind == "nominal" and len(column.numbers) == len(source.levels) and column.other == -1
+            fits = source.kind == "nominal" and len(column.numbers) == len(source.levels)
             fits = fits and all(np.isfinite(number) and number >= 0 for number in column.numbers)
-            if not fits or column.name != made.name or column.kind != "numeric":
+            if not fits or column != _rows(source, column.source, column.numbers):
                 return False
             continue
-        if not column.source < column.other < n_given:
+        if not column.source < column.other < n_given or columns[column.other].left_out:
             return False
         other = columns[column.other]
         if source.kind != "numeric" or other.kind != "numeric":

@@ -101,7 +101,8 @@ def _check(model: Model) -> None:
         )
     if len(model.schema.given) < len(model.schema):
         raise _unsaid(
-            "parts of dates that the model makes of its columns: make them columns of the table before the fit"
+            "columns that the model makes of others (parts of dates, or derived_columns): make them columns of the "
+            'table before the fit, or fit without calendar and with derived_columns="none"'
         )
     _criterion_of(model)
     for tree in model.trees:

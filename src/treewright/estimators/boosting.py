@@ -392,7 +392,7 @@ class Boosting(Estimator):
         if not history and (members := self._fitted().facts.get("members")):
             raise ParameterError(
                 f"the {len(members)} members are of several groups, which end with other rounds, so there is no one "
-                "history: set growth, or n_members=1"
+                "history: n_members=1 beside early_stopping=True has one"
             )
         if not history:
             raise ParameterError(
@@ -568,7 +568,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Models whose scores are averaged, each grown on the rows that it does not keep aside. All end with the round in
         which the rows aside, taken together, are answered best, and are then replayed on all rows: the tests stay, what
         leaves say is worked out anew. A round of such a model is one of a member. Neither the order of the rows nor
-        whether one has weight 2 or is there twice changes the model, but for the last bits of its numbers.
+        whether one has weight 2 or is there twice changes the model, but for the last bits of its numbers; the latter
+        not where levels are in the order of a statistic, or ``scoring`` judges, which knows no weights.
     n_iter_no_change : int >= 1 or "auto", default "auto"
         Rounds without a better value before the growth ends: 10; 20 where ``quality`` says when to stop.
     tol : float >= 0, default 0
@@ -615,7 +616,8 @@ class GradientBoostingClassifier(Boosting, Classifier):
     n_iter_ : int
         Rounds that were grown; with early stopping those after the best are not kept.
     best_iteration_ : int
-        The best round, counted from 1; the last where nothing was evaluated.
+        The best round, counted from 1; the last where nothing was evaluated. Of one group of members the best round of
+        a member, of several groups the number of all rounds.
     history_ : dict of list
         ``"train"`` and ``"validation"``: the loss (or minus the score) from round 0 on, before any tree. Only what was
         evaluated. The loss: on the rows of the fit where ``verbose``, ``callbacks``, ``early_stopping`` or rows for

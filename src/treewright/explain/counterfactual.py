@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from treewright.data.cells import Cells, shown
+from treewright.data.derived import is_derived
 from treewright.data.encoder import encode, encode_table
 from treewright.data.frame import read_table
 from treewright.data.schema import Column, Schema
@@ -248,7 +249,9 @@ class Answering:
         if is_predicted and self.asked.keep:
             parts = with_their_parts(self.model.schema)
             kept = ["the kept columns"] if self.asked.keep - parts else []
-            kept += ["the dates of which it asks for parts"] if parts else []
+            derived = any(map(is_derived, self.model.schema.columns))
+            made = "the columns of which the model makes others" if derived else "the dates of which it asks for parts"
+            kept += [made] if parts else []
             why += f" while {' and '.join(kept)} stay as they are"
         now, in_words = self._labels(self.goal.now[0])
         return Counterfactual(self.goal.text, now, None, (), None, None, None, True, why, in_words, "")

@@ -44,6 +44,7 @@ from treewright.learn.forest import refuse_other_table
 from treewright.learn.many_levels import (
     FEW_ROWS_OF_LEVEL,
     columns_of_many_levels,
+    takes_derived,
     with_columns,
     with_rows_of_levels,
 )
@@ -74,7 +75,7 @@ from treewright.learn.params import (
     whole,
     words,
 )
-from treewright.learn.quality import AUTO, QUALITIES, Plan, plan_of, stops
+from treewright.learn.quality import AUTO, DEFAULT_LEAVES, QUALITIES, Plan, plan_of, stops
 from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
@@ -96,7 +97,6 @@ _ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the r
 _PAIRED, _PAIRS, _ROUNDS_OF_PROBE = 6, 8, 40  # columns that pairs are made of, pairs that stay, rounds that choose them
 _COUNTED_FROM = 30  # levels of a nominal column
 _NOTHING = np.empty(0, np.int64)
-_LEAVES = 31  # the default of max_leaf_nodes, which symmetric trees do not heed
 
 # What decides how many rounds there are, or tells of them, but not which trees a round grows.
 _OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
@@ -352,7 +352,18 @@ def train_boosting(
             f"n_members={params.n_members} beside rows of your own (X_val, y_val): members keep rows of the fit aside; "
             "leave one of them out"
         )
-    plan = plan_of(params, number_of_rows(dataset), judged_by_user=validation is not None)
+    unbound = params.losses(dataset.n_outputs, dataset.n_classes)
+    n_scores = sum(loss.n_scores for loss in unbound)
+    can_judge = params.scoring is not None or all(loss.has_values for loss in unbound)
+    can_judge = can_judge or params.early_stopping is True  # then it is refused with the reason
+    plan = plan_of(
+        params, number_of_rows(dataset), n_scores, judged_by_user=validation is not None, can_judge=can_judge
+    )
+    if params.quality != "balanced" and params.n_estimators == AUTO and (validation is not None or params.warm_start):
+        beside = "rows of your own (X_val, y_val)" if validation is not None else "warm_start=True"
+        notices.warn(
+            f"quality={params.quality!r} is not used: beside {beside} one model is grown; leave one of them out"
+        )
     asides: list[np.ndarray] = []
     if plan.has_members:
         # What is drawn and added up goes by what rows hold, not by where they stand.
@@ -363,18 +374,30 @@ def train_boosting(
             if params.n_members != AUTO or params.early_stopping is True:
                 raise
             # Nobody asked for rows aside, and these are too few, or all alike.
-            params = replace(params, early_stopping=False)
-            plan = plan_of(params, number_of_rows(dataset), judged_by_user=False)
+            plan = plan_of(params, number_of_rows(dataset), n_scores, can_judge=False)
     first = plan.groups[0]
+    if stops(params) and not first.early_stopping:
+        for name in ("validation_fraction", "n_iter_no_change"):
+            if getattr(params, name) not in (AUTO, None):
+                notices.warn(
+                    f"{name} is not used: one model of {first.n_estimators} rounds is grown; set early_stopping=True"
+                )
+    is_judged_by_user = validation is not None
     if not plan.has_members and validation is None:
         dataset, validation = _parts_of(dataset, first, seed)
-    if has_derived(first, dataset):
+    has_derived = first.derived_columns == "all" and takes_derived(first, dataset) and not is_judged_by_user
+    if has_derived:
         dataset = with_rows_of_levels(dataset, columns_to_count(dataset.schema))
         validation = None if validation is None else with_columns(validation, dataset.schema)
+    elif params.derived_columns == "all":
+        notices.warn(
+            "derived_columns='all' is not used: no columns are made of others beside monotonic_cst, interaction_cst, "
+            "rows of your own (X_val, y_val), or in a sparse table; leave one of them out"
+        )
     # Refuses what gradients cannot hold, before losses are bound.
     GradientWeights.of(dataset.sample_weight, _weights_of_classes(dataset))
     losses = _bound_losses(dataset, params, validation)
-    base = base_scores(params.init, sum(loss.n_scores for loss in losses))
+    base = base_scores(params.init, n_scores)
     settings = settings_of(first, dataset, losses, seed, n_threads)
     with bar_where_nobody_listens(bool(params.verbose)):
         binned = _binned(dataset, first, seed, n_threads)
@@ -383,7 +406,7 @@ def train_boosting(
             return start
         seconds_on_bins = perf_counter() - began
         if plan.has_members:
-            boosted, dataset = _averaged_members(dataset, plan, binned, settings, base, asides)
+            boosted, dataset = _averaged_members(dataset, plan, binned, settings, base, asides, has_derived=has_derived)
         else:
             evaluation = evaluation_of(dataset, first, losses, judging_rows(validation, binned.table, n_threads))
             before = None
@@ -433,7 +456,7 @@ def _asides_of(dataset: Dataset, params: BoostingParams, seed: int) -> list[np.n
 
 def _averaged_members(
     dataset: Dataset, plan: Plan, binned: Binned, settings: BoostSettings, base: list[float] | None,
-    asides: list[np.ndarray],
+    asides: list[np.ndarray], *, has_derived: bool,
 ) -> tuple[Boosted, Dataset]:  # fmt: skip
     """The members of all groups, averaged; the dataset with the columns that they ask about.
 
@@ -451,23 +474,19 @@ def _averaged_members(
         return grow_members(binned.table, rows, replace(own, evaluation=judged), asides, base)
 
     groups.append(grow(first, dataset, binned))
-    if has_derived(first, dataset) and number_of_rows(dataset) >= _ROWS_FOR_PAIRS:
+    if has_derived and number_of_rows(dataset) >= _ROWS_FOR_PAIRS and not groups[0].is_called_off:
         wider = _with_pairs(dataset, first, groups[0], settings, base)
         if wider is not None:
             binned_wider = _binned(wider, first, settings.seed, settings.n_threads)
             crossed = grow(first, wider, binned_wider)
-            if min(crossed.history.validation) < min(groups[0].history.validation):
+            if not crossed.is_called_off and min(crossed.history.validation) < min(groups[0].history.validation):
                 dataset, binned = wider, binned_wider
                 groups.append(crossed)
-    groups += [grow(params, dataset, binned) for params in plan.groups[1:]]
+    for params in plan.groups[1:]:
+        if not groups[-1].is_called_off:
+            groups.append(grow(params, dataset, binned))
     warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
     return averaged(binned.table, groups), dataset
-
-
-def has_derived(params: BoostingParams, dataset: Dataset) -> bool:
-    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
-    constrained = params.monotonic_cst is not None or params.interaction_cst is not None
-    return params.derived_columns == "all" and not constrained and not dataset.is_sparse
 
 
 def columns_to_count(schema: Schema) -> list[int]:
@@ -498,7 +517,7 @@ def _with_pairs(
         return None
     wide = with_columns(dataset, schema)
     binned = _binned(wide, params, settings.seed, settings.n_threads)
-    tree = replace(settings.tree, order="leaf", max_leaf_nodes=_LEAVES, max_depth=None)
+    tree = replace(settings.tree, order="leaf", max_leaf_nodes=DEFAULT_LEAVES, max_depth=None)
     probe = replace(settings, tree=tree, n_rounds=_ROUNDS_OF_PROBE, learning_rate=0.1, callbacks=())
     found = boost(binned.table, binned.rows, probe, None, base).trees.importances.sum(axis=0)[n_given:]
     best = sorted(np.argsort(-found, kind="stable")[:_PAIRS].tolist())
@@ -537,6 +556,11 @@ def _bound_losses(dataset: Dataset, params: BoostingParams, validation: Dataset 
 
 def _nothing_to_add(start: Trained, dataset: Dataset, now: WarmStart, n_rounds: int) -> bool:
     """Whether a warm start has all the rounds it asks for; refuses fewer, and other rows or parameters."""
+    if start.model.facts.get("members"):
+        raise ParameterError(
+            "warm_start=True: the model has members, which end by rows aside and take no further rounds; begin with "
+            "a fit with warm_start=True, or with another estimator"
+        )
     warm, n_before = cast("WarmStart", start.warm_start), n_rounds_of(start.model)
     if n_rounds < n_before:
         raise ParameterError(
@@ -590,7 +614,7 @@ def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:
         )
     max_depth, max_leaf_nodes = params.max_depth, params.max_leaf_nodes
     if params.growth == "symmetric":
-        if max_leaf_nodes not in (None, _LEAVES):
+        if max_leaf_nodes not in (None, DEFAULT_LEAVES):
             raise ParameterError(
                 f"max_leaf_nodes={max_leaf_nodes} with growth='symmetric': such a tree has up to 2**max_depth leaves; "
                 "set max_depth, and leave max_leaf_nodes out"
@@ -817,7 +841,7 @@ def warn_of_no_better_round(history: History) -> None:
     DataWarning
     """
     before, *after = history.validation or history.train
-    if after and before <= min(after):
+    if after and before <= min(after) and min(after) != 0:  # 0: nothing can be better, as of a constant target
         notices.warn(
             f"early stopping: no round is better than none ({before:g} before the first tree, {min(after):g} at the "
             f"best); round {history.best} is kept, but the columns seem to tell nothing that holds for other rows"

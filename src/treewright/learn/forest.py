@@ -36,6 +36,7 @@ from treewright.learn.many_levels import (
     FEW_ROWS_IN_FORESTS,
     columns_of_many_levels,
     in_order_of_levels,
+    takes_derived,
     with_rows_of_levels,
 )
 from treewright.learn.params import (
@@ -272,8 +273,8 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
         Weights are beyond what trees on all rows can count.
     """
     ordered = ordered_levels(params, dataset)
-    if has_derived(params, dataset):
-        dataset = with_rows_of_levels(dataset, ordered.tolist())
+    if params.derived_columns == "auto" and takes_derived(params, dataset):
+        dataset = with_rows_of_levels(dataset, [at for at in ordered.tolist() if at in _of_many_levels(dataset)])
     rows = replace(dataset, weights=dataset.sample_weight)
     if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
         raise DataError(f"the weights add up to more than {_LARGEST_WEIGHT:g}: scale them down")
@@ -289,16 +290,14 @@ def ordered_levels(params: ForestParams, dataset: Dataset) -> np.ndarray:
     if params.level_encoding == "subsets" or dataset.is_sparse or on_cells:
         return np.empty(0, np.int64)
     if params.level_encoding == "auto":
-        counts = counts_of_rows(dataset.sample_weight)
-        n_rows = len(dataset) if counts is None else int(counts.sum(dtype=np.int64))
-        return columns_of_many_levels(dataset.schema, n_rows, FEW_ROWS_IN_FORESTS)
+        return _of_many_levels(dataset)
     return np.array([at for at, column in enumerate(dataset.schema.columns) if column.kind == "nominal"], np.int64)
 
 
-def has_derived(params: ForestParams, dataset: Dataset) -> bool:
-    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
-    constrained = params.monotonic_cst is not None or params.interaction_cst is not None
-    return params.derived_columns == "auto" and not constrained and not dataset.is_sparse
+def _of_many_levels(dataset: Dataset) -> np.ndarray:
+    counts = counts_of_rows(dataset.sample_weight)
+    n_rows = len(dataset) if counts is None else int(counts.sum(dtype=np.int64))
+    return columns_of_many_levels(dataset.schema, n_rows, FEW_ROWS_IN_FORESTS)
 
 
 def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:

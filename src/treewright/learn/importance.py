@@ -81,9 +81,11 @@ def rises_of(
             order[:] = np.arange(len(matrix))
             choose_columns(states[repeat], len(order), len(order), order)
             matrix[:, column] = own[order]
-            for at in made_of_it:
-                of_other = matrix[:, derived[at].other] if derived[at].other >= 0 else None
-                matrix[:, at] = derived_cells(derived[at], matrix[:, derived[at].source], of_other)
+            for place, at in enumerate(made_of_it):
+                if derived[at].other < 0:
+                    matrix[:, at] = made[order, place]
+                    continue
+                matrix[:, at] = derived_cells(derived[at], matrix[:, derived[at].source], matrix[:, derived[at].other])
             found[repeat, column] = error(matrix) - before
         matrix[:, column], matrix[:, made_of_it] = own, made
         progress.report((done + 1) / len(shuffled), "shuffling columns")

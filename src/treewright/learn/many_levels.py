@@ -44,6 +44,11 @@ def _are_many(n_levels: int, n_rows: int, few_rows: int) -> bool:
     return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < few_rows * n_levels)
 
 
+def takes_derived(params: Any, dataset: Dataset) -> bool:
+    """Whether columns may be made of others: constraints say nothing of these, and zeros would not stay zeros."""
+    return params.monotonic_cst is None and params.interaction_cst is None and not dataset.is_sparse
+
+
 def with_rows_of_levels(dataset: Dataset, columns: Sequence[int]) -> Dataset:
     """The dataset with a column beside each of some nominal ones: how many rows the level has."""
     schema, weights = dataset.schema, dataset.sample_weight

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 QUALITIES = ("fast", "balanced", "best")
+DEFAULT_LEAVES = 31
 
 _ONE_MODEL: dict[str, Any] = {
     "n_estimators": 300,
@@ -35,13 +36,16 @@ _ONE_MODEL: dict[str, Any] = {
     "derived_columns": "none",
 }
 _FAST: dict[str, Any] = {"n_estimators": 100, "learning_rate": 0.1}
-_MEMBERS = {
+_MEMBERS: dict[str, Any] = {
     "n_estimators": 1000,
     "learning_rate": 0.1,
     "early_stopping": True,
     "n_iter_no_change": 20,
     "derived_columns": "all",
 }
+# Of a group, where rows aside never get worse, as on tables without noise: there the last thousands of trees change the
+# third digit.
+_MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 10_000, 100, 40
 _SYMMETRIC = {"growth": "symmetric"}
 _LEAF = {"growth": "leaf"}
 _DRAWN = {"subsample": 0.7, "features_per_node": 0.3}
@@ -74,7 +78,9 @@ class Plan:
         return int(self.groups[0].n_members) > 1
 
 
-def plan_of(params: BoostingParams, n_rows: int, *, judged_by_user: bool) -> Plan:
+def plan_of(
+    params: BoostingParams, n_rows: int, n_scores: int, *, judged_by_user: bool = False, can_judge: bool = True
+) -> Plan:
     """The parameters of a fit as values.
 
     Parameters
@@ -82,32 +88,49 @@ def plan_of(params: BoostingParams, n_rows: int, *, judged_by_user: bool) -> Pla
     params : BoostingParams
         As given.
     n_rows : int
+    n_scores : int
+        Trees of a round: of many classes growth ends earlier.
     judged_by_user : bool
         Whether rows of the user's own judge the rounds: then nothing is kept aside, and there are no members.
+    can_judge : bool
+        Whether rounds can be judged at all: a loss of the user's own may have no values. Then nothing but a number
+        of rounds ends the growth.
 
     Examples
     --------
     >>> from treewright.learn.boosting import BoostingParams
-    >>> plan = plan_of(BoostingParams(task="classification"), 500, judged_by_user=False)
-    >>> [(each.growth, each.n_members, each.validation_fraction) for each in plan.groups]
-    [('symmetric', 5, 0.2), ('leaf', 5, 0.2)]
-    >>> plan = plan_of(BoostingParams(task="classification", n_estimators=50), 500, judged_by_user=False)
+    >>> plan = plan_of(BoostingParams(task="classification"), 500, 3)
+    >>> [(each.growth, each.n_members, each.validation_fraction, each.n_estimators) for each in plan.groups]
+    [('symmetric', 5, 0.2, 666), ('leaf', 5, 0.2, 666)]
+    >>> plan = plan_of(BoostingParams(task="classification", n_estimators=50), 500, 3)
     >>> [(each.growth, each.n_members, each.early_stopping) for each in plan.groups]
     [('leaf', 1, False)]
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
-    if not is_open(params):
-        if params.n_estimators == AUTO and quality == "fast":
+    if not is_open(params) or not can_judge:
+        if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
-        return Plan((_filled(params, {**values, "early_stopping": stops(params)}),))
+        return Plan((_filled(params, {**values, "early_stopping": stops(params) and can_judge}),))
     if judged_by_user:
         return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
     n_members = next((count for most, count in _N_MEMBERS[quality] if n_rows <= most), 1)
+    # Each needs a row or two aside; and of very many classes or quantiles even one model is slow.
+    n_members = min(n_members, n_rows // 2) if n_scores <= _MOST_SCORES else 1
     n_members = n_members if params.n_members == AUTO else int(params.n_members)
-    if n_members == 1:
-        return Plan((_filled(params, values | (_MEMBERS if params.early_stopping is True else {})),))
-    values |= _MEMBERS | {"n_members": n_members, "validation_fraction": 1 / n_members}
-    groups = [_filled(params, values | group) for group in _GROUPS[quality]]
+    if n_members <= 1 or params.validation_fraction is None:
+        one: dict[str, Any] = {"n_members": 1, "early_stopping": params.validation_fraction is None}
+        if params.early_stopping is True:
+            one |= _MEMBERS | {"derived_columns": "none"}
+        return Plan((_filled(params, values | one),))
+    most_rounds = max(_FEWEST_ROUNDS, min(int(_MEMBERS["n_estimators"]), _MOST_TREES // (n_members * n_scores)))
+    values |= _MEMBERS | {
+        "n_members": n_members, "validation_fraction": 1 / n_members, "n_estimators": most_rounds,
+    }  # fmt: skip
+    sized = params.max_leaf_nodes not in (None, DEFAULT_LEAVES)  # a symmetric tree has 2**max_depth
+    own: dict[str, Any] = _LEAF if sized else {}
+    if params.sampling == "gradient":  # draws rows in its own way
+        own = own | {"subsample": 1.0}
+    groups = [_filled(params, values | group | own) for group in _GROUPS[quality]]
     return Plan(tuple(group for at, group in enumerate(groups) if group not in groups[:at]))
 
 

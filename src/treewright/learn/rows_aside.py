@@ -146,9 +146,11 @@ def held_out(
             _, at = np.unique(codes[order], return_index=True)
             aside[order[at]] = False
     if not aside.any() or aside.all():
+        alike = f" ({n} that differ)" if n < len(target) else ""
         raise DataError(
-            f"{len(target)} rows are too few to keep the share {share:g} of them aside for early stopping: give more "
-            "rows, another validation_fraction, rows of your own (X_val, y_val), or set early_stopping=False"
+            f"{len(target)} rows{alike} are too few to keep the share {share:g} of them aside for early stopping: give "
+            "more rows, another validation_fraction or n_members, or a number of rounds (n_estimators) without "
+            "early_stopping"
         )
     kept_aside: np.ndarray = aside[which.ravel()]
     return kept_aside

@@ -126,7 +126,9 @@ def check_columns(schema: Schema) -> None:
         if len(set(column.levels)) != len(column.levels):
             raise ModelFileError(f"column {position}: one level is there twice")
     if not is_sound(schema.columns):
-        raise ModelFileError("the schema has columns of parts of dates that no column has")
+        raise ModelFileError(
+            "the schema has parts of dates, or columns made of others, that its other columns do not make"
+        )
 
 
 def value_width(model: ModelData) -> int:

@@ -102,6 +102,12 @@ def headline_of(model: ModelData, n_rounds: int) -> str:
     if model.boosting is not None:
         each = "one" if model.boosting.n_scores == 1 else f"one for each of {model.boosting.n_scores} scores"
         prediction = LINKED.get(model.boosting.link, model.boosting.link)
+        if members := model.facts.get("members"):
+            return (
+                f"{trees} of {len(members)} members, whose scores are averaged: {each} a round of a member, each on "
+                f"what the member's own before left over. Rounds stand in turn, the first of every member first. The "
+                f"prediction is {prediction}."
+            )
         return (
             f"{trees}, grown in {counted(n_rounds, 'round')} ({each} a round), each on what those before left over. "
             f"Their numbers add up to {'a score' if model.boosting.n_scores == 1 else 'scores'}; the prediction is "

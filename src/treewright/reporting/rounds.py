@@ -37,6 +37,10 @@ NO_HISTORY = (
     "The fit evaluated no round, so it has no history of its own: fit with early_stopping=True, with X_val and y_val, "
     "or with verbose=1."
 )
+NO_ONE_HISTORY = (
+    "Rows that the members kept aside ended them, in groups of their own numbers of rounds, so the fit has no one "
+    "history."
+)
 NAMES = {"train": "rows of the fit", "validation": "rows kept aside at the fit"}
 Curves = tuple[list[CurvePart], list[str]]
 
@@ -134,10 +138,11 @@ def boosting_curves(judged: Judged, options: Options, n_rounds: int) -> Curves:
         curves.append(score_curve(judged, history))
     if judged.is_classification:
         curves.append(error_curve(judged, rows, n_rounds, options))
+    without = NO_ONE_HISTORY if judged.model.facts.get("members") else NO_HISTORY
     if not history and len(losses):
-        curves[0] = replace(curves[0], words=f"{curves[0].words} {NO_HISTORY}")
+        curves[0] = replace(curves[0], words=f"{curves[0].words} {without}")
     elif not history:
-        notes.append(NO_HISTORY)
+        notes.append(without)
     return curves, notes
 
 

@@ -198,3 +198,86 @@ def test_rows_that_hold_the_same_are_kept_aside_together():
     aside = held_out(np.zeros((150, 1)), contents, 0.3, 4, by_class=False)
     assert aside.sum() == 45
     assert (aside.reshape(50, 3).all(axis=1) == aside.reshape(50, 3).any(axis=1)).all()
+
+
+OWN = {"random_state": 0, "n_jobs": 1}
+
+
+def rounds_of(est):
+    return est.model_.facts.get("members", [])
+
+
+def test_what_a_user_sets_never_clashes_with_what_quality_says():
+    leaves = tw.GradientBoostingRegressor(max_leaf_nodes=7, **OWN).fit(X, NUMBERS)
+    assert max(tree.n_leaves for tree in leaves.model_.trees) <= 7
+    drawn = tw.GradientBoostingRegressor(sampling="gradient", **OWN).fit(X, NUMBERS)
+    assert len(rounds_of(drawn)) == 10
+    own_rows = tw.GradientBoostingRegressor(validation_fraction=None, **OWN).fit(X, NUMBERS)
+    assert not rounds_of(own_rows)
+    assert own_rows.n_estimators_ <= 300
+
+
+def test_a_loss_that_has_no_value_gets_a_number_of_rounds():
+    est = tw.GradientBoostingRegressor(loss=lambda y, raw: (raw - y, np.ones_like(raw)), **OWN).fit(X, NUMBERS)
+    assert est.n_estimators_ == 300
+    with pytest.raises(ParameterError, match="value"):
+        tw.GradientBoostingRegressor(loss=lambda y, raw: (raw - y, np.ones_like(raw)), early_stopping=True, **OWN).fit(
+            X, NUMBERS
+        )
+
+
+def test_a_callback_ends_all_of_the_growth():
+    heard = []
+
+    def stop(each):
+        heard.append(each.number)
+        return len(heard) >= 12
+
+    est = tw.GradientBoostingRegressor(callbacks=stop, **OWN).fit(X, NUMBERS)
+    assert heard == list(range(1, 13))
+    assert rounds_of(est) == [est.model_.facts["members"][0]] * 5
+
+
+def test_many_scores_and_very_few_rows_are_one_model():
+    levels = np.linspace(0.01, 0.99, 60).tolist()
+    est = tw.GradientBoostingRegressor(loss="quantile", quantile=levels, max_leaf_nodes=2, **OWN).fit(
+        X[:90], NUMBERS[:90]
+    )
+    assert not rounds_of(est)
+    for n in (1, 2, 3, 5, 8):
+        few = tw.GradientBoostingRegressor(quality="best", **OWN).fit(X[:n], NUMBERS[:n])
+        assert few.predict(X[:n]).shape == (n,)
+        assert few.model_.facts["parameters"]["early_stopping"] == "auto"
+
+
+def test_classes_share_a_bound_of_trees():
+    labels = np.arange(N) % 12
+    est = tw.GradientBoostingClassifier(learning_rate=0.01, features_per_node=1.0, subsample=1.0, **OWN).fit(X, labels)
+    assert max(rounds_of(est)) <= 10_000 // (5 * 12)
+
+
+def test_a_constant_target_brings_no_warning(recwarn):
+    tw.GradientBoostingRegressor(**OWN).fit(X, np.ones(N))
+    assert not [each for each in recwarn.list if "early stopping" in str(each.message)]
+
+
+@pytest.mark.filterwarnings("default")
+def test_what_is_not_used_is_said(recwarn):
+    tw.GradientBoostingRegressor(quality="best", **OWN).fit(X, NUMBERS, X_val=X, y_val=NUMBERS)
+    tw.GradientBoostingRegressor(quality="fast", warm_start=True, **OWN).fit(X, NUMBERS)
+    tw.GradientBoostingRegressor(derived_columns="all", monotonic_cst=[1, 0, 0, 0], **OWN).fit(X, NUMBERS)
+    tw.GradientBoostingRegressor(n_members=1, n_iter_no_change=5, **OWN).fit(X, NUMBERS)
+    said = [str(each.message) for each in recwarn.list]
+    for words in (
+        "beside rows of your own",
+        "beside warm_start",
+        "derived_columns='all'",
+        "n_iter_no_change is not used",
+    ):
+        assert any(words in text for text in said), (words, said)
+
+
+def test_a_model_of_members_takes_no_further_rounds():
+    est = tw.GradientBoostingRegressor(**OWN).fit(X, NUMBERS)
+    with pytest.raises(ParameterError, match="the model has members"):
+        est.set_params(warm_start=True, n_estimators=10_000).fit(X, NUMBERS)

@@ -11,7 +11,7 @@ import treewright as tw
 from treewright.data.categories import schema_from_json, schema_to_json
 from treewright.data.derived import derived_cells, is_derived, pairs_of, rows_of_levels, with_derived
 from treewright.data.encoder import encode, encode_fit, encode_row
-from treewright.exceptions import ModelFileError
+from treewright.exceptions import ModelFileError, TreewrightError
 from treewright.model.check import check_columns
 
 RNG = np.random.default_rng(11)
@@ -139,3 +139,32 @@ def test_a_schema_goes_through_json(boosted):
 def test_the_report_and_what_show_lists_name_them(boosted):
     assert "a * b" in boosted.show()
     assert "made of others" in boosted.report(TABLE, Y).html
+
+
+@pytest.mark.parametrize(
+    "change", [{"left_out": "identifier"}, {"family": "date"}, {"missing_seen": False}, {"numbers": ()}]
+)
+def test_a_file_with_rows_of_levels_that_there_cannot_be_is_refused(boosted, change):
+    columns = list(boosted.model_.schema.columns)
+    at = next(at for at, column in enumerate(columns) if column.part == "rows")
+    columns[at] = replace(columns[at], **change)
+    with pytest.raises(ModelFileError, match="made of others"):
+        check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
+
+
+@pytest.mark.parametrize("change", [{"left_out": "identifier"}, {"numbers": (1.0,)}, {"other": 1}])
+def test_a_file_whose_sources_cannot_be_sources_is_refused(boosted, change):
+    columns = list(boosted.model_.schema.columns)
+    columns[0] = replace(columns[0], **change)
+    with pytest.raises(ModelFileError, match="made of others"):
+        check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
+
+
+def test_the_command_and_a_translation_name_columns_made_of_others(boosted):
+    from treewright.cli.models import columns_in_words
+
+    words = columns_in_words(boosted.model_)
+    assert "made of them beside" in words
+    assert "dates" not in words
+    with pytest.raises(TreewrightError, match="derived_columns"):
+        tw.to_sklearn(boosted.model_.tree(0))

@@ -20,6 +20,7 @@ import numpy as np
 
 from treewright.core import progress, threads
 from treewright.core.jit import kernel
+from treewright.data.derived import is_derived
 from treewright.data.memory import check_fits
 from treewright.exceptions import DataError, ParameterError
 from treewright.forest.draws import COLUMNS, choose_columns, seeds_of
@@ -123,12 +124,14 @@ def permutation_importances(
     Notes
     -----
     Breiman 2001, "Random forests", Machine Learning 45, section 10: each tree alone, on the rows that it did not draw.
-    A column that a tree does not ask cannot change its answers, so it is not shuffled there.
+    A column that a tree does not ask cannot change its answers, so it is not shuffled there. How many rows a level has
+    (``data.derived``) is shuffled with the level: no table has that column.
     """
     if model.has_scores:
         raise ParameterError("trees of a boosted model add up and cannot be judged one by one: ask its estimator")
     exponent = _exponent(model, rows.target)
     judge = _Judge(model, exponent)
+    source_of = {at: column.source for at, column in enumerate(model.schema.columns) if is_derived(column)}
 
     def rises(tree: int) -> np.ndarray | None:
         cells, target, weights = rows.of_tree(tree)
@@ -139,13 +142,14 @@ def permutation_importances(
         found = np.zeros(len(model.schema))
         order = np.empty(len(cells), np.int32)
         states = seeds_of(int(seeds_of(seed, tree, 1)[0, COLUMNS]), 0, len(model.schema))[:, COLUMNS]
-        for column in model.trees.columns_asked(tree).tolist():
+        for column in sorted({source_of.get(at, at) for at in model.trees.columns_asked(tree).tolist()}):
             order[:] = np.arange(len(cells))
             choose_columns(states[column], len(order), len(order), order)
-            own = cells[:, column].copy()
-            cells[:, column] = own[order]
+            together = [column, *(at for at, source in source_of.items() if source == column)]
+            own = cells[:, together].copy()
+            cells[:, together] = own[order]
             found[column] = judge.error(tree, cells, target, weights) - before
-            cells[:, column] = own
+            cells[:, together] = own
         return found
 
     check_fits(n_threads * (rows.cells.nbytes + 40 * len(rows.cells)), "the rows that judge a tree", _REMEDY)

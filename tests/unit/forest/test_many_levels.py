@@ -83,3 +83,15 @@ def test_few_levels_and_levels_of_many_rows_are_asked_for_as_sets(n_levels, n_ro
     runs = tw.RandomForestRegressor(2, level_encoding="ordered").fit(table, RNG.normal(size=n_rows))
     assert not any(map(is_derived, sets.model_.schema.columns))
     assert any(map(is_derived, runs.model_.schema.columns)) == is_ordered  # of few levels their number says nothing
+
+
+@pytest.mark.parametrize("rows", ["out_of_bag", "all"])
+def test_a_level_is_shuffled_with_its_number_of_rows(rows):
+    codes = RNG.integers(0, 60, 900) % RNG.integers(1, 61, 900)
+    table = {"x": RNG.normal(size=900), "name": [f"n{code:02}" for code in codes]}
+    target = np.bincount(codes)[codes] + RNG.normal(size=900)
+    est = tw.RandomForestRegressor(20, random_state=0).fit(table, target)
+    found = est.importances("permutation", table, target, rows=rows)
+    values = dict(zip(found.names, found.values, strict=True))
+    assert values["name.rows"] == 0.0
+    assert values["name"] > target.var()

@@ -45,7 +45,7 @@ _MEMBERS: dict[str, Any] = {
 }
 # Of a group, where rows aside never get worse, as on tables without noise: there the last thousands of trees change the
 # third digit.
-_MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 10_000, 100, 40
+_MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 20_000, 100, 40
 _SYMMETRIC = {"growth": "symmetric"}
 _LEAF = {"growth": "leaf"}
 _DRAWN = {"subsample": 0.7, "features_per_node": 0.3}
@@ -101,7 +101,7 @@ def plan_of(
     >>> from treewright.learn.boosting import BoostingParams
     >>> plan = plan_of(BoostingParams(task="classification"), 500, 3)
     >>> [(each.growth, each.n_members, each.validation_fraction, each.n_estimators) for each in plan.groups]
-    [('symmetric', 5, 0.2, 666), ('leaf', 5, 0.2, 666)]
+    [('symmetric', 5, 0.2, 1000), ('leaf', 5, 0.2, 1000)]
     >>> plan = plan_of(BoostingParams(task="classification", n_estimators=50), 500, 3)
     >>> [(each.growth, each.n_members, each.early_stopping) for each in plan.groups]
     [('leaf', 1, False)]

@@ -14,14 +14,9 @@ docs/decisions/0012 has the figures behind each number.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from treewright.learn.boosting import BoostingParams
-
-AUTO = "auto"
-QUALITIES = ("fast", "balanced", "best")
-DEFAULT_LEAVES = 31
+from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, BoostingParams
 
 _ONE_MODEL: dict[str, Any] = {
     "n_estimators": 300,
@@ -98,7 +93,6 @@ def plan_of(
 
     Examples
     --------
-    >>> from treewright.learn.boosting import BoostingParams
     >>> plan = plan_of(BoostingParams(task="classification"), 500, 3)
     >>> [(each.growth, each.n_members, each.validation_fraction, each.n_estimators) for each in plan.groups]
     [('symmetric', 5, 0.2, 1000), ('leaf', 5, 0.2, 1000)]
@@ -107,10 +101,10 @@ def plan_of(
     [('leaf', 1, False)]
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
-    if not is_open(params) or not can_judge:
+    if not params.is_open or not can_judge:
         if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
-        return Plan((_filled(params, {**values, "early_stopping": stops(params) and can_judge}),))
+        return Plan((_filled(params, {**values, "early_stopping": params.stops and can_judge}),))
     if judged_by_user:
         return Plan((_filled(params, values | _MEMBERS | {"derived_columns": "none"}),))
     n_members = next((count for most, count in _N_MEMBERS[quality] if n_rows <= most), 1)
@@ -132,19 +126,6 @@ def plan_of(
         own = own | {"subsample": 1.0}
     groups = [_filled(params, values | group | own) for group in _GROUPS[quality]]
     return Plan(tuple(group for at, group in enumerate(groups) if group not in groups[:at]))
-
-
-def is_open(params: BoostingParams) -> bool:
-    """Whether rows aside decide how many rounds there are."""
-    asked = params.n_estimators == AUTO and params.early_stopping is not False and not params.warm_start
-    return asked and params.quality != "fast"
-
-
-def stops(params: BoostingParams) -> bool:
-    """Whether growth ends where rounds no longer get better, as far as it is known before the rows are."""
-    if isinstance(params.early_stopping, str):
-        return is_open(params) or params.n_members not in (AUTO, 1)
-    return bool(params.early_stopping)
 
 
 def _filled(params: BoostingParams, values: dict[str, Any]) -> BoostingParams:

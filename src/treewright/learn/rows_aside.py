@@ -29,7 +29,7 @@ from treewright.model.trees import ListedTrees
 
 if TYPE_CHECKING:
     from treewright.boosting.losses import Loss
-    from treewright.learn.boosting import BoostingParams
+    from treewright.learn.boosting_params import BoostingParams
 
 
 def encode_other_rows(

@@ -11,7 +11,7 @@ import pytest
 
 import treewright as tw
 from treewright.exceptions import DataError, ParameterError
-from treewright.learn.boosting import BoostingParams
+from treewright.learn.boosting_params import BoostingParams
 from treewright.learn.forest import ForestParams
 from treewright.learn.members import BaggingParams
 from treewright.learn.single import ChaidParams, TreeParams

@@ -1,0 +1,299 @@
+"""The parameters of boosting: their ranges, what they need, how they contradict each other. Callers: learn.boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_loss
+from treewright.data.memory import check_fits
+from treewright.data.target import Labels, Numbers
+from treewright.exceptions import ParameterError
+from treewright.learn.params import (
+    CLASS_WEIGHT,
+    FLAG,
+    FUNCTION,
+    INTERACTIONS,
+    LISTED,
+    LOUDNESS,
+    MAX_BINS,
+    MONOTONE,
+    NOTHING,
+    NUMBERS,
+    RANDOM_STATE,
+    TEXT,
+    WARM_START,
+    ColumnParams,
+    by_task,
+    methods,
+    needs,
+    param,
+    real,
+    refuse_other_function,
+    share,
+    stated,
+    whole,
+    words,
+)
+
+if TYPE_CHECKING:
+    from treewright.boosting.losses import Loss
+
+AUTO = "auto"
+QUALITIES = ("fast", "balanced", "best")
+DEFAULT_LEAVES = 31
+
+# What decides how many rounds there are, or tells of them, but not which trees a round grows.
+_OF_NO_ROUND = frozenset({"n_estimators", "n_iter_no_change", "scoring", "tol"})
+# What only shapes the rounds that are grown with it, so that a warm start may go on with another.
+OF_EACH_ROUND = frozenset({
+    "learning_rate", "max_leaf_nodes", "max_depth", "growth", "min_samples_leaf", "min_child_weight", "l1", "l2",
+    "min_gain", "subsample", "sampling", "top_rate", "other_rate", "features_per_tree", "features_per_level",
+    "features_per_node",
+})  # fmt: skip
+_SHARE = real(0.0, 1.0, "right")
+_FROM_0 = real(0.0, None, "left")
+_INSIDE = real(0.0, 1.0, "neither")
+_BY_GRADIENT = needs(sampling="gradient")
+_SETS = needs(level_encoding=("auto", "subsets"))
+_STOPPING = needs(early_stopping=True)
+_AUTO = words(AUTO)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoostingParams(ColumnParams):
+    """Gradient boosting (Friedman 2001; Chen and Guestrin 2016; Ke et al. 2017)."""
+
+    algorithm_name: ClassVar[str] = "gradient_boosting"
+    grows_sparse: ClassVar[bool] = True
+    criterion_name: ClassVar[str] = "gradient"
+
+    quality: str = param(
+        "balanced",
+        words(*QUALITIES),
+        needs=needs(n_estimators=AUTO),
+        help="what 'auto' stands for: how much time a fit takes for better answers",
+    )
+    n_estimators: int | str = param(
+        AUTO, _AUTO, whole(1), unit="rounds", help="rounds: a tree each, for several scores one per score"
+    )
+    learning_rate: float | str = param(
+        AUTO, _AUTO, _SHARE, unit="share of a tree", help="share of each tree that is added"
+    )
+    loss: Any = param(
+        by_task("log_loss", "squared_error"), by_task(words(*CLASS_LOSSES), words(*NUMBER_LOSSES)), FUNCTION,
+        methods("gradients"), help="what is lowered: by name, or a function or object of your own",
+    )  # fmt: skip
+    quantile: Any = param(
+        0.5,
+        _INSIDE,
+        LISTED,
+        only=NUMBERS,
+        unit="level",
+        help="of loss='quantile'; also several, ascending",
+        needs=needs(loss="quantile"),
+    )
+    huber_delta: float | None = param(
+        None,
+        real(0.0, None, "neither"),
+        NOTHING,
+        only=NUMBERS,
+        help="of loss='huber': where squares become distances",
+        needs=needs(loss="huber"),
+    )
+    tweedie_power: float = param(
+        1.5, real(1.0, 2.0, "neither"), only=NUMBERS, help="of loss='tweedie'", needs=needs(loss="tweedie")
+    )
+    expectile: float = param(
+        0.5, _INSIDE, only=NUMBERS, unit="level", help="of loss='expectile'", needs=needs(loss="expectile")
+    )
+    max_leaf_nodes: int | None = param(
+        31, whole(2), NOTHING, unit="leaves", help="leaves of a tree; not of symmetric trees"
+    )
+    max_depth: int | None = param(
+        None, whole(1), NOTHING, unit="edges", help="depth of the deepest leaf, the root has 0"
+    )
+    growth: str = param(
+        AUTO, words(AUTO, "leaf", "level", "symmetric"),
+        help="which node is split next: the one that gains most, the highest, or a whole level by one test",
+    )  # fmt: skip
+    min_samples_leaf: int | str = param(
+        "auto", words("auto"), whole(1), unit="rows",
+        help="rows a branch needs; 'auto': 20, and a third of the rows where these are fewer than 60",
+    )  # fmt: skip
+    min_child_weight: float = param(1e-3, _FROM_0, unit="hessian", help="sum of hessians a branch needs")
+    l1: float = param(0.0, _FROM_0, unit="gradient", help="taken from a leaf's gradient")
+    l2: float = param(3.0, _FROM_0, unit="hessian", help="added to a leaf's hessian")
+    min_gain: float = param(0.0, _FROM_0, unit="loss", help="what a split must gain")
+    subsample: float | str = param(AUTO, _AUTO, _SHARE, unit="share of the rows", help="rows drawn for each round")
+    sampling: str = param(
+        "uniform", words("uniform", "gradient"), help="'gradient': the rows of the largest gradients and some others"
+    )
+    top_rate: float = param(
+        0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept", needs=_BY_GRADIENT
+    )
+    other_rate: float = param(
+        0.1, _SHARE, unit="share of the rows", help="other rows that are drawn", needs=_BY_GRADIENT
+    )
+    features_per_tree: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each tree")
+    features_per_level: float = param(1.0, _SHARE, unit="share of the columns", help="columns drawn for each depth")
+    features_per_node: float | str = param(
+        AUTO, _AUTO, _SHARE, unit="share of the columns", help="columns drawn for each node"
+    )
+    max_bins: int = stated(MAX_BINS)
+    level_encoding: str = param(
+        "auto", words("auto", "subsets", "ordered"),
+        help="nominal columns: subsets of levels, or levels ordered by a statistic of the target",
+    )  # fmt: skip
+    level_smoothing: float = param(
+        10.0,
+        _FROM_0,
+        unit="hessian",
+        help="holds levels of few rows back where sets of levels are looked for",
+        needs=_SETS,
+    )
+    level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits", needs=_SETS)
+    derived_columns: str = param(
+        AUTO, words(AUTO, "all", "none"),
+        help="trees may ask how many rows a level has, and members about sums, differences, products and ratios",
+    )  # fmt: skip
+    monotonic_cst: Any = stated(MONOTONE)
+    interaction_cst: Any = stated(INTERACTIONS)
+    class_weight: Any = stated(CLASS_WEIGHT)
+    init: Any = param(
+        None, LISTED, real(None, None, "neither"), words("zero"), NOTHING, unit="score",
+        help="where scores begin: the best constant, 'zero', or numbers, one per score",
+    )  # fmt: skip
+    early_stopping: bool | str = param(
+        AUTO, _AUTO, FLAG, help="stop when rounds get no better, and keep those up to the best"
+    )
+    validation_fraction: float | str | None = param(
+        AUTO, _AUTO, share(0.0, 1.0, "neither"), NOTHING, unit="share of the rows",
+        help="rows kept aside to judge rounds; None: the rows of the fit judge",
+        needs=(_STOPPING, needs(X_val=None)),
+    )  # fmt: skip
+    n_members: int | str = param(
+        AUTO, _AUTO, whole(1), unit="models",
+        help="models whose scores are averaged; each is stopped by rows of its own that are kept aside",
+    )  # fmt: skip
+    n_iter_no_change: int | str = param(
+        AUTO, _AUTO, whole(1), unit="rounds", help="rounds to wait for a better one", needs=_STOPPING
+    )
+    tol: float = param(
+        0.0, _FROM_0, unit="loss", help="what counts as better",
+        needs=needs(early_stopping=True, scoring=..., callbacks=..., verbose=..., X_val=...),
+    )  # fmt: skip
+    scoring: Any = param(
+        None, TEXT, FUNCTION, NOTHING,
+        help="judges the rounds instead of the loss: a score of scikit-learn by name, or a function, higher is better",
+    )  # fmt: skip
+    callbacks: Any = param(
+        None, LISTED, FUNCTION, NOTHING, shapes_model=False,
+        help="functions that are told of each round; one that returns True ends the growth",
+    )  # fmt: skip
+    warm_start: bool = stated(WARM_START)
+    verbose: int = stated(LOUDNESS)
+    random_state: Any = stated(RANDOM_STATE)
+
+    def check_size(self, n_rows: int, n_columns: int) -> None:
+        """A byte a cell; rows in the order of their leaves, and scores, gradients and hessians."""
+        check_fits(n_rows * (n_columns + 8 + 32), f"boosting on {n_rows} rows x {n_columns} columns")
+
+    def check_together(self) -> None:
+        """Refuse values that contradict each other."""
+        if self.n_members not in (AUTO, 1):
+            off = {
+                "warm_start": self.warm_start,
+                "validation_fraction=None": self.validation_fraction is None,
+                "early_stopping=False": self.early_stopping is False,
+            }
+            wrong = next((name for name, is_on in off.items() if is_on), None)
+            if wrong:
+                raise ParameterError(
+                    f"n_members={self.n_members} beside {wrong}: members end by rows that they keep aside; leave one "
+                    "of them out"
+                )
+        if self.sampling == "gradient":
+            if self.subsample not in (AUTO, 1):
+                raise ParameterError(
+                    f"subsample={self.subsample} draws all rows alike, sampling='gradient' by top_rate and "
+                    "other_rate: leave one of them out"
+                )
+            if float(self.top_rate) + float(self.other_rate) > 1:
+                raise ParameterError(
+                    f"top_rate={self.top_rate} and other_rate={self.other_rate} are shares of all rows: "
+                    "together they are at most 1"
+                )
+        for each in self.functions_to_call:
+            if not callable(each):
+                raise ParameterError(f"callbacks holds {each!r}: each is a function that takes a Round")
+        if isinstance(self.scoring, str):  # estimators and the command have made a function of a name
+            raise ParameterError(
+                f"scoring={self.scoring!r}: a score by name is scikit-learn's, which learning does not know: give a "
+                "function of true and predicted answers, or fit the estimator"
+            )
+        if self.scoring is not None:
+            refuse_other_function(self.scoring, "scoring", "two arguments, the true answers and the predicted ones", 2)
+        for each in self.functions_to_call:
+            refuse_other_function(each, "callbacks", "one argument, a Round", 1)
+        if self.task == NUMBERS:
+            self._loss_of_numbers()
+
+    def meant(self) -> dict[str, Any]:
+        """Whether rounds are stopped."""
+        return {"early_stopping": self.stops}
+
+    @property
+    def is_open(self) -> bool:
+        """Whether rows aside decide how many rounds there are."""
+        asked = self.n_estimators == AUTO and self.early_stopping is not False and not self.warm_start
+        return asked and self.quality != "fast"
+
+    @property
+    def stops(self) -> bool:
+        """Whether growth ends where rounds no longer get better, as far as it is known before the rows are."""
+        if isinstance(self.early_stopping, str):
+            return self.is_open or self.n_members not in (AUTO, 1)
+        return bool(self.early_stopping)
+
+    @property
+    def functions_to_call(self) -> list[Callable[..., Any]]:
+        """The callbacks: one function, several or none, as a list."""
+        if self.callbacks is None:
+            return []
+        return [self.callbacks] if callable(self.callbacks) else list(self.callbacks)
+
+    def _loss_of_numbers(self) -> Loss:
+        return build_loss(
+            self.loss,
+            quantile=self.quantile,
+            huber_delta=self.huber_delta,
+            tweedie_power=self.tweedie_power,
+            expectile=self.expectile,
+        )
+
+    def losses(self, n_outputs: int, n_classes: Sequence[int]) -> tuple[Loss, ...]:
+        """A loss per output."""
+        if n_classes:
+            return tuple(build_loss(self.loss, n_classes=count) for count in n_classes)
+        loss = self._loss_of_numbers()
+        if n_outputs > 1 and loss.link == "sorted":
+            raise ParameterError(
+                f"quantile={self.quantile!r} with {n_outputs} targets: several levels are answers for one target; fit "
+                "a model for each target"
+            )
+        return (loss,) * n_outputs
+
+    def check_domain(self, target: Labels | Numbers, kept: np.ndarray | None) -> None:
+        """Refuse targets outside the domain of their loss; ``kept`` bool[n_given] says which rows these are."""
+        rows = None if kept is None else np.flatnonzero(kept)
+        n_classes = [len(labels) for labels in target.classes] if isinstance(target, Labels) else ()
+        for output, loss in enumerate(self.losses(target[0].shape[1], n_classes)):
+            loss.check(np.ascontiguousarray(target[0][:, output]), "y", rows)
+
+    def shared_by_rounds(self) -> dict[str, Any]:
+        """What all rounds must have in common, as plain JSON."""
+        return {name: value for name, value in self.facts().items() if name not in _OF_NO_ROUND}

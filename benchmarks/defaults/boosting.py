@@ -20,7 +20,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from libraries import OURS, TREEWRIGHT, Library, Table, installed  # makes those of versus importable
+from libraries import (  # makes those of versus importable
+    FORESTS,
+    OUR_FOREST,
+    OURS,
+    RIVALS,
+    TREEWRIGHT,
+    Library,
+    Table,
+    installed,
+)
 from pairs import machine
 from real_data import data_sets, read
 from sklearn.metrics import r2_score
@@ -126,12 +135,14 @@ def judge(library: Library, table: Table, plan: Plan, more: dict[str, Any]) -> t
     return scores, (time.perf_counter() - begin) / len(scores)
 
 
-def judge_ours(table: Table, plan: Plan, own: Kept, candidate: dict[str, Any]) -> list[float]:
+def judge_ours(
+    table: Table, plan: Plan, own: Kept, candidate: dict[str, Any], ours: Library = TREEWRIGHT
+) -> list[float]:
     """Scores of ours with some parameters, from the file where they are in it."""
     key = f"{table.name} {len(table.frame)}, {plan.n_judged or plan.n_folds} of {plan.n_folds} folds / "
     key += f"{OURS} {json.dumps(candidate, sort_keys=True)}"
     if key not in own.folds:
-        found, seconds = judge(TREEWRIGHT, table, plan, candidate)
+        found, seconds = judge(ours, table, plan, candidate)
         own.add(key, found, seconds)
         print(f"{key}: {np.mean(found):.4f}, {len(found)} folds of {seconds:.2f} s", flush=True)
     return own.folds[key]
@@ -242,6 +253,7 @@ def arguments_of() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Boosting at defaults: mean ranks of Treewright and other libraries.")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR", help="folder of NAME.json and NAME.csv.gz")
     parser.add_argument("--names", nargs="+", help="which data sets; by default all with at least 100 rows")
+    parser.add_argument("--forests", action="store_true", help="forests of 100 trees instead (a cache of their own)")
     parser.add_argument("--half", type=int, choices=(1, 2), help="every second set: to choose on one, confirm on other")
     parser.add_argument("--rows", type=int, default=20_000, help="at most so many rows of each set")
     parser.add_argument("--folds", type=int, default=10)
@@ -265,7 +277,9 @@ def main() -> None:
     """Judge the libraries, or candidates."""
     arguments = arguments_of()
     plan = Plan(arguments.folds, arguments.threads, arguments.limit, arguments.judged)
-    libraries = installed()
+    libraries, ours = installed(RIVALS), TREEWRIGHT
+    if arguments.forests:
+        libraries, ours = installed(FORESTS), OUR_FOREST
     rivals = [library.name for library in libraries]
     all_tables = list(tables(arguments.data, arguments.names, arguments.rows))
     if arguments.half:
@@ -281,14 +295,14 @@ def main() -> None:
         for candidate in candidates_of(arguments.words):
             begin = time.perf_counter()
             for table in all_tables:
-                scores[table.name][OURS] = judge_ours(table, plan, own, candidate)
+                scores[table.name][OURS] = judge_ours(table, plan, own, candidate, ours)
             rank = mean_rank(all_tables, scores, rivals)
             of_sets = {table.name: float(np.mean(scores[table.name][OURS])) for table in all_tables}
             written["candidates"].append({"parameters": candidate, "mean rank": rank, "scores": of_sets})
             print(f"{rank:.3f} {time.perf_counter() - begin:6.0f} s  {json.dumps(candidate)}", flush=True)
     else:
         for table in all_tables:
-            scores[table.name][OURS] = judge_ours(table, plan, own, {})
+            scores[table.name][OURS] = judge_ours(table, plan, own, {}, ours)
         print(markdown(all_tables, scores, [OURS, *rivals]))
     if arguments.out is not None:
         arguments.out.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")

@@ -96,16 +96,26 @@ def fit_tuned_lightgbm(
 
 def fit_ydf(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]) -> Answer:
     """YDF's gradient boosted trees, which keep a tenth of the rows aside."""
+    return ydf_answers("GradientBoostedTreesLearner", X, y, X_new, table, n_threads)
+
+
+def ydf_answers(learner: str, X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, **more: Any) -> Answer:
+    """What a learner of YDF answers; it takes the target as a column of the table."""
     import ydf
 
     ydf.verbose(0)
     task = ydf.Task.CLASSIFICATION if table.n_classes else ydf.Task.REGRESSION
     columns = [f"c{at}" for at, name in enumerate(table.frame.columns) if name in table.nominal]  # as pandas has them
     features = [(name, ydf.Semantic.CATEGORICAL) for name in columns]
-    learner = ydf.GradientBoostedTreesLearner(
-        label="the target", task=task, features=features, include_all_columns=True, num_threads=n_threads, random_seed=0
-    )
-    model = learner.train(X.assign(**{"the target": y}))
+    model = getattr(ydf, learner)(
+        label="the target",
+        task=task,
+        features=features,
+        include_all_columns=True,
+        num_threads=n_threads,
+        random_seed=0,
+        **more,
+    ).train(X.assign(**{"the target": y}))
     answer = np.asarray(model.predict(X_new), np.float64)
     if not table.n_classes:
         return answer
@@ -152,6 +162,50 @@ def fit_scikit_learn(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads:
     kind = HistGradientBoostingClassifier if table.n_classes else HistGradientBoostingRegressor
     with threadpool_limits(n_threads):
         return answers_of(kind(random_state=0).fit(X, y), table, X_new)
+
+
+# Forests, of 100 trees each: the others' own defaults are 300 (YDF) and none (LightGBM's rf has no drawn rows).
+TREES = 100
+
+
+def fit_our_forest(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, more: dict[str, Any]) -> Answer:
+    """Treewright's random forest."""
+    import treewright as tw
+
+    kind = tw.RandomForestClassifier if table.n_classes else tw.RandomForestRegressor
+    fitted = kind(TREES, nominal=list(table.nominal) or None, n_jobs=n_threads, random_state=0, **more).fit(X, y)
+    return answers_of(fitted, table, X_new)
+
+
+def fit_forest_on_codes(
+    X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]
+) -> Answer:
+    """scikit-learn's forest on plain codes of levels: -1 for one that fit never saw, -2 for a missing cell."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.preprocessing import OrdinalEncoder
+
+    columns = [name for name, kept in zip(X.columns, table.frame.columns, strict=True) if kept in table.nominal]
+    X, X_new = X.copy(), X_new.copy()
+    if columns:
+        codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2)
+        X[columns], X_new[columns] = codes.fit_transform(X[columns]), codes.transform(X_new[columns])
+    kind = RandomForestClassifier if table.n_classes else RandomForestRegressor
+    fitted = kind(TREES, n_jobs=n_threads, random_state=0).fit(X.astype(float), y)
+    return answers_of(fitted, table, X_new.astype(float))
+
+
+def fit_lightgbm_forest(
+    X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]
+) -> Answer:
+    """LightGBM's rf: two thirds of the rows and of the columns at each node, full depth as far as leaves of 20 rows."""
+    import lightgbm
+
+    kind = lightgbm.LGBMClassifier if table.n_classes else lightgbm.LGBMRegressor
+    fitted = kind(
+        boosting_type="rf", n_estimators=TREES, subsample=0.63, subsample_freq=1, feature_fraction_bynode=0.63,
+        num_leaves=1 << 14, n_jobs=n_threads, random_state=0, verbose=-1,
+    )  # fmt: skip
+    return answers_of(fitted.fit(X, y), table, X_new)
 
 
 @dataclass(frozen=True)
@@ -202,9 +256,22 @@ RIVALS = (
 )
 
 
-def installed() -> list[Library]:
+def fit_ydf_forest(X: Any, y: np.ndarray, X_new: Any, table: Table, n_threads: int, _more: dict[str, Any]) -> Answer:
+    """YDF's random forest."""
+    return ydf_answers("RandomForestLearner", X, y, X_new, table, n_threads, num_trees=TREES)
+
+
+OUR_FOREST = Library(OURS, "treewright", lambda table: table.frame, _of_polars, fit_our_forest)
+FORESTS = (
+    Library("scikit-learn", "sklearn", _strings, _of_pandas, fit_forest_on_codes),
+    Library("LightGBM rf", "lightgbm", _categories, _of_pandas, fit_lightgbm_forest),
+    Library("YDF", "ydf", _strings, _of_pandas, fit_ydf_forest),
+)
+
+
+def installed(rivals: tuple[Library, ...] = RIVALS) -> list[Library]:
     """The rivals that are here; the others are named and skipped."""
-    for rival in RIVALS:
+    for rival in rivals:
         if find_spec(rival.package) is None:
             print(f"{rival.name}: not installed, skipped")
-    return [rival for rival in RIVALS if find_spec(rival.package) is not None]
+    return [rival for rival in rivals if find_spec(rival.package) is not None]

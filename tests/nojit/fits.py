@@ -277,7 +277,8 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "forest permutation", lambda: forest.importances("permutation")
     yield "boosting judged 2", lambda: judged(tw.GradientBoostingClassifier, TWO)
     yield "boosting judged 3", lambda: judged(tw.GradientBoostingClassifier, THREE)
-    yield "boosting of large nodes", lambda: on_threads(many, signs)
+    yield "boosting of large nodes", lambda: on_threads(many, signs, max_leaf_nodes=5)
+    yield "boosting of large levels", lambda: on_threads(many, signs, growth="symmetric", max_depth=2)
     for metric in ("euclidean", "manhattan"):
         near = tw.KNeighborsClassifier(3, metric=metric, algorithm="brute").fit(many, signs)
         yield f"{metric} brute", lambda n=near: n.kneighbors(many[:9])
@@ -327,9 +328,9 @@ def judged(kind: Any, y: np.ndarray) -> Any:
     return kind(n_estimators=4, min_samples_leaf=2, random_state=0).fit(XM, y, X_val=XM[::2], y_val=y[::2])
 
 
-def on_threads(table: np.ndarray, y: np.ndarray) -> Any:
+def on_threads(table: np.ndarray, y: np.ndarray, **more: Any) -> Any:
     """Boosting where every node is large enough for several threads."""
-    boosting = tw.GradientBoostingClassifier(n_estimators=2, max_leaf_nodes=5, random_state=0, n_jobs=2)
+    boosting = tw.GradientBoostingClassifier(n_estimators=2, random_state=0, n_jobs=2, **more)
     parts = {"_BLOCK_ROWS": 64, "_FEWEST_THREADS": 1}
     return with_small(grower, {"_MOST_CELLS": 0}, lambda: with_small(rows, parts, lambda: boosting.fit(table, y)))
 

@@ -34,6 +34,7 @@ _WEIGHTS = np.array([1.0, 2.0, 1.0, 1.5, 1.0, 1.0])
 _NUMERIC = np.array([[1.0, np.nan], [2.0, 5.0], [3.0, 6.0], [4.0, 5.0], [5.0, 8.0], [6.0, 5.5]])
 _MIXED: dict[str, Any] = {"word": ["a", "b", "c", "a", "b", "c"], "number": [1.0, 2.0, None, 4.0, 5.0, 6.0]}
 _TABLES: tuple[Any, ...] = (_NUMERIC, _MIXED)
+_MANY_ROWS = 70_000  # with 8 columns more than a tree of few rows may have
 
 
 def run_warmup() -> None:
@@ -180,6 +181,7 @@ def _warm_up_boosting() -> None:
     """Boosted trees under every loss and growth order, with rows that judge them."""
     for table in _TABLES:
         _warm_up_boosting_of(table)
+    _warm_up_boosting_of_many_rows()
 
 
 def _warm_up_boosting_of(table: Any) -> None:
@@ -200,6 +202,18 @@ def _warm_up_boosting_of(table: Any) -> None:
             regressor = treewright.GradientBoostingRegressor(**few, loss=loss)
             regressor.fit(table, _NUMBERS, weights, X_val=table, y_val=_NUMBERS).apply(table)
     treewright.GradientBoostingRegressor(**few, level_encoding="ordered").fit(table, _NUMBERS).predict(table)
+    treewright.GradientBoostingRegressor(**few, n_members=2).fit(table, _NUMBERS)
+
+
+def _warm_up_boosting_of_many_rows() -> None:
+    """Trees of few rows grow in one call, those of more node by node."""
+    import treewright
+
+    numbers = np.arange(_MANY_ROWS * 8) % 97.0
+    table = numbers.reshape(_MANY_ROWS, 8).copy(order="F")
+    for growth in ("leaf", "symmetric"):
+        treewright.GradientBoostingRegressor(2, growth=growth, max_depth=2).fit(table, numbers[:_MANY_ROWS])
+        treewright.GradientBoostingClassifier(2, growth=growth, max_depth=2).fit(table, numbers[:_MANY_ROWS] > 40)
 
 
 # What takes longest first, so that none is left alone at the end.

@@ -31,7 +31,7 @@ from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
 from treewright.data.dataset import Dataset
-from treewright.data.derived import pairs_of, with_derived
+from treewright.data.derived import is_derived, pairs_of, with_derived
 from treewright.data.schema import Schema
 from treewright.data.weights import weighed
 from treewright.exceptions import DataError, ParameterError
@@ -150,6 +150,8 @@ def train_boosting(
     model = _model_of_rounds(dataset, params, boosted, losses, start)
     importances = model.feature_importances
     column = int(importances.argmax()) if importances.any() else -1
+    if column >= 0 and is_derived(dataset.schema.columns[column]):
+        column = -1  # it is no column of the table that the target could have been left in
     warn_of_suspicions(dataset.schema, dataset.matrix, dataset.target, column)
     warn_of_silent_trees(boosted.trees, losses, dataset, params)
     if first.early_stopping and start is None and not plan.has_members:

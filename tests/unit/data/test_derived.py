@@ -160,6 +160,11 @@ def test_a_file_whose_sources_cannot_be_sources_is_refused(boosted, change):
         check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
 
 
+def test_a_product_that_is_the_target_was_not_left_in_the_table(recwarn):
+    tw.GradientBoostingRegressor().fit({"a": TABLE["a"], "b": TABLE["b"]}, TABLE["a"] * TABLE["b"])
+    assert not [each for each in recwarn.list if "left in the table" in str(each.message)]
+
+
 def test_the_command_and_a_translation_name_columns_made_of_others(boosted):
     from treewright.cli.models import columns_in_words
 

@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from treewright.data.derived import pairs_of, rows_of_levels, with_derived, with_derived_cells
+from treewright.data.encoder import encode_fit
 from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
 from treewright.model.data import ModelData
@@ -19,7 +21,7 @@ from treewright.predict.values import leaf_table, predict_leaves
 from treewright.reporting.tree import supports_of
 from treewright.show.page.plain import plain
 from treewright.show.page.render import asset
-from treewright.show.page.tree import tree_part
+from treewright.show.page.tree import columns_in_words, tree_part
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "unit" / "predict"))
 from random_trees import SCHEMA, flat, grow_at_random, random_matrix
@@ -47,6 +49,11 @@ HARNESS = """([cases, name]) => {
         after: one.changes.map((each) => [each.column, each.after]),
       });
     }),
+    made: ({columns, rows}) => rows.map((row) => {
+      const cells = row.map(cell);
+      return columns.map((column, at) => column.part ? numbers.madeOf(columns, at, cells) : cells[at])
+        .map((held) => held === null || Number.isFinite(held) ? held : String(held));
+    }),
   };
   return JSON.stringify(JSON.parse(cases).map(work[name]));
 }"""
@@ -60,6 +67,21 @@ def scripts(chromium):
     # As text both ways: Playwright takes seconds over as many values.
     yield lambda cases, name: json.loads(page.evaluate(text, [json.dumps(plain(cases)), name]))
     page.close()
+
+
+def test_columns_made_of_others_have_the_cells_of_python(scripts):
+    rng = np.random.default_rng(3)
+    numbers = np.array([0.0, -0.0, 1.5, -2.25, 1e308, -1e308, 5e-324, np.inf, -np.inf, np.nan])
+    schema, matrix = encode_fit({
+        "a": rng.choice(numbers, 300).tolist(), "b": rng.choice(numbers, 300).tolist(),
+        "town": [None if rng.random() < 0.1 else f"t{rng.integers(0, 9)}" for _ in range(300)],
+    })  # fmt: skip
+    wide = with_derived(schema, [rows_of_levels(schema, 2, matrix[:, 2], None), *pairs_of(schema, [0, 1])])
+    expected = with_derived_cells(wide, matrix)
+    columns = [plain(each) for each in columns_in_words(wide)]
+    [found] = scripts([{"columns": columns, "rows": matrix.tolist()}], "made")
+    as_numbers = [[math.nan if held is None else float(str(held).replace("I", "i")) for held in row] for row in found]
+    np.testing.assert_array_equal(np.array(as_numbers), expected)
 
 
 def random_case(seed, missing):

@@ -41,6 +41,9 @@ def with_named_levels(summary: Summary) -> Summary:
         places[at] = np.where(kept, np.cumsum(kept) - 1, -1)
         codes = np.flatnonzero(kept[:-1]).tolist()
         columns[at] = replace(words, levels=tuple(words.levels[code] for code in codes), unnamed=n_levels - len(codes))
+        for made, each in enumerate(columns):
+            if each.numbers and each.source == at:
+                columns[made] = replace(each, numbers=tuple(each.numbers[code] for code in codes))
     parts = {name: _renamed(getattr(summary, name), places) for name in ("tree", "pruning", "ensemble")}
     examples = summary.examples
     if examples is not None and summary.tree is not None:

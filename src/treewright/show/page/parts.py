@@ -604,8 +604,12 @@ class ColumnWords:
     dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
     zone: str = ""  # of its instants, where they have one
     unnamed: int = 0  # how many levels more it has than this page knows (``show.page.levels``)
-    part: str = ""  # which part of a date it holds (``data.calendar``); empty for a column of the table
-    source: int = -1  # of a part: the position of the column of the dates
+    # part, source, other, numbers: how the model makes it of others (``data.calendar``, ``data.derived``): what it is,
+    # the positions of what it is made of, and of the rows of levels a number for each level of the source
+    part: str = ""  # empty for a column of the table
+    source: int = -1
+    other: int = -1
+    numbers: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)

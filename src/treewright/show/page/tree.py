@@ -190,6 +190,8 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
             zone=column.zone,
             part=column.part,
             source=column.source,
+            other=column.other,
+            numbers=column.numbers,
         )
         for column in schema.columns
     )

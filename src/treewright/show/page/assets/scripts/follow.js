@@ -35,7 +35,7 @@ const follow = (() => {
   const cellOf = (held) => held === null ? null : numbers.value(held);
   function middle() {
     const cells = columns.map((column) => column.kind !== "numeric" ? 0 : column.middle === null ? null : cellOf(column.middle));
-    return columns.map((column, at) => column.part ? numbers.partOf(columns[column.source], column.part, cells[column.source]) : cells[at]);
+    return columns.map((column, at) => column.part ? numbers.madeOf(columns, at, cells) : cells[at]);
   }
 
   function start() {

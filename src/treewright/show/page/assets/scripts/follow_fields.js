@@ -5,14 +5,16 @@ const followFields = (() => {
   // fields(columns, asked, {unseen}, onchange) -> {element, read(), write(cells), kept(), nKept(), wrong()}
   function fields(columns, asked, policy, onchange) {
     const made = columns.map((column, at) => whenShown(column, at, policy, changed));
-    // A part of a date is shown behind the date, which decides it.
-    const wanted = [...new Set(asked.flatMap((at) => columns[at].part ? [columns[at].source, at] : [at]))];
+    // What is made of other columns, such as a part of a date, is shown behind these, which decide it.
+    const sources = (at) => [columns[at].source, columns[at].other].filter((from) => from >= 0);
+    const wanted = [...new Set(asked.flatMap((at) => columns[at].part ? [...sources(at), at] : [at]))];
     const some = wanted.length > MOST_FIELDS + 2 ? wanted.slice(0, MOST_FIELDS) : wanted;
     const rest = columns.map((_, at) => at).filter((at) => !wanted.includes(at) && !columns[at].left_out);
     const parts = columns.flatMap((column, at) => column.part ? [at] : []);
-    const fixed = parts.flatMap((at) => [at, columns[at].source]);
+    const fixed = parts.flatMap((at) => [at, ...sources(at)]);
     function changed() {
-      for (const at of parts) made[at].write(numbers.partOf(columns[columns[at].source], columns[at].part, made[columns[at].source].read()));
+      const cells = made.map((each) => each.read());
+      for (const at of parts) made[at].write(numbers.madeOf(columns, at, cells));
       onchange();
     }
     const element = dom.el("fieldset", { class: "follow-fields" },
@@ -24,7 +26,7 @@ const followFields = (() => {
       element,
       read: () => made.map((each) => each.read()),
       write: (cells) => made.forEach((each, at) => each.write(cells[at])),
-      // Dates stay with their parts: one changed without the other would be no date.
+      // Columns stay with what is made of them: one changed without the other would be no row that there can be.
       kept: () => new Set([...fixed, ...made.flatMap((each, at) => each.kept() ? [at] : [])]),
       nKept: () => made.filter((each) => each.kept()).length,
       wrong: () => made.some((each) => each.wrong()),
@@ -75,7 +77,7 @@ const followFields = (() => {
     return { ...control, element, kept: () => keep.checked };
   }
 
-  // A part of a date is read off, not typed.
+  // What is made of other columns is read off, not typed.
   function partField(column, id) {
     let cell = null;
     const output = dom.el("output", { id });

@@ -140,7 +140,7 @@ const followTold = (() => {
       order.length > most.length ? dom.el("p", { class: "muted" }, `and ${order.length - most.length} more classes, farther off`) : null,
       never.length ? dom.el("p", { class: "muted", "data-name": "follow-never" },
         `Out of reach${nKept ? " while these columns are kept" : ""}: ${never.slice(0, MOST_CARDS).map(({ want }) => want.title).join(", ")}${never.length > MOST_CARDS ? ", ..." : ""}. `
-        + (columns.some((column) => column.part) ? "Dates of which the model asks for parts stay as they are. " : "")
+        + (columns.some((column) => column.part) ? "Columns of which the model makes others stay as they are. " : "")
         + (nKept ? "Keep fewer columns to find more." : "No leaf says so, or none that these values could come to.")) : null,
     ];
   }

@@ -69,6 +69,20 @@ const numbers = (() => {
     return parts[part] ?? (ms - Date.parse(part.slice(-10))) / DAY;
   }
 
+  const OPERATIONS = { plus: (one, other) => one + other, minus: (one, other) => one - other,
+    times: (one, other) => one * other, over: (one, other) => other === 0 ? NaN : one / other };
+
+  // The cell of a column that the model makes of others: a part of a date, how many rows a level has (none of one that
+  // the fit never saw), or a sum, difference, product or ratio; null where it is missing.
+  function madeOf(columns, at, cells) {
+    const column = columns[at], one = cells[column.source] ?? null;
+    if (column.part === "rows") return one === null ? null : value(column.numbers[one] ?? 0);
+    if (!OPERATIONS[column.part]) return partOf(columns[column.source], column.part, one);
+    const other = cells[column.other] ?? null;
+    const made = one === null || other === null ? NaN : OPERATIONS[column.part](one, other);
+    return Number.isNaN(made) ? null : made;
+  }
+
   // A cell of any numeric column.
   const ofColumn = (column, held, digits) => column.dates ? dated(column, held) : short(held, digits);
 
@@ -80,5 +94,5 @@ const numbers = (() => {
   // How many of n a list names that has room for so many: instead of "1 more" it names the last one.
   const named = (n, most) => n <= most + 1 ? n : most;
 
-  return { value, short, dated, daysOf, partOf, ofColumn, percent, counted, named, typographic };
+  return { value, short, dated, daysOf, madeOf, ofColumn, percent, counted, named, typographic };
 })();

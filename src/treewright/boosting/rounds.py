@@ -180,8 +180,6 @@ class Boosted:
         Of every round grown; where ``Evaluation.patience`` is given, of the rounds up to the best one.
     boosting : Boosting
     history : History
-    kept : tuple of KeptTree
-        The same trees, without those of a start, as they grew: for whoever makes the values of their leaves anew.
     members : tuple of int
         Rounds of each member; empty where there are none.
     """
@@ -189,7 +187,6 @@ class Boosted:
     trees: PackedTrees
     boosting: Boosting
     history: History
-    kept: tuple[KeptTree, ...] = ()
     members: tuple[int, ...] = ()
 
 
@@ -467,7 +464,7 @@ def averaged(table: BoostTable, groups: Sequence[Members]) -> Boosted:
             for stage, seconds in group.history.stages.items():
                 history.stages[stage] = history.stages.get(stage, 0.0) + seconds
     lengths = tuple(len(trees) // k for trees in turns)
-    return Boosted(packed_trees(table.bins, kept), boosting, history, tuple(kept), lengths)
+    return Boosted(packed_trees(table.bins, kept), boosting, history, lengths)
 
 
 class _Watch:
@@ -772,8 +769,7 @@ class _Rounds:
         evaluation, k = self.settings.evaluation, self.train.n_scores
         if evaluation is not None and evaluation.patience is not None and history.best * k < len(trees):
             trees = take(trees, np.arange(history.best * k))
-            self.kept = self.kept[: history.best * k]
-        return Boosted(trees, self.boosting, history, tuple(self.kept))
+        return Boosted(trees, self.boosting, history)
 
 
 class Scored:

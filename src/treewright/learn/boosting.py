@@ -43,7 +43,7 @@ from treewright.learn.many_levels import (
     FEW_ROWS_OF_LEVEL,
     columns_of_many_levels,
     takes_derived,
-    with_columns,
+    with_derived_columns,
     with_rows_of_levels,
 )
 from treewright.learn.params import finite
@@ -121,7 +121,7 @@ def train_boosting(
     has_derived = first.derived_columns == "all" and takes_derived(first, dataset) and not is_judged_by_user
     if has_derived:
         dataset = with_rows_of_levels(dataset, columns_to_count(dataset.schema))
-        validation = None if validation is None else with_columns(validation, dataset.schema)
+        validation = None if validation is None else with_derived_columns(validation, dataset.schema)
     elif params.derived_columns == "all":
         notices.warn(
             "derived_columns='all' is not used: no columns are made of others beside monotonic_cst, interaction_cst, "
@@ -209,17 +209,23 @@ def _averaged_members(
         return grow_members(binned.table, rows, replace(own, evaluation=judged), asides, base)
 
     groups.append(grow(first, dataset, binned))
-    if has_derived and number_of_rows(dataset) >= _ROWS_FOR_PAIRS and not groups[0].is_called_off:
+    # By a callback. A further group that it cuts short would count as much as a whole one: it is left out.
+    ended = groups[0].is_called_off
+    if has_derived and number_of_rows(dataset) >= _ROWS_FOR_PAIRS and not ended:
         wider = _with_pairs(dataset, first, groups[0], settings, base)
         if wider is not None:
             binned_wider = _binned(wider, first, settings.seed, settings.n_threads)
             crossed = grow(first, wider, binned_wider)
-            if not crossed.is_called_off and min(crossed.history.validation) < min(groups[0].history.validation):
+            ended = crossed.is_called_off
+            if not ended and min(crossed.history.validation) < min(groups[0].history.validation):
                 dataset, binned = wider, binned_wider
                 groups.append(crossed)
     for params in plan.groups[1:]:
-        if not groups[-1].is_called_off:
-            groups.append(grow(params, dataset, binned))
+        if ended:
+            break
+        further = grow(params, dataset, binned)
+        ended = further.is_called_off
+        groups += [] if ended else [further]
     warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
     return averaged(binned.table, groups), dataset
 
@@ -250,14 +256,14 @@ def _with_pairs(
     n_given = len(dataset.schema)
     if len(schema) == n_given:
         return None
-    wide = with_columns(dataset, schema)
+    wide = with_derived_columns(dataset, schema)
     binned = _binned(wide, params, settings.seed, settings.n_threads)
     tree = replace(settings.tree, order="leaf", max_leaf_nodes=DEFAULT_LEAVES, max_depth=None)
     probe = replace(settings, tree=tree, n_rounds=_ROUNDS_OF_PROBE, learning_rate=0.1, callbacks=())
     found = boost(binned.table, binned.rows, probe, None, base).trees.importances.sum(axis=0)[n_given:]
     best = sorted(np.argsort(-found, kind="stable")[:_PAIRS].tolist())
     chosen = [schema.columns[n_given + at] for at in best if found[at] > 0]
-    return with_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
+    return with_derived_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:

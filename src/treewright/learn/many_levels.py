@@ -53,10 +53,10 @@ def with_rows_of_levels(dataset: Dataset, columns: Sequence[int]) -> Dataset:
     """The dataset with a column beside each of some nominal ones: how many rows the level has."""
     schema, weights = dataset.schema, dataset.sample_weight
     made = [rows_of_levels(schema, at, dataset.matrix[:, at], weights) for at in columns]
-    return with_columns(dataset, with_derived(schema, made))
+    return with_derived_columns(dataset, with_derived(schema, made))
 
 
-def with_columns(dataset: Dataset, schema: Schema) -> Dataset:
+def with_derived_columns(dataset: Dataset, schema: Schema) -> Dataset:
     """The dataset with the cells of the derived columns that a wider schema has."""
     if len(schema) == len(dataset.schema):
         return dataset

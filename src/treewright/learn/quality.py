@@ -69,7 +69,7 @@ class Plan:
 
     @property
     def has_members(self) -> bool:
-        """Whether scores of several models are averaged, or a model is replayed on the rows that ended it."""
+        """Whether the scores of several models are averaged."""
         return int(self.groups[0].n_members) > 1
 
 

@@ -238,6 +238,19 @@ def test_a_callback_ends_all_of_the_growth():
     assert rounds_of(est) == [est.model_.facts["members"][0]] * 5
 
 
+def test_a_group_that_a_callback_cuts_short_has_no_share():
+    heard = []
+
+    def stop(each):
+        heard.append(each.number)
+        return heard.count(2) == 2  # the second round of the second group
+
+    est = tw.GradientBoostingRegressor(callbacks=stop, **OWN).fit(X, NUMBERS)
+    assert heard[-2:] == [1, 2]
+    assert len(rounds_of(est)) == 5
+    assert min(rounds_of(est)) > 2
+
+
 def test_many_scores_and_very_few_rows_are_one_model():
     levels = np.linspace(0.01, 0.99, 60).tolist()
     est = tw.GradientBoostingRegressor(loss="quantile", quantile=levels, max_leaf_nodes=2, **OWN).fit(

@@ -37,6 +37,7 @@ units = st.booleans()
 def share_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let threads share every node, in blocks of a few rows."""
     monkeypatch.setattr(grower_module, "_MOST_CELLS", 0)
+    monkeypatch.setattr(grower_module, "_MOST_CELLS_ALONE", 0)
     monkeypatch.setattr(grower_module, "_BLOCK_ROWS", 7)
     monkeypatch.setattr(large, "_BLOCK_ROWS", 5)
 

@@ -64,6 +64,7 @@ def share_everything(patch: pytest.MonkeyPatch) -> None:
     for module in (rounds_module, scored, grower, large):
         patch.setattr(module, "_BLOCK_ROWS", 100)
     patch.setattr(grower, "_MOST_CELLS", 0)
+    patch.setattr(grower, "_MOST_CELLS_ALONE", 0)
 
 
 @pytest.mark.parametrize("name", LOSSES)

@@ -572,6 +572,8 @@ class _Rounds:
         # Trees side by side have no need to wait for each other, as the threads of one tree do.
         n_at_once = min(k, n_threads) if 2 * k > n_threads else 1
         self.growers = [self.grower, *(self.grower.another() for _ in range(n_at_once - 1))]
+        # Those left over grow one after another on all threads, where that keeps more of them at work.
+        self.n_beside = 0 if n_at_once == 1 else k if 2 * (k % n_at_once) > n_at_once else k - k % n_at_once
         self.gradient = np.empty((k, n), np.float32)
         has_hessian = self.weights.factors is not None or settings.sampling == "gradient"
         self.has_hessian = [has_hessian or not self.losses[output].unit_hessian for output in self.train.output_of]
@@ -585,7 +587,7 @@ class _Rounds:
         other = copy(self)
         other.train = Scored(self.rows, self.losses, np.array(self.boosting.base), self.settings.n_threads)
         other.grower = self.grower.another()
-        other.growers, other.kept = [other.grower], []
+        other.growers, other.n_beside, other.kept = [other.grower], 0, []
         other.gradient, other.hessian = np.empty_like(self.gradient), np.empty_like(self.hessian)
         return other
 
@@ -620,9 +622,13 @@ class _Rounds:
         trees: list[KeptTree | None] = [None] * len(self.has_hessian)
 
         def work(score: int, thread: int) -> None:
-            trees[score] = self._grow_one(self.growers[thread], number, score, chosen)
+            trees[score] = self._grow_one(beside[thread], number, score, chosen)
 
-        threads.run_each(work, len(trees), len(self.growers))
+        if self.n_beside:
+            beside = [grower.on_one_thread() for grower in self.growers]
+            threads.run_each(work, self.n_beside, len(beside))
+        for score in range(self.n_beside, len(trees)):
+            trees[score] = self._grow_one(self.grower, number, score, chosen)
         self.kept += [tree for tree in trees if tree is not None]
         if before is not None:
             self.gained_out_of_bag.append(before - self.train.loss(left_out))

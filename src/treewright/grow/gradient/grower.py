@@ -40,6 +40,7 @@ from treewright.grow.gradient.step import (
     free_slot_of,
     look_at_children,
     look_at_node,
+    note_total,
     open_node,
     split_some,
 )
@@ -60,7 +61,9 @@ from treewright.grow.settings import GradientSettings
 STAGES = ("gradients", "histograms", "search", "partition", "update", "evaluation")
 _BLOCK_ROWS = 1 << 15  # a constant: sums of sizes are made block by block
 _SPARSE_ROWS = 4096  # of a sparse table, written out at a time
-_MOST_CELLS = 1 << 19  # rows times columns of a node that is split without a way back to Python: about half a ms
+# Rows times columns of a node that is split without a way back to Python: about half a ms, and 20 where the grower has
+# one thread, for Ctrl-C waits as long.
+_MOST_CELLS, _MOST_CELLS_ALONE = 1 << 19, 1 << 25
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,6 +262,12 @@ class GradientGrower:
         other._make_room()
         return other
 
+    def on_one_thread(self) -> GradientGrower:
+        """The same grower in the same room, for trees beside which others grow."""
+        other = copy(self)
+        other.n_threads, other.histograms, other.shares = 1, self.histograms[:1], [0, len(self.every_row)]
+        return other
+
     def stage(self, name: str) -> _Stage:
         """Add the time that the block takes to a stage's."""
         return _Stage(self.stages, name)
@@ -297,21 +306,22 @@ class GradientGrower:
         self.rows.order[: len(order)] = order
         most = max_step * scales.gradient / scales.hessian
         self.nodes.low[0], self.nodes.high[0] = -most, most
-        if len(order) * (self.width >> 8) <= _MOST_CELLS:
+        most_cells = _MOST_CELLS_ALONE if self.n_threads == 1 else _MOST_CELLS
+        if len(order) * (self.width >> 8) <= most_cells:
             with self.stage("histograms"):
                 grow_at_once(
-                    len(order), _MOST_CELLS, self.stride, self.table, self.rows, self.nodes, limits, self.growth,
-                    self.desk, *self.level_desk,
+                    len(order), chosen is None, most_cells, self.stride, self.table, self.rows, self.nodes, limits,
+                    self.growth, self.desk, *self.level_desk,
                 )  # fmt: skip
         else:
             self._open_root(len(order), limits, is_every_row=chosen is None)
-            self._split_all(limits)
+            self._split_all(limits, most_cells)
             if limits.symmetric:
-                self._split_levels(limits)
+                self._split_levels(limits, most_cells)
         with self.stage("update"):
             return self._tree(gradient, hessian, scales)
 
-    def _split_levels(self, limits: Limits) -> None:
+    def _split_levels(self, limits: Limits, most_cells: int) -> None:
         """Split level by level, each by one test."""
         first, last = 0, 1
         while last > first and limits.max_depth > self.nodes.depth[first]:
@@ -321,16 +331,16 @@ class GradientGrower:
                 )
             if not n_waiting:
                 return
-            self._split_all(limits)
+            self._split_all(limits, most_cells)
             first, last = last, int(self.growth.state[N_NODES])
 
-    def _split_all(self, limits: Limits) -> None:
+    def _split_all(self, limits: Limits, most_cells: int) -> None:
         """Split nodes as long as any waits."""
         while True:
             # Small nodes: histograms, search and partition together, which a clock outside cannot tell apart.
             with self.stage("histograms"):
                 node = split_some(
-                    _MOST_CELLS, self.stride, self.table, self.rows, self.nodes, limits, self.growth, self.desk
+                    most_cells, self.stride, self.table, self.rows, self.nodes, limits, self.growth, self.desk
                 )
             if node < 0:
                 break
@@ -380,6 +390,7 @@ class GradientGrower:
         begin_tree(n, rows, nodes, growth)
         slot = int(free_slot_of(growth))
         self._sum_up(0, n, slot, is_every_row=is_every_row)
+        note_total(slot, rows, nodes, growth)
         with self.stage("search"):
             look_at_node(0, slot, self.table, rows, nodes, limits, growth, self.desk)
 

@@ -293,16 +293,31 @@ def begin_root(n, rows, nodes, growth):
     if len(nodes.alive) > 0:
         nodes.alive[0] = ~np.uint64(0)
     nodes.n_rows[0] = rows_of(0, n, rows)
-    total = np.int64(0)
-    for at in range(n):
-        total += rows.words[rows.order[at]]
-    nodes.total[0] = total
 
 
 @kernel
 def begin_tree(n, rows, nodes, growth):
     """As ``begin_root``."""
     begin_root(n, rows, nodes, growth)
+
+
+@inner_kernel
+def note_root_total(slot, rows, nodes, growth):
+    """The root's word: every row is in some bin of the first column or bundle; a sparse table's row need not be."""
+    total = np.int64(0)
+    if len(rows.row_start) > 0:
+        for at in range(nodes.begin[0], nodes.end[0]):
+            total += rows.words[rows.order[at]]
+    else:
+        for at in range(256):
+            total += growth.slots[slot, at]
+    nodes.total[0] = total
+
+
+@kernel
+def note_total(slot, rows, nodes, growth):
+    """As ``note_root_total``."""
+    note_root_total(slot, rows, nodes, growth)
 
 
 @kernel

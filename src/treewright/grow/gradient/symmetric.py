@@ -11,6 +11,7 @@ import numpy as np
 from treewright.core.jit import inner_kernel, kernel
 from treewright.data.bins import MISSING_BIN
 from treewright.grow.gradient.layout import N_NODES, NO_COLUMN, NUMERIC, SUBSET
+from treewright.grow.gradient.rows import add_all
 from treewright.grow.gradient.splitting import (
     LOW,
     NOISE,
@@ -23,7 +24,16 @@ from treewright.grow.gradient.splitting import (
     sort_levels,
     worth_of_node,
 )
-from treewright.grow.gradient.step import begin_root, free_slot, give_back, look, put, split_waiting, sum_up_rows
+from treewright.grow.gradient.step import (
+    begin_root,
+    free_slot,
+    give_back,
+    look,
+    note_root_total,
+    put,
+    split_waiting,
+    sum_up_rows,
+)
 
 
 @inner_kernel
@@ -272,15 +282,17 @@ def choose_level(first, last, table, rows, nodes, limits, growth, desk, gains, t
 
 
 @kernel
-def grow_at_once(n, most_cells, stride, table, rows, nodes, limits, growth, desk, gains, total, left):
+def grow_at_once(n, is_every_row, most_cells, stride, table, rows, nodes, limits, growth, desk, gains, total, left):
     """Grow a whole tree of few rows: each call of a kernel takes 20 us, as long as the tree itself.
 
     Parameters
     ----------
     n : int
         The tree's rows are the first in ``rows.order``.
+    is_every_row : bool
+        Whether these are all rows in their order: then they are read one after another.
     most_cells : int
-        Above the cells of the root.
+        No fewer than the cells of the root.
     stride, table, rows, nodes, limits, growth, desk
         As in ``step.split_waiting``.
     gains, total, left
@@ -288,7 +300,11 @@ def grow_at_once(n, most_cells, stride, table, rows, nodes, limits, growth, desk
     """
     begin_root(n, rows, nodes, growth)
     slot = free_slot(growth)
-    sum_up_rows(0, slot, stride, rows, nodes, growth)
+    if is_every_row and len(rows.row_start) == 0:
+        add_all(rows.codes, stride, 0, n, rows.words, growth.slots[slot])
+    else:
+        sum_up_rows(0, slot, stride, rows, nodes, growth)
+    note_root_total(slot, rows, nodes, growth)
     look(0, slot, table, rows, nodes, limits, growth, desk)
     split_waiting(most_cells, stride, table, rows, nodes, limits, growth, desk)
     first, n_nodes = np.int64(0), np.int64(1)

@@ -164,12 +164,14 @@ def _levels_difference(tree: Tree, at: int, node: TwinNode, test: TwinTest | Non
         wanted = [test.sides.get(code, ~code) for code in range(v)] + [~node.unseen_branch]
         found = tree.level_branch[offset : offset + v + 1].tolist()
         return "" if found == wanted else f"level_branch {found}, the twin has {wanted}"
-    return _set_difference(tree, offset, v, test.sides, node.unseen_branch)
+    return _set_difference(tree, offset, v, test.sides, node.unseen_branch, test.placed)
 
 
-def _set_difference(tree: Tree, offset: int, v: int, sides: dict[int, int], unseen: int) -> str:
-    """Levels that were not there go the way of a level never seen."""
-    left = {code for code in range(v + 1) if sides.get(code, unseen) == 0}
+def _set_difference(
+    tree: Tree, offset: int, v: int, sides: dict[int, int], unseen: int, placed: dict[int, int] | None = None
+) -> str:
+    """Levels that were not there go where they stand in a run, or else the way of a level never seen."""
+    left = {code for code in range(v + 1) if {**(placed or {}), **sides}.get(code, unseen) == 0}
     if bits_at(tree.levels_left, offset, v) != left:
         return f"levels_left {bits_at(tree.levels_left, offset, v)}, the twin has {left}"
     if bits_at(tree.levels_seen, offset, v) != set(sides):

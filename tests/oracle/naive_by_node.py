@@ -56,6 +56,7 @@ class TwinTest:
     missing: int
     threshold: float = 0.0
     sides: dict[int, int] = field(default_factory=dict)  # branch of each level that the node holds
+    placed: dict[int, int] = field(default_factory=dict)  # of a run: branch of each other level, where it stands
     gain: Decimal = ZERO
     score: Decimal = ZERO
     n_tried: int = 0
@@ -254,7 +255,16 @@ class ByNodeTwin:
             for parts, missing in ways:
                 self.add_stated(tests, column, list(groups), levels, parts, missing)
         for key in sorted(tests):
+            if self.rules.nominal_splits == "runs":
+                tests[key].placed = self.placed(column, tests[key].sides)
             yield tests[key]
+
+    def placed(self, column: int, sides: dict[int, int]) -> dict[int, int]:
+        """The side of each level that is not there: that of the nearest one that is, the lower of equally near."""
+        if len(set(sides.values())) < 2:
+            return {}
+        absent = set(range(self.table.n_levels[column])) - set(sides)
+        return {code: sides[min(sides, key=lambda one: (abs(one - code), one))] for code in absent}
 
     @staticmethod
     def add_stated(
@@ -280,6 +290,10 @@ class ByNodeTwin:
         if self.rules.nominal_splits == "one_vs_rest":
             yield from ({level} for level in groups)
             yield set(groups)
+        elif self.rules.nominal_splits == "runs":
+            order = sorted(groups)
+            for n_left in range(1, len(order) + 1):
+                yield set(order[:n_left])
         elif self.costs.has_one_number():
             order = sorted(groups, key=lambda level: (self.costs.rank(groups[level]), level))
             for n_left in range(1, len(order) + 1):

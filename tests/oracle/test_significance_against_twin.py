@@ -26,7 +26,7 @@ TARGETS = {
 }
 WAYS = [
     (splits, missing)
-    for splits in ("subset", "one_vs_rest", "multiway")
+    for splits in ("subset", "runs", "one_vs_rest", "multiway")
     for missing in ("direction", "branch", "fractional", "surrogate")
     if (splits, missing) != ("multiway", "surrogate")
 ]

@@ -408,8 +408,11 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         group more. Needs ``splitter="hist"`` or ``"random"``.
     max_bins : int from 2 to 255, default 255
         Bins of a column, beside one for missing cells; for ``splitter="hist"`` and ``"random"``.
-    nominal_splits : {"subset", "multiway", "one_vs_rest"}, default "subset"
-        How a nominal column is split: into two sets of levels, a branch per level, or one level against the rest.
+    nominal_splits : {"auto", "subset", "runs", "multiway", "one_vs_rest"}, default "auto"
+        How a nominal column is split: into any two sets of levels, a first run of the levels in their order (sorted)
+        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns of more than 254
+        levels, or of 32 and more with fewer than 32 rows to a level, and "subset" for all others: the best set of
+        levels of few rows is luck.
     missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
         Which way missing values go, at fit and at predict: the side that gains more; where the surrogate tests
         say (see ``max_surrogates``; two-way splits only); into every branch, with a part of their weight; into a branch
@@ -485,7 +488,7 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         max_bins: int = 255,
-        nominal_splits: str = "subset",
+        nominal_splits: str = "auto",
         missing: str = "direction",
         max_surrogates: int = 5,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
@@ -567,7 +570,7 @@ class DecisionTreeRegressor(SingleTree, Regressor):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         max_bins: int = 255,
-        nominal_splits: str = "subset",
+        nominal_splits: str = "auto",
         missing: str = "direction",
         max_surrogates: int = 5,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
@@ -637,7 +640,7 @@ class ExtraTreeClassifier(SingleTree, Classifier):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         max_bins: int = 255,
-        nominal_splits: str = "subset",
+        nominal_splits: str = "auto",
         missing: str = "direction",
         max_surrogates: int = 5,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,
@@ -703,7 +706,7 @@ class ExtraTreeRegressor(SingleTree, Regressor):
         monotonic_cst: Sequence[int] | Mapping[Hashable, int] | None = None,
         interaction_cst: Sequence[Sequence[Hashable]] | str | None = None,
         max_bins: int = 255,
-        nominal_splits: str = "subset",
+        nominal_splits: str = "auto",
         missing: str = "direction",
         max_surrogates: int = 5,
         nominal: Sequence[Hashable] | Mapping[Hashable, Sequence[Hashable] | None] | str | None = None,

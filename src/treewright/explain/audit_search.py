@@ -318,7 +318,7 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
     mode = int(search.modes(np.array([n_gone]), gone[None])[0]) if n_gone else LEAVE_OUT
     if len(held) + (mode != LEAVE_OUT) < 2:
         return []
-    masks = _divisions(node, search, tables[levels][held])
+    masks = _divisions(node, search, feature, tables[levels][held])
     sides = {LEAVE_OUT: (EVERY_BRANCH,), OWN_BRANCH: (OWN_BRANCH_NUMBER,)}.get(mode, (1, 0))
     offers = [(mask, side) for mask in masks for side in sides]
     if mode != LEAVE_OUT:
@@ -336,13 +336,13 @@ def every_division(node: AuditedNode, search: Search, feature: int) -> list[Audi
     return sorted(allowed, key=lambda row: -row.gain)
 
 
-def _divisions(node: AuditedNode, search: Search, tables: np.ndarray) -> np.ndarray:
+def _divisions(node: AuditedNode, search: Search, feature: int, tables: np.ndarray) -> np.ndarray:
     """bool[k, g]: levels on the left of each division."""
-    only_one = search.rules.nominal_splits == "one_vs_rest"
-    if not only_one and len(tables) <= EXHAUSTIVE_LEVELS:
+    splits = search.rules.splits_of(feature)
+    if splits == "subset" and len(tables) <= EXHAUSTIVE_LEVELS:
         return every_split(len(tables))[1:]
     # The order of levels by medians is that by means here: this lists divisions, it does not choose one.
-    return divisions(node.problem, search.criterion, tables, one_against_rest=only_one)[0]
+    return divisions(node.problem, search.criterion, tables, splits)[0]
 
 
 def _stated(mask: np.ndarray, side: int) -> tuple[np.ndarray, int]:

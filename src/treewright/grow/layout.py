@@ -34,6 +34,7 @@ class Columns(NamedTuple):
     ``codes`` int32[n_nominal, n]: level codes of the nominal columns; -1 where missing.
     ``code_row`` int32[p]: a column's row in ``codes``, -1 for numeric and ordinal columns.
     ``n_levels`` int32[p]; ``monotone`` int8[p]: -1, 0, 1.
+    ``in_runs`` uint8[p]: 1 where a nominal column's sets are first runs of the levels in the order of their codes.
     """
 
     order: np.ndarray
@@ -41,6 +42,7 @@ class Columns(NamedTuple):
     code_row: np.ndarray
     n_levels: np.ndarray
     monotone: np.ndarray
+    in_runs: np.ndarray
 
 
 @struct

@@ -7,8 +7,37 @@ from typing import Literal
 
 import numpy as np
 
+from treewright.data.bins import MAX_LEVEL_BINS
+from treewright.data.schema import Schema
+
+# A level of few rows can be told from others only in a set with them. Where levels have rows enough, sets lose less
+# than the noise of an order. A column of more levels than bins has no sets of single levels.
+MANY_LEVELS = 32
+FEW_ROWS_OF_LEVEL = 32
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
 Order = Literal["leaf", "level", "symmetric"]
+
+
+def columns_of_many_levels(schema: Schema, n_rows: int, few_rows: int = FEW_ROWS_OF_LEVEL) -> tuple[int, ...]:
+    """Nominal columns of more than 254 levels, or of 32 and more with fewer than ``few_rows`` rows each."""
+    return tuple(
+        at
+        for at, column in enumerate(schema.columns)
+        if column.kind == "nominal" and not column.left_out and _are_many(len(column.levels), n_rows, few_rows)
+    )
+
+
+def columns_in_runs(schema: Schema, nominal_splits: str, n_rows: int) -> tuple[int, ...]:
+    """Nominal columns of which a single tree asks for first runs of the levels; with "auto" those of many levels."""
+    if nominal_splits == "auto":
+        return columns_of_many_levels(schema, n_rows)
+    if nominal_splits != "runs":
+        return ()
+    return tuple(at for at, column in enumerate(schema.columns) if column.kind == "nominal")
+
+
+def _are_many(n_levels: int, n_rows: int, few_rows: int) -> bool:
+    return n_levels > MAX_LEVEL_BINS or (n_levels >= MANY_LEVELS and n_rows < few_rows * n_levels)
 
 
 @dataclass(frozen=True)
@@ -30,6 +59,8 @@ class GrowSettings:
     min_impurity_decrease : float >= 0
     monotone : tuple of int or None
         -1, 0 or 1 per column.
+    in_runs : tuple of int
+        Nominal columns whose sets of levels are first runs in the order of their codes.
     seed : int
         Only drawing columns uses it.
     n_threads : int >= 1
@@ -44,6 +75,7 @@ class GrowSettings:
     max_features: int | None = None
     min_impurity_decrease: float = 0.0
     monotone: tuple[int, ...] | None = None
+    in_runs: tuple[int, ...] = ()
     seed: int = 0
     n_threads: int = 1
 
@@ -63,15 +95,12 @@ class BinnedSettings(GrowSettings):
         ``min_samples_leaf``.
     candidates : int32[k] or None
         Columns that the whole tree may use, ascending; None for all.
-    ordered : int64[k] or None
-        Nominal columns whose bins have an order: a test asks for a first run of them.
     """
 
     random_cuts: bool = False
     interactions: tuple[tuple[int, ...], ...] | None = None
     counts_rows: bool = False
     candidates: np.ndarray | None = None
-    ordered: np.ndarray | None = None
 
 
 @dataclass(frozen=True)

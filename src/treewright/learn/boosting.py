@@ -36,16 +36,10 @@ from treewright.data.schema import Schema
 from treewright.data.weights import weighed
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
-from treewright.grow.settings import GradientSettings, Order
+from treewright.grow.settings import GradientSettings, Order, columns_of_many_levels
 from treewright.learn.boosting_params import AUTO, DEFAULT_LEAVES, OF_EACH_ROUND, BoostingParams
 from treewright.learn.forest import refuse_other_table
-from treewright.learn.many_levels import (
-    FEW_ROWS_OF_LEVEL,
-    columns_of_many_levels,
-    takes_derived,
-    with_derived_columns,
-    with_rows_of_levels,
-)
+from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
 from treewright.learn.quality import Plan, plan_of
 from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows
@@ -423,6 +417,9 @@ def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int)
     return Binned(table, rows)
 
 
+FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees ask for 32: the order by a statistic has the noise of one
+
+
 def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:
     """int64[k]: nominal columns whose levels are put in the order of a target statistic.
 
@@ -436,7 +433,7 @@ def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: b
     if encoding == "subsets" or not one_number:
         return np.empty(0, np.int64)
     if encoding == "auto":
-        return columns_of_many_levels(schema, n_rows, FEW_ROWS_OF_LEVEL)
+        return np.array(columns_of_many_levels(schema, n_rows, FEW_ROWS_IN_BOOSTING), np.int64)
     return np.array([at for at, column in enumerate(schema.columns) if column.kind == "nominal"], np.int64)
 
 

@@ -31,14 +31,8 @@ from treewright.forest.grower import (
     refuse_too_many,
 )
 from treewright.forest.quantiles import leaf_targets_of
-from treewright.grow.settings import REGRESSION_CRITERIA
-from treewright.learn.many_levels import (
-    FEW_ROWS_IN_FORESTS,
-    columns_of_many_levels,
-    in_order_of_levels,
-    takes_derived,
-    with_rows_of_levels,
-)
+from treewright.grow.settings import REGRESSION_CRITERIA, columns_of_many_levels
+from treewright.learn.many_levels import in_order_of_levels, takes_derived, with_rows_of_levels
 from treewright.learn.params import (
     CLASSES,
     FLAG,
@@ -220,7 +214,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
     if _asks_for_cells(dataset, params):
         dataset = with_every_cell(dataset, params)
     with bar_where_nobody_listens(bool(params.verbose)):
-        dataset, rows, bins, codes, ordered = prepared(dataset, params, n_threads)
+        dataset, rows, bins, codes, in_runs = prepared(dataset, params, n_threads)
         digest, shared = rows.digest(bins, codes), params.shared_by_trees()
         if start is None:
             seed, n_before = seed_of(params.random_state), 0
@@ -230,7 +224,7 @@ def train_forest(dataset: Dataset, params: ForestParams, n_threads: int, start: 
             if n_before == params.n_estimators:
                 notices.warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
                 return start
-        settings = forest_settings(rows, params, seed, n_before, n_threads, ordered)
+        settings = forest_settings(rows, params, seed, n_before, n_threads, in_runs)
         grown = grow_forest(codes, rows.matrix, bins, rows.schema, rows.target_array, rows.weights, settings)
     trees, votes = grown.trees, grown.votes
     if start is not None:
@@ -261,7 +255,7 @@ class Prepared(NamedTuple):
     rows: Dataset
     bins: Bins
     codes: Any
-    ordered: np.ndarray
+    in_runs: tuple[int, ...]
 
 
 def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared:
@@ -272,32 +266,32 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     DataError
         Weights are beyond what trees on all rows can count.
     """
-    ordered = ordered_levels(params, dataset)
+    in_runs = columns_in_runs(params, dataset)
     if params.derived_columns == "auto" and takes_derived(params, dataset):
-        dataset = with_rows_of_levels(dataset, [at for at in ordered.tolist() if at in _of_many_levels(dataset)])
+        dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])
     rows = replace(dataset, weights=dataset.sample_weight)
     if rows.weights is not None and not params.bootstrap and not rows.weights.sum() <= _LARGEST_WEIGHT:
         raise DataError(f"the weights add up to more than {_LARGEST_WEIGHT:g}: scale them down")
     bins, codes = rows.binned(int(params.max_bins), n_threads)
-    if len(ordered):
-        bins, codes = in_order_of_levels(bins, codes, rows, ordered, int(params.max_bins))
-    return Prepared(dataset, rows, bins, codes, ordered)
+    if in_runs:
+        bins, codes = in_order_of_levels(bins, codes, rows, in_runs, int(params.max_bins))
+    return Prepared(dataset, rows, bins, codes, in_runs)
 
 
-def ordered_levels(params: ForestParams, dataset: Dataset) -> np.ndarray:
-    """int64[k]: nominal columns whose levels are asked for in their order, not as sets."""
+def columns_in_runs(params: ForestParams, dataset: Dataset) -> tuple[int, ...]:
+    """Nominal columns of which trees ask for first runs of the levels, not for any set."""
     on_cells = params.criterion in EXACT_CRITERIA and not params.random_cuts
     if params.level_encoding == "subsets" or dataset.is_sparse or on_cells:
-        return np.empty(0, np.int64)
+        return ()
     if params.level_encoding == "auto":
         return _of_many_levels(dataset)
-    return np.array([at for at, column in enumerate(dataset.schema.columns) if column.kind == "nominal"], np.int64)
+    return tuple(at for at, column in enumerate(dataset.schema.columns) if column.kind == "nominal")
 
 
-def _of_many_levels(dataset: Dataset) -> np.ndarray:
+def _of_many_levels(dataset: Dataset) -> tuple[int, ...]:
     counts = counts_of_rows(dataset.sample_weight)
     n_rows = len(dataset) if counts is None else int(counts.sum(dtype=np.int64))
-    return columns_of_many_levels(dataset.schema, n_rows, FEW_ROWS_IN_FORESTS)
+    return columns_of_many_levels(dataset.schema, n_rows)
 
 
 def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
@@ -307,7 +301,7 @@ def _asks_for_cells(dataset: Dataset, params: ForestParams) -> bool:
 
 
 def forest_settings(
-    dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int, ordered: np.ndarray
+    dataset: Dataset, params: ForestParams, seed: int, first_tree: int, n_threads: int, in_runs: tuple[int, ...]
 ) -> ForestSettings:
     """Parameters as numbers."""
     n, p = len(dataset), len(dataset.schema.used)
@@ -316,7 +310,7 @@ def forest_settings(
     settings = grow_settings(params, dataset, n_rows=n_draws, seed=seed, n_threads=n_threads)
     return ForestSettings(
         tree=replace(
-            binned_settings(params, settings, dataset.schema, random_cuts=params.random_cuts), ordered=ordered
+            binned_settings(params, settings, dataset.schema, random_cuts=params.random_cuts), in_runs=in_runs
         ),
         n_trees=int(params.n_estimators) - first_tree,
         n_classes=dataset.n_classes,

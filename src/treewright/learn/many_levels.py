@@ -3,7 +3,7 @@
 A set of levels is chosen on the very rows that it then explains. Where a level has few rows the set fits their luck: a
 forest of 100 trees had an R2 of .27 on the polls of ``benchmarks/defaults``, and .43 where it asks for a first run of
 the levels in their own order and how many rows a level has (docs/decisions/0012). Boosting has another order: that of a
-statistic of the target (``boosting.statistics``).
+statistic of the target (``boosting.statistics``). Which columns these are says ``grow.settings``.
 """
 
 from __future__ import annotations
@@ -20,28 +20,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.derived import rows_of_levels, with_derived, with_derived_cells
 from treewright.data.schema import Column, Schema
 
-# A level of few rows can be told from others only in a set with them. Where levels have rows enough, sets lose less
-# than the noise of an order. A column of more levels than bins has no sets of single levels.
-ORDERED_FROM = 32
-FEW_ROWS_OF_LEVEL = 16  # in boosting, whose order has the noise of a statistic
-FEW_ROWS_IN_FORESTS = 32
 _CODES = Schema((Column("code", "numeric"),))
-
-
-def columns_of_many_levels(schema: Schema, n_rows: int, few_rows: int) -> np.ndarray:
-    """int64[k]: nominal columns of more levels than bins, or of many with fewer than ``few_rows`` rows each."""
-    return np.array(
-        [
-            at
-            for at, column in enumerate(schema.columns)
-            if column.kind == "nominal" and not column.left_out and _are_many(len(column.levels), n_rows, few_rows)
-        ],
-        np.int64,
-    )
-
-
-def _are_many(n_levels: int, n_rows: int, few_rows: int) -> bool:
-    return n_levels > MAX_LEVEL_BINS or (n_levels >= ORDERED_FROM and n_rows < few_rows * n_levels)
 
 
 def takes_derived(params: Any, dataset: Dataset) -> bool:
@@ -64,7 +43,7 @@ def with_derived_columns(dataset: Dataset, schema: Schema) -> Dataset:
 
 
 def in_order_of_levels(
-    bins: Bins, codes: Any, dataset: Dataset, columns: np.ndarray, max_bins: int
+    bins: Bins, codes: Any, dataset: Dataset, columns: Sequence[int], max_bins: int
 ) -> tuple[Bins, Any]:
     """Bins of nominal columns that hold levels side by side, as those of numbers do; and the rows in them.
 
@@ -74,7 +53,7 @@ def in_order_of_levels(
     codes : uint8[n, stride]
     dataset : Dataset
         The same rows.
-    columns : int64[k]
+    columns : sequence of int
         Nominal.
     max_bins : int, 2 to 255
 
@@ -85,7 +64,7 @@ def in_order_of_levels(
     uint8[n, stride]
     """
     n_bins, level_bin, out = bins.n_bins.copy(), bins.level_bin.copy(), codes.copy()
-    for column in columns.tolist():
+    for column in columns:
         n_levels = len(dataset.schema.columns[column].levels)
         if n_levels <= min(max_bins, MAX_LEVEL_BINS):
             continue  # a bin a level, in their order

@@ -23,7 +23,8 @@ from treewright.grow.criteria.costs import Criterion
 from treewright.grow.exact.grower import grow
 from treewright.grow.exact.presort import presort
 from treewright.grow.objective import are_whole
-from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings
+from treewright.grow.settings import REGRESSION_CRITERIA, GrowSettings, columns_in_runs
+from treewright.learn.many_levels import in_order_of_levels
 from treewright.learn.params import (
     CLASS_WEIGHT,
     CLASSES,
@@ -59,6 +60,7 @@ from treewright.learn.suspicions import warn_of_suspicions
 from treewright.learn.train import Trained, model_of, refuse_not_counts, with_every_cell
 from treewright.prune.cost_complexity import prune_at
 from treewright.tree.class_criteria import CLASSIFICATION_CRITERIA
+from treewright.tree.edit import with_whole_runs
 
 if TYPE_CHECKING:
     from treewright.data.target import Labels, Numbers
@@ -122,7 +124,7 @@ class TreeParams(TreeLimits):
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(replace(INTERACTIONS, needs=(_on_bins("groups"),)))
     max_bins: int = stated(replace(MAX_BINS, needs=(_on_bins("bins"),)))
-    nominal_splits: str = param("subset", words("subset", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS)
+    nominal_splits: str = param("auto", words("auto", "subset", "runs", "multiway", "one_vs_rest"), help=_LEVEL_SPLITS)
     missing: str = param(
         "direction",
         words("direction", "surrogate", "fractional", "branch", "error"),
@@ -265,13 +267,19 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
     n, p = dataset.matrix.shape
     is_random = params.splitter == "random" or columns_per_node(params.max_features, p) < p
     seed = seed_of(params.random_state) if is_random else 0
-    settings = grow_settings(params, dataset, n_rows=n, seed=seed, n_threads=n_threads)
+    in_runs = columns_in_runs(dataset.schema, params.nominal_splits, n)
+    settings = replace(
+        grow_settings(params, dataset, n_rows=n, seed=seed, n_threads=n_threads),
+        in_runs=() if dataset.is_sparse else in_runs,
+    )
     trace: tuple[Step, ...] | None = None
     by_node = _what_asks_for_nodes(dataset.schema, params)
     if params.splitter != "best" or dataset.is_sparse:
         _refuse_beside_bins(params, by_node)
         on_bins = binned_settings(params, settings, dataset.schema, random_cuts=params.splitter == "random")
         bins, codes = dataset.binned(EVERY_VALUE if params.splitter == "best" else int(params.max_bins), n_threads)
+        if settings.in_runs:
+            bins, codes = in_order_of_levels(bins, codes, dataset, in_runs, int(params.max_bins))
         tree = grow_binned(codes, bins, dataset.schema, objective_of(dataset, params.criterion_name), on_bins)
     elif by_node:
         tree, trace = _grow_cart_by_node(dataset, params, settings)
@@ -279,6 +287,8 @@ def _grow_cart(dataset: Dataset, params: TreeParams, n_threads: int) -> Grown:
         tree = _grow_exactly(dataset, params, settings)
         if params.grow_trace:
             trace = retrace(tree, *problem_and_policy(dataset, params))
+    if settings.in_runs:
+        tree = with_whole_runs(tree, in_runs, dataset.schema)
     return prune_at(tree, finite(params.ccp_alpha)), trace
 
 
@@ -308,7 +318,7 @@ def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) 
     objective, columns = objective_of(dataset, params.criterion_name), None
     if dataset.cache is not None:
         targets = objective.sorted_targets()
-        what = ("columns", len(targets) > 0, settings.monotone)
+        what = ("columns", len(targets) > 0, settings.monotone, settings.in_runs)
         columns = dataset.once(what, lambda: presort(dataset.matrix, dataset.schema, targets, settings))
         columns = columns._replace(order=columns.order.copy())  # growing puts the order in another order
     return grow(dataset.matrix, dataset.schema, objective, settings, columns)
@@ -317,7 +327,7 @@ def _grow_exactly(dataset: Dataset, params: TreeParams, settings: GrowSettings) 
 def _grow_cart_by_node(dataset: Dataset, params: TreeParams, settings: GrowSettings) -> Grown:
     if settings.monotone is not None and any(settings.monotone):
         raise ParameterError(
-            "monotonic_cst needs a criterion of the list, nominal_splits='subset', missing='direction' or "
+            "monotonic_cst needs a criterion of the list, nominal_splits='auto', missing='direction' or "
             "'error', and no max_p_value: leave one of them out"
         )
     if params.max_p_value is not None:
@@ -351,7 +361,9 @@ def _what_asks_for_nodes(schema: Schema, params: TreeParams) -> str:
         return "criterion='gain_ratio'"
     if params.max_p_value is not None:
         return f"max_p_value={params.max_p_value}"
-    if params.nominal_splits != "subset" and any(column.kind == "nominal" for column in schema.columns):
+    if params.nominal_splits in ("multiway", "one_vs_rest") and any(
+        column.kind == "nominal" for column in schema.columns
+    ):
         return f"nominal_splits={params.nominal_splits!r}"
     # Without a missing cell the other two grow the same tree.
     is_asked = params.missing in ("fractional", "branch") and any(column.missing_seen for column in schema.columns)

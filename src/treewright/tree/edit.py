@@ -8,12 +8,15 @@ sets of surrogates follow those of nodes.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, SURROGATE_FIELDS, Tree
+from treewright.tree.tests import level_bits
 
 # Of a surrogate: what does not change with its place.
 _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_node", "surrogate_level_set"))
@@ -148,6 +151,29 @@ def level_order(tree: Tree) -> npt.NDArray[np.int64]:
         first = np.repeat(tree.first_child[level].astype(np.int64), counts)
         level = first + np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         levels.append(level)
+
+
+def with_whole_runs(tree: Tree, columns: Iterable[int], schema: Schema) -> Tree:
+    """Send levels that a node never saw where they stand in the order of codes, of columns split by runs of levels.
+
+    A level between two of which one goes left and one right is sent with the nearer one, the lower of equally near.
+    """
+    words = tree.levels_left.copy()
+    for node in np.flatnonzero((tree.kind == SUBSET) & np.isin(tree.feature, list(columns))).tolist():
+        column = schema.columns[int(tree.feature[node])]
+        start, n_levels = int(tree.level_set[node]), len(column.levels)
+        left, seen = (bits[:n_levels] for bits in level_bits(column, tree, start))
+        ours, others = np.flatnonzero(seen & left), np.flatnonzero(seen & ~left)
+        if not len(ours) or not len(others):
+            continue  # all levels that are there go together, and missing cells the other way
+        low, high = (ours, others) if ours[-1] < others[0] else (others, ours)
+        is_low = np.arange(n_levels) <= (int(low[-1]) + int(high[0])) // 2
+        absent = np.flatnonzero(~seen)
+        goes_left = is_low[absent] == (low is ours)
+        np.bitwise_and.at(words, start + absent // 64, ~(np.uint64(1) << (absent % 64).astype(np.uint64)))
+        chosen = absent[goes_left]
+        np.bitwise_or.at(words, start + chosen // 64, np.uint64(1) << (chosen % 64).astype(np.uint64))
+    return replace(tree, levels_left=words)
 
 
 def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

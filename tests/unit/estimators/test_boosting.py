@@ -14,8 +14,8 @@ from sklearn.metrics import d2_pinball_score
 import treewright as tw
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import ParameterError, UnseenLevelError
-from treewright.learn.boosting import SYMMETRIC_DEPTH, ordered_columns
-from treewright.learn.many_levels import FEW_ROWS_OF_LEVEL, ORDERED_FROM
+from treewright.grow.settings import MANY_LEVELS
+from treewright.learn.boosting import FEW_ROWS_IN_BOOSTING, SYMMETRIC_DEPTH, ordered_columns
 
 RNG = np.random.default_rng(3)
 N = 240
@@ -241,9 +241,9 @@ def test_symmetric_trees_have_six_levels_at_most_and_ask_one_question_on_each():
 @pytest.mark.parametrize(
     ("n_levels", "n_rows", "is_ordered"),
     [
-        (ORDERED_FROM - 1, ORDERED_FROM, False),
-        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_OF_LEVEL - 1, True),
-        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_OF_LEVEL, False),
+        (MANY_LEVELS - 1, MANY_LEVELS, False),
+        (MANY_LEVELS, MANY_LEVELS * FEW_ROWS_IN_BOOSTING - 1, True),
+        (MANY_LEVELS, MANY_LEVELS * FEW_ROWS_IN_BOOSTING, False),
         (254, 100_000, False),
         (255, 100_000, True),
     ],
@@ -262,9 +262,9 @@ def test_many_levels_are_ordered_where_they_have_few_rows_or_no_bin_each(n_level
 
 def test_columns_of_many_levels_are_ordered_and_others_are_subsets():
     rng = np.random.default_rng(0)
-    worth = rng.normal(size=ORDERED_FROM)
-    n_rows = ORDERED_FROM * (FEW_ROWS_OF_LEVEL - 1)
-    many, few = rng.permutation(np.arange(n_rows) % ORDERED_FROM), rng.integers(0, 4, n_rows)
+    worth = rng.normal(size=MANY_LEVELS)
+    n_rows = MANY_LEVELS * (FEW_ROWS_IN_BOOSTING - 1)
+    many, few = rng.permutation(np.arange(n_rows) % MANY_LEVELS), rng.integers(0, 4, n_rows)
     frame = pd.DataFrame({"many": [f"m{at:02}" for at in many], "few": [f"f{at}" for at in few]})
     numbers = worth[many] + few + rng.normal(scale=0.1, size=n_rows)
 

@@ -7,7 +7,7 @@ import pytest
 
 import treewright as tw
 from treewright.data.derived import is_derived
-from treewright.learn.many_levels import FEW_ROWS_IN_FORESTS, ORDERED_FROM
+from treewright.grow.settings import FEW_ROWS_OF_LEVEL, MANY_LEVELS
 
 RNG = np.random.default_rng(2)
 KINDS = {
@@ -70,9 +70,9 @@ def test_rows_in_another_order_and_rows_that_are_there_twice_give_the_same_fores
 @pytest.mark.parametrize(
     ("n_levels", "n_rows", "is_ordered"),
     [
-        (ORDERED_FROM - 1, 100, False),
-        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_IN_FORESTS - 1, True),
-        (ORDERED_FROM, ORDERED_FROM * FEW_ROWS_IN_FORESTS, False),
+        (MANY_LEVELS - 1, 100, False),
+        (MANY_LEVELS, MANY_LEVELS * FEW_ROWS_OF_LEVEL - 1, True),
+        (MANY_LEVELS, MANY_LEVELS * FEW_ROWS_OF_LEVEL, False),
     ],
 )
 def test_few_levels_and_levels_of_many_rows_are_asked_for_as_sets(n_levels, n_rows, is_ordered):

@@ -103,8 +103,8 @@ def _grow(
     if n > MAX_ROWS:
         raise TooLargeError(f"{n} rows: growth on bins holds at most {MAX_ROWS}; fit on a sample of the rows")
     objective.rank_rows()
-    ordered = np.empty(0, np.int64) if settings.ordered is None else settings.ordered
-    plan = plan_of(codes, _with_numbers(bins, ordered), schema, objective, settings)
+    in_runs = np.array(settings.in_runs, np.int64)
+    plan = plan_of(codes, _with_numbers(bins, in_runs), schema, objective, settings)
     room = room_for(plan, n)
     if settings.max_leaf_nodes is not None:
         _grow_best_first(plan, room, settings.max_leaf_nodes)
@@ -114,28 +114,28 @@ def _grow(
         grow_waiting(plan, room)
     state = room.growth.state
     grown = Grown(room.nodes, room.growth, objective, int(state[N_NODES]), int(state[N_SETS]))
-    return _with_runs_as_sets(grown, bins, ordered) if len(ordered) else grown
+    return _with_runs_as_sets(grown, bins, in_runs) if len(in_runs) else grown
 
 
-def _with_numbers(bins: Bins, ordered: np.ndarray) -> Bins:
-    """Bins in which nominal columns with an order are numeric ones, whose values are the bins' numbers."""
-    if not len(ordered):
+def _with_numbers(bins: Bins, in_runs: np.ndarray) -> Bins:
+    """Bins in which nominal columns in runs are numeric ones, whose values are the bins' numbers."""
+    if not len(in_runs):
         return bins
     is_nominal, sizes = np.array(bins.is_nominal), np.diff(bins.start)
-    is_nominal[ordered] = False
-    sizes[ordered] = bins.n_bins[ordered]
+    is_nominal[in_runs] = False
+    sizes[in_runs] = bins.n_bins[in_runs]
     start = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    is_new = np.repeat(np.isin(np.arange(bins.n_columns), ordered), sizes)
+    is_new = np.repeat(np.isin(np.arange(bins.n_columns), in_runs), sizes)
     numbers = np.arange(len(is_new)) - np.repeat(start[:-1], sizes)
     lowest, highest = np.where(is_new, numbers, 0.0), np.where(is_new, numbers, 0.0)
     lowest[~is_new], highest[~is_new] = bins.lowest, bins.highest
     return replace(bins, is_nominal=is_nominal, start=start, lowest=lowest, highest=highest)
 
 
-def _with_runs_as_sets(grown: Grown, bins: Bins, ordered: np.ndarray) -> Grown:
-    """Tests of columns with an order as what they are of nominal ones: sets of bins."""
+def _with_runs_as_sets(grown: Grown, bins: Bins, in_runs: np.ndarray) -> Grown:
+    """Tests of columns in runs as what they are of nominal ones: sets of bins."""
     nodes, growth, n = grown.nodes, grown.growth, grown.n_nodes
-    asked = np.flatnonzero(grown.is_inner & np.isin(nodes.feature[:n], ordered))
+    asked = np.flatnonzero(grown.is_inner & np.isin(nodes.feature[:n], in_runs))
     n_bins = bins.n_bins[nodes.feature[asked]].astype(np.int64)
     before, after = nodes.before[asked].astype(np.int64), nodes.after[asked].astype(np.int64)
     last = np.where(after < 0, n_bins - 1, (before + after - 1) >> 1)

@@ -215,6 +215,7 @@ def _columns(bins: Bins, schema: Schema, settings: BinnedSettings) -> Columns:
         code_row=code_row,
         n_levels=np.where(nominal, bins.n_bins + 1, 0).astype(np.int32),
         monotone=np.array(settings.monotone or [0] * p, np.int8),
+        in_runs=np.zeros(p, np.uint8),  # here these columns are numbers (grower._with_numbers)
     )
 
 

@@ -105,7 +105,9 @@ def search(stats, codes, at, column, rows, node, nodes, bins, columns, limits, r
     n_present = sort_items(codes, at, n_bins, rows, desk.items, desk.spare, desk.counts)
     items = desk.items[:m]
     if is_nominal:
-        gain, n_groups, missing_left = search_levels(stats, node, nodes, items, n_present, limits, target, work)
+        gain, n_groups, missing_left = search_levels(
+            stats, node, nodes, items, n_present, columns.in_runs[column], limits, target, work
+        )
         if target >= 0.0:
             for b in range(255):
                 sides[b] = 2

@@ -327,16 +327,24 @@ class Rules:
 
     Attributes
     ----------
-    nominal_splits : {"subset", "multiway", "one_vs_rest"}
+    nominal_splits : {"subset", "runs", "multiway", "one_vs_rest"}
+        Of columns that are not in ``in_runs``.
     min_rows : int
         Rows each branch needs.
     min_weight : float
         Weight each branch needs.
+    in_runs : tuple of int
+        Columns whose sets of levels are first runs in the order of their codes.
     """
 
     nominal_splits: str = "subset"
     min_rows: int = 1
     min_weight: float = 0.0
+    in_runs: tuple[int, ...] = ()
+
+    def splits_of(self, feature: int) -> str:
+        """How a nominal column is split."""
+        return "runs" if feature in self.in_runs else self.nominal_splits
 
 
 class Cuts(NamedTuple):

@@ -186,7 +186,7 @@ def gains_by_table(
 
 
 def divisions(
-    problem: Problem, criterion: Criterion, tables: np.ndarray, *, one_against_rest: bool
+    problem: Problem, criterion: Criterion, tables: np.ndarray, nominal_splits: str
 ) -> tuple[np.ndarray, bool]:
     """Divisions of levels in two that are tried, and whether the best of all is among them.
 
@@ -194,6 +194,7 @@ def divisions(
     ----------
     tables : float64[g, n_stats]
         Statistics of the levels that the node holds.
+    nominal_splits : {"subset", "runs", "one_vs_rest"}
 
     Returns
     -------
@@ -203,10 +204,12 @@ def divisions(
     """
     g = len(tables)
     check_fits(9 * g * g, f"trying every division of {g} levels in two", "leave the column out, or group its levels")
-    if one_against_rest:
+    if nominal_splits == "one_vs_rest":
         return np.eye(g, dtype=bool), True
     if g == 1 or problem.n_stats == 1:
         return np.empty((0, 1), bool), True
+    if nominal_splits == "runs":
+        return prefixes(np.arange(g)), True
     if has_one_number(problem) and (criterion.by_kernel or g > EXHAUSTIVE_LEVELS):
         # The order by mean contains a best division (Fisher 1958; Breiman et al. 1984, section 4.2.2) of every
         # criterion that is concave in that mean; of a function of the user's nobody knows.
@@ -394,6 +397,8 @@ def partition_by_medians(
 
     if nominal_splits == "one_vs_rest":
         masks, exact = np.eye(len(present), dtype=bool), True
+    elif nominal_splits == "runs":
+        masks, exact = prefixes(np.arange(len(present))), True
     else:
         # By the lower median of the first output, as the grower by levels orders them.
         y = problem.targets[0, rows]

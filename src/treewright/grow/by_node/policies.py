@@ -17,6 +17,7 @@ from treewright.grow.by_node.cuts import Rules
 from treewright.grow.by_node.search import GainPolicy, Policy, RatioPolicy, Search
 from treewright.grow.criteria.costs import NUMBERS, Criterion
 from treewright.grow.problem import Problem, class_problem, number_problem
+from treewright.grow.settings import columns_in_runs
 from treewright.tree.arrays import Missing
 
 ALGORITHMS = ("cart", "id3", "c45", "chaid")
@@ -87,11 +88,11 @@ def policy_of(algorithm: str, parameters: Mapping[str, Any], problem: Problem, n
         )
         return ChaidPolicy(cast("BinnedProblem", problem), rules)
     if algorithm == "cart":
-        return _cart_policy(parameters, problem, least)
+        return _cart_policy(parameters, problem, least, n_rows)
     raise ParameterError(f"algorithm {algorithm!r} is not one of {', '.join(ALGORITHMS)}")
 
 
-def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int) -> Policy:
+def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int, n_rows: int) -> Policy:
     """CART's."""
     criterion, nominal_splits = parameters["criterion"], parameters["nominal_splits"]
     if problem.missing == "surrogate" and nominal_splits == "multiway":
@@ -105,5 +106,7 @@ def _cart_policy(parameters: Mapping[str, Any], problem: Problem, least: int) ->
             "was fitted"
         )
     least_weight = float(parameters["min_weight_fraction_leaf"]) * float(problem.weights.sum()) * (1.0 - 1e-12)
-    search = Search(problem, Criterion.of(criterion), Rules(nominal_splits, least, least_weight))
+    in_runs = columns_in_runs(problem.schema, nominal_splits, n_rows)
+    nominal_splits = "subset" if nominal_splits == "auto" else nominal_splits
+    search = Search(problem, Criterion.of(criterion), Rules(nominal_splits, least, least_weight, in_runs))
     return RatioPolicy(search) if criterion == "gain_ratio" else GainPolicy(search)

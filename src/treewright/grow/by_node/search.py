@@ -321,12 +321,12 @@ class Search:
         if present.sum() + (levels.n_gone > 0 and levels.mode != LEAVE_OUT) < 2:
             return None
         if criterion.number == ABSOLUTE_ERROR:
-            return partition_by_medians(problem, rules.nominal_splits, feature, levels, instances, tolerance, **least)
+            return partition_by_medians(
+                problem, rules.splits_of(feature), feature, levels, instances, tolerance, **least
+            )
         if rules.nominal_splits == "multiway":
             return branch_per_level(problem, criterion, levels, tolerance, **least)
-        masks, exact = divisions(
-            problem, criterion, levels.tables[present], one_against_rest=rules.nominal_splits == "one_vs_rest"
-        )
+        masks, exact = divisions(problem, criterion, levels.tables[present], rules.splits_of(feature))
         gains_of = partial(gains_by_table, problem, criterion, levels, **least)
         return as_partition(levels, *two_sides(levels, masks, gains_of, tolerance), exact)
 

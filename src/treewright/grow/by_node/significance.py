@@ -191,10 +191,10 @@ def log_count_of_tests(
 
     Notes
     -----
-    Summed over the columns, for c different values in the node: c - 1 cuts; 2^(c-1) - 1 pairs of sets of levels; c
-    levels against the rest (1 of two levels); 1 for a branch per level; for C4.5's groups as many as there are ways to
-    make as many groups as the chosen test has branches. Missing rows that may join either side double that and add
-    "present against missing"; as a branch of their own they only add it.
+    Summed over the columns, for c different values in the node: c - 1 cuts, or runs of levels; 2^(c-1) - 1 pairs of
+    sets of levels; c levels against the rest (1 of two levels); 1 for a branch per level; for C4.5's groups as many as
+    there are ways to make as many groups as the chosen test has branches. Missing rows that may join either side
+    double that and add "present against missing"; as a branch of their own they only add it.
     """
     problem = search.problem
     asked = np.ones(len(problem.schema), bool)
@@ -216,7 +216,8 @@ def log_count_of_tests(
             if asked[feature]:
                 levels = problem.levels_of(place)
                 c = int(np.count_nonzero(counts[levels]))
-                logs.append(_of_levels(search, c, n_branches, int(modes[place]), bool(counts[levels.stop])))
+                splits = search.rules.splits_of(feature)
+                logs.append(_of_levels(search, splits, c, n_branches, int(modes[place]), bool(counts[levels.stop])))
     return max(float(reduce(log_add_of, logs)), 0.0) if logs else 0.0
 
 
@@ -227,9 +228,8 @@ def different_values(problem: Problem, instances: Instances, place: int) -> int:
     return int(np.count_nonzero(values[1:] != values[:-1])) + (len(values) > 0)
 
 
-def _of_levels(search: Search, c: int, n_branches: int, mode: int, has_missing: bool) -> float:
+def _of_levels(search: Search, splits: str, c: int, n_branches: int, mode: int, has_missing: bool) -> float:
     """Logarithm of the number of tests of a column of which a node holds ``c`` levels."""
-    splits = search.rules.nominal_splits
     if isinstance(search, C45Search) and search.grouping:
         return float(log_divisions(c, min(max(n_branches, 2), c))) if c > 1 else -math.inf
     if splits == "multiway":
@@ -239,6 +239,8 @@ def _of_levels(search: Search, c: int, n_branches: int, mode: int, has_missing: 
         return _log_of_count((c if has_missing and mode == BOTH_SIDES else 1) if c > 1 else 0)
     if splits == "one_vs_rest":
         return _with_missing(_log_of_count(c if c > 2 else c - 1), c, mode, has_missing)
+    if splits == "runs":
+        return _with_missing(_log_of_count(c - 1), c, mode, has_missing)
     return _with_missing(float(log_divisions(c, 2)) if c > 1 else -math.inf, c, mode, has_missing)
 
 

@@ -137,6 +137,7 @@ def presort(matrix: np.ndarray, schema: Schema, targets: np.ndarray, settings: G
         code_row=code_row,
         n_levels=np.array([len(c.levels) if c.kind == "nominal" else 0 for c in schema.columns], np.int32),
         monotone=np.array(settings.monotone or (0,) * p, np.int8),
+        in_runs=np.isin(np.arange(p), settings.in_runs).astype(np.uint8),
     )
 
 

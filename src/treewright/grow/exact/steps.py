@@ -100,7 +100,7 @@ def search_column(stats, column, node, nodes, columns, items, n_present, limits,
         With a target: 1 where missing rows go left.
     """
     if columns.code_row[column] >= 0:
-        return search_levels(stats, node, nodes, items, n_present, limits, target, work)
+        return search_levels(stats, node, nodes, items, n_present, columns.in_runs[column], limits, target, work)
     direction = np.int64(columns.monotone[column])
     return scan_cuts(stats, node, nodes, items, n_present, limits, direction, target, -1, 2, work)
 

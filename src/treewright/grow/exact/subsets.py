@@ -6,6 +6,8 @@ the segment is copied level by level in that order and scanned like any other. F
 partition is tried up to ``EXHAUSTIVE_LEVELS`` levels; beyond, levels are ordered along the first principal component of
 their class shares (Coppersmith, Hong and Hosking 1999): an approximation. So is the order by median for absolute error.
 
+Of a column in runs (``Columns.in_runs``) only the first runs of levels in the order of their codes are tried.
+
 The left side is the one with fewer levels; of two halves the one with the lowest code. Ties: fewer levels on the left,
 then the set with the lowest code in which two of them differ, then missing to the right.
 """
@@ -250,7 +252,7 @@ def principal_ranks(stats, node, nodes, items, group, n_groups, rank):
 
 
 @inner_kernel
-def search_levels(stats, node, nodes, items, n_present, limits, target, work):
+def search_levels(stats, node, nodes, items, n_present, in_runs, limits, target, work):
     """The best subset of a nominal column's levels in one node.
 
     ``items`` int32[m].
@@ -259,6 +261,8 @@ def search_levels(stats, node, nodes, items, n_present, limits, target, work):
     ----------
     stats, node, nodes, items, n_present, limits, target, work
         As ``means.scan_means``.
+    in_runs : uint8
+        1 where sets are first runs in the order of codes.
 
     Returns
     -------
@@ -274,7 +278,10 @@ def search_levels(stats, node, nodes, items, n_present, limits, target, work):
     n_groups = find_groups(items, n_present, group)
     if n_groups == 0 or n_groups + n_missing == 1:
         return -1.0, n_groups, 0
-    if has_one_number(stats):
+    if in_runs:
+        for g in range(n_groups):
+            work.rank[g] = g
+    elif has_one_number(stats):
         for g in range(n_groups):
             work.rank[g] = level_rank(stats, node, nodes, items[group[START, g] : group[STOP, g]])
     elif n_groups <= EXHAUSTIVE_LEVELS:

@@ -410,9 +410,9 @@ class DecisionTreeClassifier(SingleTree, Classifier):
         Bins of a column, beside one for missing cells; for ``splitter="hist"`` and ``"random"``.
     nominal_splits : {"auto", "subset", "runs", "multiway", "one_vs_rest"}, default "auto"
         How a nominal column is split: into any two sets of levels, a first run of the levels in their order (sorted)
-        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns of more than 254
-        levels, or of 32 and more with fewer than 32 rows to a level, and "subset" for all others: the best set of
-        levels of few rows is luck.
+        and the rest, a branch per level, or one level against the rest. "auto" is "runs" for columns of 32
+        levels and more with fewer than 32 rows to a level (and rows times levels up to 5e8), "subset" for all
+        others: the best set of levels of few rows is luck.
     missing : {"direction", "surrogate", "fractional", "branch", "error"}, default "direction"
         Which way missing values go, at fit and at predict: the side that gains more; where the surrogate tests
         say (see ``max_surrogates``; two-way splits only); into every branch, with a part of their weight; into a branch

@@ -14,6 +14,7 @@ from treewright.data.schema import Schema
 # than the noise of an order. A column of more levels than bins has no sets of single levels.
 MANY_LEVELS = 32
 FEW_ROWS_OF_LEVEL = 32
+_MOST_BITS = 1 << 29
 REGRESSION_CRITERIA = ("squared_error", "absolute_error", "poisson")
 Order = Literal["leaf", "level", "symmetric"]
 
@@ -28,9 +29,17 @@ def columns_of_many_levels(schema: Schema, n_rows: int, few_rows: int = FEW_ROWS
 
 
 def columns_in_runs(schema: Schema, nominal_splits: str, n_rows: int) -> tuple[int, ...]:
-    """Nominal columns of which a single tree asks for first runs of the levels; with "auto" those of many levels."""
+    """Nominal columns of which a single tree asks for first runs of the levels.
+
+    With "auto" those of many levels with few rows. Not where a full tree's sets, two bits a level and node, might take
+    more than 128 MB: 100,000 names of a row each are parted by one set, and grow 100,000 leaves by runs.
+    """
     if nominal_splits == "auto":
-        return columns_of_many_levels(schema, n_rows)
+        return tuple(
+            at
+            for at in columns_of_many_levels(schema, n_rows)
+            if n_rows < FEW_ROWS_OF_LEVEL * len(schema.columns[at].levels) <= _MOST_BITS * FEW_ROWS_OF_LEVEL // n_rows
+        )
     if nominal_splits != "runs":
         return ()
     return tuple(at for at, column in enumerate(schema.columns) if column.kind == "nominal")

@@ -13,10 +13,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from treewright.core.jit import kernel
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
 from treewright.tree.arrays import INTERVALS, LEAF, MULTIWAY, SUBSET, SURROGATE_FIELDS, Tree
-from treewright.tree.tests import level_bits
 
 # Of a surrogate: what does not change with its place.
 _COPIED = tuple(field for field in SURROGATE_FIELDS if field not in ("surrogate_node", "surrogate_level_set"))
@@ -158,22 +158,51 @@ def with_whole_runs(tree: Tree, columns: Iterable[int], schema: Schema) -> Tree:
 
     A level between two of which one goes left and one right is sent with the nearer one, the lower of equally near.
     """
+    nodes = np.flatnonzero((tree.kind == SUBSET) & np.isin(tree.feature, list(columns)))
+    n_levels = np.array([len(column.levels) for column in schema.columns], np.int64)[tree.feature[nodes]]
     words = tree.levels_left.copy()
-    for node in np.flatnonzero((tree.kind == SUBSET) & np.isin(tree.feature, list(columns))).tolist():
-        column = schema.columns[int(tree.feature[node])]
-        start, n_levels = int(tree.level_set[node]), len(column.levels)
-        left, seen = (bits[:n_levels] for bits in level_bits(column, tree, start))
-        ours, others = np.flatnonzero(seen & left), np.flatnonzero(seen & ~left)
-        if not len(ours) or not len(others):
-            continue  # all levels that are there go together, and missing cells the other way
-        low, high = (ours, others) if ours[-1] < others[0] else (others, ours)
-        is_low = np.arange(n_levels) <= (int(low[-1]) + int(high[0])) // 2
-        absent = np.flatnonzero(~seen)
-        goes_left = is_low[absent] == (low is ours)
-        np.bitwise_and.at(words, start + absent // 64, ~(np.uint64(1) << (absent % 64).astype(np.uint64)))
-        chosen = absent[goes_left]
-        np.bitwise_or.at(words, start + chosen // 64, np.uint64(1) << (chosen % 64).astype(np.uint64))
+    complete_runs(tree.level_set[nodes].astype(np.int64), n_levels, tree.levels_seen.copy(), words)
     return replace(tree, levels_left=words)
+
+
+@kernel
+def complete_runs(starts: np.ndarray, n_levels: np.ndarray, seen: np.ndarray, left: np.ndarray) -> None:
+    """Set the bits of levels that are not seen.
+
+    Parameters
+    ----------
+    starts, n_levels : int64[k], IN
+        Where each set begins, and how many levels it is of.
+    seen : uint64[n_words], IN
+    left : uint64[n_words], IN and OUT
+    """
+    for at in range(len(starts)):
+        start, v = starts[at], n_levels[at]
+        last_left = last_right = first_left = first_right = -1
+        for code in range(v):
+            bit = np.uint64(1) << np.uint64(code & 63)
+            word = start + (code >> 6)
+            if seen[word] & bit == 0:
+                continue
+            if left[word] & bit:
+                last_left = code
+                first_left = code if first_left < 0 else first_left
+            else:
+                last_right = code
+                first_right = code if first_right < 0 else first_right
+        if first_left < 0 or first_right < 0:
+            continue  # all levels that are there go together, and missing cells the other way
+        is_left_low = last_left < first_right
+        cut = (last_left + first_right) >> 1 if is_left_low else (last_right + first_left) >> 1
+        for code in range(v):
+            bit = np.uint64(1) << np.uint64(code & 63)
+            word = start + (code >> 6)
+            if seen[word] & bit:
+                continue
+            if (code <= cut) == is_left_low:
+                left[word] |= bit
+            else:
+                left[word] &= ~bit
 
 
 def _positions(tree: Tree, nodes: Iterable[int] | npt.NDArray[np.integer]) -> npt.NDArray[np.int64]:

@@ -18,6 +18,7 @@ from scipy.sparse import csr_matrix
 import treewright as tw
 from treewright.data import sparse as stored
 from treewright.data.column_summary import ColumnSummary, thinned
+from treewright.explain import contributions
 from treewright.grow.gradient import grower, rows
 from treewright.model_selection import pruning_path
 from treewright.neighbors import kd_tree
@@ -102,6 +103,7 @@ def trees() -> Iterator[tuple[str, Callable[[], Any]]]:
                 lambda s=splitter, c=criterion: regressor(splitter=s, criterion=c, **RANKED).fit(T, COUNTS),
             )
         yield f"{splitter} outputs", lambda s=splitter: regressor(splitter=s).fit(X, PAIR)
+        yield f"{splitter} runs", lambda s=splitter: classifier(splitter=s, nominal_splits="runs").fit(T, LEVELS)
         yield f"{splitter} outputs of classes", lambda s=splitter: classifier(splitter=s).fit(X, PAIR_OF_CLASSES)
         yield (
             f"{splitter} limits",
@@ -323,6 +325,31 @@ def questions() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "pruned as counted", lambda: plain.prune("error_based", confidence=0.1, subtree_raising=False)
 
 
+def explained() -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Contributions by each engine."""
+    engines = {"tables": {"_STEPS_OF_A_CELL": 0}, "long paths": {"_LONGEST": 0}}
+    boosted = tw.GradientBoostingRegressor(2, min_samples_leaf=2, random_state=0).fit(XM, SCORE)
+    forest = tw.RandomForestClassifier(2, max_depth=3, random_state=0).fit(T, LEVELS)
+    for engine, sizes in engines.items():
+        for name, est, table in (("boosted", boosted, XM), ("forest", forest, T)):
+            for order in (1, 2):
+                yield (
+                    f"{name} by {engine} {order}",
+                    lambda e=est, t=table, s=sizes, o=order: with_small(
+                        contributions, s, lambda: e.explain(t, order=o).values
+                    ),
+                )
+                yield (
+                    f"{name} by {engine} {order}, background",
+                    lambda e=est, t=table, s=sizes, o=order: with_small(
+                        contributions, s, lambda: e.explain(t, kind="interventional", order=o, background=t).values
+                    ),
+                )
+    for missing in ("surrogate", "fractional"):
+        one = tw.DecisionTreeClassifier(missing=missing, max_depth=3, **RANKED).fit(T, LEVELS)
+        yield f"steps {missing}", lambda e=one: e.explain(T, kind="steps").values
+
+
 def judged(kind: Any, y: np.ndarray) -> Any:
     """Boosting that other rows judge."""
     return kind(n_estimators=4, min_samples_leaf=2, random_state=0).fit(XM, y, X_val=XM[::2], y_val=y[::2])
@@ -390,7 +417,7 @@ def content(made: Any) -> bytes:
 def digests() -> dict[str, str]:
     """Of every fit a digest."""
     found: dict[str, str] = {}
-    for part in (trees, ensembles, neighbours, pruned, questions):
+    for part in (trees, ensembles, neighbours, pruned, questions, explained):
         for name, fit in part():
             try:
                 found[name] = hashlib.blake2b(content(fit()), digest_size=8).hexdigest()

@@ -17,6 +17,7 @@ from treewright.cli.options import (
     Calendar,
     Color,
     ColorName,
+    ContributionKind,
     Cost,
     Data,
     Drop,
@@ -267,6 +268,45 @@ def predict(
             answers=Answers(proba, words, interval, tuple(dict.fromkeys(keep or ()))),
             force=force,
             guard=guard,
+        )
+
+
+@app.command()
+def explain(
+    model: ModelFile,
+    data: Data,
+    kind: Annotated[
+        ContributionKind, typer.Option("--kind", help="How columns that are not known count; see the guide.")
+    ] = ContributionKind.path,
+    order: Annotated[int, typer.Option("--order", min=1, max=2, help="2 tells what pairs of columns do together.")] = 1,
+    background: Annotated[
+        Path | None,
+        typer.Option("--background", parser=input_path, metavar="FILE", help="Usual rows; for --kind interventional."),
+    ] = None,
+    row: Annotated[
+        int | None, typer.Option("--row", min=0, metavar="N", help="Explain this row alone, counted from 0.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=output_path, metavar="FILE", help="Write a line for each row to this CSV file."),
+    ] = None,
+    missing_tokens: MissingTokens = None,
+    separator: Separator = None,
+    encoding: Encoding = None,
+    force: Force = False,
+) -> None:
+    """Tell what each column contributes to the answers; the contributions add up to them."""
+    with refusals(data):
+        check_files({"MODEL": model, "DATA": data, "--background": background}, {"--out": out})
+        from treewright.cli.explain import Question, run_explain
+
+        run_explain(
+            model,
+            data,
+            reading(missing_tokens, separator, encoding),
+            out,
+            question=Question(kind.value, order, background, row),
+            force=force,
         )
 
 

@@ -53,6 +53,14 @@ class UnseenName(StrEnum):
     other = "other"
 
 
+class ContributionKind(StrEnum):
+    """How columns that are not known count."""
+
+    path = "path"
+    interventional = "interventional"
+    steps = "steps"
+
+
 class FormatName(StrEnum):
     """How a model is shown."""
 

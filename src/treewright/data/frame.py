@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, cast
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from treewright.data.table import (
     table_of_rows,
     table_of_sparse,
 )
-from treewright.exceptions import DataError
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 
 DATE_DTYPES = ("Datetime", "Date", "Duration", "Time")
 NESTED_DTYPES = ("List", "Array", "Struct", "Binary")
@@ -138,6 +138,26 @@ def table_of_foreign(X: Any) -> Table:
         f"X is a {type(X).__module__}.{type(X).__name__}: expected a two-dimensional array, a dict of columns, a list "
         f"of rows, a sparse matrix, or a pandas, polars or pyarrow table"
     )
+
+
+def frame_of(columns: dict[str, list[Any]], library: str) -> Any:
+    """Columns as a data frame of polars, pandas or pyarrow.
+
+    Raises
+    ------
+    ParameterError
+        There is no such library here.
+    MissingLibraryError
+        It is not installed.
+    """
+    import narwhals as nw
+
+    if library not in ("polars", "pandas", "pyarrow"):
+        raise ParameterError(f"library={library!r}: choose 'polars', 'pandas' or 'pyarrow'")
+    try:
+        return nw.from_dict(columns, backend=cast("Any", library)).to_native()
+    except ImportError as error:
+        raise MissingLibraryError(f"{library} is not installed: pip install {library}") from error
 
 
 def known_frame(native: Any) -> Any:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
+    from treewright.explain.explanation import Explanation
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.learn.train import Trained
@@ -401,6 +402,55 @@ class Estimator(BaseEstimator, ABC):
         """
         model, owner = self._fitted(), type(self).__name__
         return model.partial_dependence(X, column, second, n_jobs=self.n_jobs, owner=owner, **options)
+
+    def explain(self, X: Any, *, kind: str = "path", order: int = 1, background: Any = None) -> Explanation:
+        """Tell what each column contributes to the answers, so that they add up to them.
+
+        Parameters
+        ----------
+        X : table of n rows
+        kind : {"path", "interventional", "steps"}, default "path"
+            What an answer is worth where some columns are not known: ``"path"`` goes every branch by its share of the
+            training weight, ``"interventional"`` takes their cells from ``background``; both are Shapley values.
+            ``"steps"`` are changes of the expected answer along the way of the row.
+        order : {1, 2}, default 1
+            2 gives what pairs of columns do together; not of ``"steps"``.
+        background : table of m rows, optional
+            Of ``kind="interventional"``: some hundred rows that are usual.
+
+        Returns
+        -------
+        Explanation
+            Print it, or take ``values``, ``base``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
+
+        Raises
+        ------
+        ParameterError
+            ``kind`` or ``order`` is not known; a background is missing, or given for nothing; the answers are no sum
+            over the trees (medians).
+        DataError
+            The rows or the background do not fit the model.
+        TooLargeError
+            Contributions would not fit in memory.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> est = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0])
+        >>> print(est.explain({"rain": [9], "wind": [3]}))
+        contributions to numbers: unknown columns count by the training rows
+        <BLANKLINE>
+        y: 11 = base 7 and
+          rain = 9  +4
+        """
+        model, owner = self._fitted(), type(self).__name__
+        if not model.has_trees:
+            raise ParameterError(
+                f"{owner} has no trees whose contributions add up: use permutation importance, or explain a tree that "
+                "was fitted to its answers"
+            )
+        return model.explain(X, kind=kind, order=order, background=background, n_jobs=self.n_jobs, owner=owner)
 
 
 class Classifier(ClassifierMixin, Estimator):

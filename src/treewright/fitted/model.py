@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
+    from treewright.explain.explanation import Explanation
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.model.summary import Node
@@ -527,6 +528,12 @@ class Model(ModelData):
         from treewright.fitted.dependence import partial_dependence
 
         return partial_dependence(self, X, column, second, **options)
+
+    def explain(self, X: Any, **options: Any) -> Explanation:
+        """Tell what each column contributes to the answers; options as ``treewright.explain.explanation.explain``."""
+        from treewright.explain.explanation import explain
+
+        return explain(self, X, **options)
 
     @property
     def feature_importances(self) -> np.ndarray:

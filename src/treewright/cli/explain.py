@@ -1,0 +1,154 @@
+"""``treewright explain``. In: a model and rows. Out: what each column contributes, as text or CSV.
+
+Rows are read, explained and written a block at a time. Without a file the text tells of one row (``--row``), or how
+large contributions are on average.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from treewright.cli.models import load_model, of_trees, refuse_isolation
+from treewright.cli.streams import is_standard
+from treewright.cli.terminal import (
+    UsageRefusal,
+    check_output,
+    note,
+    open_output,
+    printable,
+    printable_lines,
+    progress,
+    say,
+)
+from treewright.explain.explanation import Explanation, joined
+from treewright.files.matching import rows_for
+from treewright.files.text import ReadOptions
+from treewright.tree.writing import written_level, written_name
+
+if TYPE_CHECKING:
+    from treewright.fitted import Model
+
+__all__ = ["Question", "run_explain"]
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked.
+
+    Attributes
+    ----------
+    kind : {"path", "interventional", "steps"}
+    order : {1, 2}
+    background : Path or None
+        A table of usual rows; of "interventional".
+    row : int or None
+        The only row that is explained, counted from 0.
+    """
+
+    kind: str = "path"
+    order: int = 1
+    background: Path | None = None
+    row: int | None = None
+
+
+def run_explain(
+    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, question: Question, force: bool
+) -> None:
+    """Explain the rows of a file.
+
+    Parameters
+    ----------
+    model_path, data : Path
+    options : ReadOptions
+    out : Path or None
+        A CSV file; None prints text.
+    question : Question
+    force : bool
+        Whether ``out`` may be replaced.
+    """
+    _check(question)
+    check_output(out, force)
+    model = of_trees(load_model(model_path), model_path, "explain")
+    refuse_isolation(model, model_path, "nothing adds up to an answer")
+    background = None
+    if question.background is not None:
+        background = pl.concat([rows.features for rows in rows_for(model, question.background, options)])
+    if out is None:
+        with progress():
+            text = _text(model, data, options, question, background)
+        say(printable_lines(text))
+        return
+    with progress(), open_output(out, force) as file:
+        begin, is_first = 0, True
+        for rows in rows_for(model, data, options):
+            found, first = _explained(model, rows.features, begin, question, background)
+            begin += rows.features.height
+            table = _lines(found, first)
+            file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
+            is_first = False
+    _refuse_no_such_row(question, begin)
+    if not is_standard(out):
+        note(f"wrote {printable(out)} (contributions)")
+
+
+def _check(question: Question) -> None:
+    """Refuse what has no meaning together, before any file is read."""
+    if question.kind == "steps" and question.order == 2:
+        raise UsageRefusal("--order 2: --kind steps has no pairs; leave one of them out")
+    if (question.background is None) == (question.kind == "interventional"):
+        raise UsageRefusal(
+            "--kind interventional needs --background FILE, a table of some hundred usual rows"
+            if question.background is None
+            else f"--background is for --kind interventional, not for {question.kind}: leave it out"
+        )
+
+
+def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> tuple[Explanation, int]:
+    """The explanation of a block, or of the one row of it that is asked for; the number of its first row."""
+    if question.row is not None:
+        at = question.row - begin
+        features, begin = features[at : at + 1] if 0 <= at < features.height else features[:0], question.row
+    return model.explain(features, kind=question.kind, order=question.order, background=background), begin
+
+
+def _text(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> str:
+    """What is printed."""
+    begin, parts = 0, []
+    for rows in rows_for(model, data, options):
+        parts.append(_explained(model, rows.features, begin, question, background)[0])
+        begin += rows.features.height
+        if question.row is not None and begin > question.row:
+            break
+    _refuse_no_such_row(question, begin)
+    return str(joined(parts))
+
+
+def _refuse_no_such_row(question: Question, n_rows: int) -> None:
+    if question.row is not None and question.row >= n_rows:
+        raise UsageRefusal(f"--row {question.row}: the table has {n_rows} rows, counted from 0")
+
+
+def _lines(found: Explanation, first: int) -> pl.DataFrame:
+    """A line for each row and output: the answer, the base, and what each column or pair contributes."""
+    k, n = len(found.outputs), len(found)
+    values = found.values if k > 1 else found.values[..., None]
+    names = [written_name(name) for name in found.columns]
+    series = [pl.Series("row", np.repeat(np.arange(first, first + n), k))]
+    if k > 1:
+        series.append(pl.Series("output", [written_level(each) for each in found.outputs] * n, dtype=pl.String))
+    answers = found.answers.reshape(n, k)
+    series += [pl.Series("answer", answers.ravel()), pl.Series("base", np.tile(np.reshape(found.base, k), n))]
+    for at, name in enumerate(names):
+        if found.order == 1:
+            series.append(pl.Series(f"{name} (contribution)", values[:, at].ravel()))
+            continue
+        for other in range(at, len(names)):
+            both = values[:, at, other] * (1.0 if other == at else 2.0)
+            title = f"{name} (alone)" if other == at else f"{name} with {names[other]}"
+            series.append(pl.Series(title, both.ravel()))
+    return pl.DataFrame(series)

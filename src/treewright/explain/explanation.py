@@ -1,0 +1,396 @@
+"""An explanation as people and other programs take it. In: contributions, rows. Out: ``Explanation``."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, cast
+
+import numpy as np
+
+from treewright.core.whole import is_whole
+from treewright.data.encoder import encode
+from treewright.data.frame import frame_of
+from treewright.data.schema import Column
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError
+from treewright.explain.contributions import KINDS, Kind, contributions_of
+from treewright.model.data import ModelData
+from treewright.tree.writing import shorten, written_amount, written_level, written_name
+
+UNSEEN = "(unseen level)"
+NAME_WIDTH, CELL_WIDTH, MOST_TERMS = 30, 24, 15
+_GAMES = {
+    "path": "unknown columns count by the training rows",
+    "interventional": "unknown columns count by background rows",
+    "steps": "changes of the expected answer along the way of the row",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation:
+    """What each column contributes to the answers for some rows.
+
+    Attributes
+    ----------
+    values : float64[n, p] or float64[n, p, k]
+        Contributions of p columns to each of k outputs; of one output without the last axis. With ``order=2`` of pairs:
+        float64[n, p, p] or float64[n, p, p, k], symmetric; each half of what a pair does together stands on its side of
+        the diagonal, and what a column does alone on it.
+    base : float or float64[k]
+        The answer where nothing is known of the row: ``base`` plus all contributions of a row is its answer.
+    columns : tuple of hashable
+        Names. A column that is made of two others (``a / b``) is one of its own.
+    cells : tuple of list
+        Of each column the cells of the rows: numbers, levels, None where missing.
+    outputs : tuple of hashable
+        Classes, names of targets, or what the scores are of.
+    scale : {"share", "score", "number"}
+        What is explained: shares of classes, scores before the link (log odds of the second of two classes), or
+        numbers.
+    kind : {"path", "interventional", "steps"}
+    order : {1, 2}
+    """
+
+    values: np.ndarray
+    base: float | np.ndarray
+    columns: tuple[Hashable, ...]
+    cells: tuple[list[Any], ...]
+    outputs: tuple[Hashable, ...]
+    scale: str
+    kind: str
+    order: int
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def answers(self) -> np.ndarray:
+        """float64[n] or float64[n, k]: base and contributions added up."""
+        axes = (1,) if self.order == 1 else (1, 2)
+        found: np.ndarray = self.base + self.values.sum(axis=axes)
+        return found
+
+    def of(self, output: Hashable) -> Explanation:
+        """The explanation of one output.
+
+        Parameters
+        ----------
+        output : a class, the name of a target, or a position among the outputs
+
+        Raises
+        ------
+        ParameterError
+            There is no such output.
+        """
+        at = _position(output, self.outputs, "output")
+        if len(self.outputs) == 1:
+            return self
+        return replace(
+            self, values=np.ascontiguousarray(self.values[..., at]), base=float(np.asarray(self.base)[at]),
+            outputs=(self.outputs[at],),
+        )  # fmt: skip
+
+    def rows(self, some: int | slice | Sequence[int]) -> Explanation:
+        """The explanation of some rows, by their positions."""
+        wanted: Any = [some] if is_whole(some) else some
+        at = np.arange(len(self))[wanted]
+        return replace(self, values=self.values[at], cells=tuple([each[i] for i in at.tolist()] for each in self.cells))
+
+    def __iter__(self) -> Iterator[Explanation]:
+        return (self.rows(at) for at in range(len(self)))
+
+    def importances(self) -> dict[Hashable, tuple[np.ndarray, np.ndarray]]:
+        """The mean size of each column's contributions, and its standard error: float64[k] each.
+
+        Of pairs those of columns alone and of all their pairs together.
+        """
+        values = self.values if len(self.outputs) > 1 else self.values[..., None]
+        sizes = np.abs(values if self.order == 1 else values.sum(axis=2))
+        n = len(sizes)
+        errors = sizes.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(sizes.shape[1:], np.nan)
+        return dict(zip(self.columns, zip(sizes.mean(axis=0), errors, strict=True), strict=True))
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """As columns, for a data frame: a line for each row, output and column (or pair).
+
+        Returns
+        -------
+        dict of str to list
+            ``row``; ``output`` where there are several; ``column``; ``with`` (of pairs: the other column, the same one
+            on the diagonal); ``cell``; ``contribution``.
+        """
+        n, p = self.values.shape[:2]
+        values = self.values if len(self.outputs) > 1 else self.values[..., None]
+        names, k = [written_name(each) for each in self.columns], len(self.outputs)
+        several = p if self.order == 2 else 1
+        found: dict[str, list[Any]] = {"row": np.repeat(np.arange(n), p * several * k).tolist()}
+        if k > 1:
+            found["output"] = list(self.outputs) * (n * p * several)
+        found["column"] = [name for name in names for _ in range(several * k)] * n
+        if self.order == 2:
+            found["with"] = [name for name in names for _ in range(k)] * (n * p)
+        found["cell"] = [self.cells[at][row] for row in range(n) for at in range(p) for _ in range(several * k)]
+        found["contribution"] = values.ravel().tolist()
+        return found
+
+    def to_frame(self, library: str = "polars") -> Any:
+        """``to_dict`` as a data frame; cells are text.
+
+        Parameters
+        ----------
+        library : {"polars", "pandas", "pyarrow"}, default "polars"
+
+        Raises
+        ------
+        MissingLibraryError
+            It is not installed.
+        """
+        found = self.to_dict()
+        found["cell"] = [None if cell is None else _text(cell) for cell in found["cell"]]
+        return frame_of(found, library)
+
+    def to_shap(self) -> Any:
+        """As a ``shap.Explanation``, for the plots of the package shap.
+
+        Raises
+        ------
+        MissingLibraryError
+            shap is not installed.
+        """
+        try:
+            shap: Any = import_module("shap")
+        except ImportError as error:
+            raise MissingLibraryError("to_shap needs the package shap: pip install shap") from error
+        n = len(self)
+        data = np.array([[_number(cell) for cell in row] for row in zip(*self.cells, strict=True)], object)
+        return shap.Explanation(
+            values=self.values, base_values=np.repeat(np.asarray(self.base)[None], n, axis=0),
+            data=data.reshape(n, len(self.columns)), feature_names=[written_name(each) for each in self.columns],
+            output_names=[written_level(each) for each in self.outputs] if len(self.outputs) > 1 else None,
+        )  # fmt: skip
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        what = {"share": "shares of classes", "score": "scores", "number": "numbers"}[self.scale]
+        head = f"contributions to {what}: {_GAMES[self.kind]}"
+        parts = [self._of_one(output) for output in range(len(self.outputs))]
+        return "\n\n".join([head, *parts])
+
+    def _of_one(self, output: int) -> str:
+        """What is said of one output."""
+        one = self.of(output) if len(self.outputs) > 1 else self
+        name, base = written_level(self.outputs[output]), written_amount(float(one.base))
+        is_one_row = len(self) == 1
+        if is_one_row:
+            head = f"{name}: {written_amount(float(one.answers[0]))} = base {base} and"
+        else:
+            head = f"{name}: mean size over {len(self)} rows, base {base}"
+        labels, values = one._terms()
+        shown_as = values[:, 0] if is_one_row else np.abs(values).sum(axis=1) / max(len(self), 1)
+        order = [at for at in np.argsort(-np.abs(shown_as), kind="stable").tolist() if shown_as[at] != 0]
+        lines = []
+        for at in order[:MOST_TERMS]:
+            amount = written_amount(float(shown_as[at]))
+            lines.append((labels[at], f"+{amount}" if is_one_row and shown_as[at] > 0 else amount))
+        width = max((len(label) for label, _ in lines), default=0)
+        found = [head, *(f"  {label:<{width}}  {amount}" for label, amount in lines)]
+        if len(order) > MOST_TERMS:
+            rest = written_amount(float(shown_as[order[MOST_TERMS:]].sum()))
+            found.append(f"  {len(order) - MOST_TERMS} more  {rest}")
+        return "\n".join(found)
+
+    def _terms(self) -> tuple[list[str], np.ndarray]:
+        """What adds up to the answers of one output: a text for each column, or pair, and float64[n_terms, n]."""
+        names = [shorten(written_name(each), NAME_WIDTH) for each in self.columns]
+        if len(self) == 1:
+            cells = [shorten(_text(each[0]), CELL_WIDTH) for each in self.cells]
+            names = [f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)]
+        if self.order == 1:
+            return names, self.values.T
+        labels, values = [], []
+        for at, name in enumerate(names):
+            labels.append(f"{name} alone")
+            values.append(self.values[:, at, at])
+            for other in range(at + 1, len(names)):
+                labels.append(f"{name} with {names[other]}")
+                values.append(2.0 * self.values[:, at, other])  # both halves
+        return labels, np.array(values)
+
+
+def joined(parts: Sequence[Explanation]) -> Explanation:
+    """Explanations of blocks of rows by one model as one."""
+    return replace(
+        parts[0],
+        values=np.concatenate([part.values for part in parts]),
+        cells=tuple(
+            list(itertools.chain.from_iterable(cells)) for cells in zip(*(part.cells for part in parts), strict=True)
+        ),
+    )
+
+
+def explain(
+    model: ModelData,
+    X: Any,
+    *,
+    kind: str = "path",
+    order: int = 1,
+    background: Any = None,
+    n_jobs: int | None = None,
+    owner: str = "Model",
+) -> Explanation:
+    """What each column contributes to the answers of a model, so that they add up to them.
+
+    Parameters
+    ----------
+    X : table of n rows
+    kind : {"path", "interventional", "steps"}, default "path"
+        What an answer is worth where some columns are not known (docs/guides/contributions.md): ``"path"`` goes every
+        branch by its share of the training weight, ``"interventional"`` takes their cells from ``background``; both are
+        Shapley values. ``"steps"`` are changes of the expected answer along the way of the row: of one tree, what is
+        read first.
+    order : {1, 2}, default 1
+        2 gives what pairs of columns do together; not of ``"steps"``.
+    background : table of m rows, optional
+        Of ``kind="interventional"``: some hundred rows that are usual.
+    n_jobs : int, optional
+        Threads; the same bytes for any number.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    ParameterError
+        ``kind`` or ``order`` is not known; a background is missing, or given for nothing; the model's answers are no
+        sum over its trees (medians).
+    DataError
+        The rows or the background do not fit the model; the background has no rows; ``"interventional"`` beside missing
+        cells that go to every branch.
+    TooLargeError
+        Contributions would not fit in memory.
+
+    References
+    ----------
+    Lundberg and others 2020, "From local explanations to global understanding with explainable AI for trees", Nature
+    Machine Intelligence 2; for steps Saabas 2014, treeinterpreter.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> table = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+    >>> model = tw.DecisionTreeRegressor().fit(table, [4.0, 6.0, 7.0, 11.0]).model_
+    >>> found = explain(model, {"rain": [9], "wind": [3]})
+    >>> found.base, found.values.tolist()
+    (7.0, [[4.0, 0.0]])
+    """
+    if kind not in KINDS:
+        raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, KINDS))}")
+    if order not in (1, 2) or isinstance(order, bool):
+        raise ParameterError(f"order={order!r}: 1 is of columns, 2 of pairs; there are no higher orders")
+    if kind == "steps" and order == 2:
+        raise ParameterError("kind='steps' has no pairs: choose kind='path' or order=1")
+    if model.facts.get("algorithm") == "isolation_forest":
+        raise ParameterError("an isolation forest's scores are no sums over its trees: use permutation importance")
+    if model.aggregation.sorts:
+        raise ParameterError(
+            "the model answers with a median over its trees, which is no sum of contributions: use permutation "
+            "importance, or explain a surrogate tree"
+        )
+    if (background is None) == (kind == "interventional"):
+        raise ParameterError(
+            "kind='interventional' needs background=: some hundred rows that stand for columns that are not known"
+            if background is None
+            else f"background is of kind='interventional', not of {kind!r}: leave it out"
+        )
+    matrix = _encoded(model, X, owner)
+    others = None if background is None else _encoded(model, background, owner)
+    if others is not None:
+        if not len(others):
+            raise DataError("background has no rows: give some hundred that are usual")
+        if model.missing == "fractional" and bool(np.isnan(matrix).any() or np.isnan(others).any()):
+            raise DataError(
+                "kind='interventional' beside missing cells that go to every branch (missing='fractional'): fill them, "
+                "or use kind='path'"
+            )
+    found = contributions_of(model, matrix, kind=cast("Kind", kind), pairs=order == 2, background=others, n_jobs=n_jobs)
+    values, base = found.values, found.base
+    outputs, scale = outputs_of(model)
+    columns = [model.schema.columns[at] for at in found.players]
+    return Explanation(
+        values=values[..., 0].copy() if len(outputs) == 1 else values,
+        base=float(base[0]) if len(outputs) == 1 else base,
+        columns=tuple(column.name for column in columns),
+        cells=tuple(_cells(column, matrix[:, at]) for column, at in zip(columns, found.players, strict=True)),
+        outputs=outputs,
+        scale=scale,
+        kind=kind,
+        order=int(order),
+    )
+
+
+def _encoded(model: ModelData, X: Any, owner: str) -> np.ndarray:
+    found: np.ndarray = encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=owner)
+    return found
+
+
+def outputs_of(model: ModelData) -> tuple[tuple[Hashable, ...], str]:
+    """What is explained: classes, targets or scores, and which scale they are on."""
+    names = model.target_names or tuple(f"y{at}" for at in range(model.n_targets)) if model.n_targets > 1 else ("y",)
+    names = model.target_names or names
+    if model.boosting is not None:
+        n_scores = model.boosting.n_scores
+        if model.task == "classification":
+            known: list[Hashable] = []
+            for labels in model.classes:
+                known += [labels[1]] if len(labels) == 2 else list(labels)
+            return tuple(_plain(each) for each in known), "score"
+        scale = "number" if model.boosting.link == "identity" else "score"
+        return (tuple(names) if len(names) == n_scores else tuple(f"score {at}" for at in range(n_scores))), scale
+    if model.task == "classification":
+        every = [
+            _plain(label) if model.n_outputs == 1 else f"{name}: {written_level(_plain(label))}"
+            for name, own in zip(names, model.classes, strict=False)
+            for label in own
+        ]
+        return tuple(every), "share"
+    return tuple(names), "number"
+
+
+def _plain(label: Any) -> Hashable:
+    """A label as Python's own."""
+    plain: Hashable = label.item() if isinstance(label, np.generic) else label
+    return plain
+
+
+def _cells(column: Column, codes: np.ndarray) -> list[Any]:
+    """The cells of a column as they were."""
+    if column.kind == "numeric":
+        return [None if math.isnan(cell) else cell for cell in codes.astype(np.float64).tolist()]
+    levels = [*column.levels, UNSEEN]
+    return [None if math.isnan(cell) else levels[int(cell)] for cell in codes.tolist()]
+
+
+def _text(cell: Any) -> str:
+    """A cell ready to be read."""
+    if cell is None:
+        return "missing"
+    return written_amount(cell, digits=4) if isinstance(cell, float) else written_level(cell)
+
+
+def _number(cell: Any) -> Any:
+    return np.nan if cell is None else cell
+
+
+def _position(wanted: Hashable, known: Sequence[Hashable], what: str) -> int:
+    """Where something stands among names, by its name or its position."""
+    if wanted in known:
+        return list(known).index(wanted)
+    if is_whole(wanted) and 0 <= int(wanted) < len(known):  # type: ignore[call-overload]
+        return int(wanted)  # type: ignore[call-overload]
+    raise ParameterError(f"{wanted!r} is no {what}: there are {', '.join(map(repr, known))}")

@@ -1,0 +1,662 @@
+"""Contributions of columns to what trees say. In: rows, paths. Out: sums for each row and player.
+
+A leaf's share in the game of the columns (``explain.contributions``) is its value times a product over the players on
+its path: one whose cells are known counts by whether the row agrees with the path, any other by a share of the training
+rows, or by whether a background row agrees. Shapley values of such products are read off in two ways:
+
+    tables       whether a row agrees with each of d players is a pattern of d bits: what each of the 2**d patterns
+                 gives each player is worked out once for a leaf, and rows only look it up
+    quadrature   for long paths: the Shapley value is the integral over t from 0 to 1 of the product's derivative, where
+                 a player is known with probability t (Owen 1972, "Multilinear extensions of games"). The integrand is
+                 a polynomial, so Gauss-Legendre points give it exactly; what leaves have in common is worked out once,
+                 from the root down and back up
+
+10,000 rows, 100 trees of depth 6, two threads: .06 s by tables and 1.2 by quadrature (LightGBM 2.9, XGBoost 3.6).
+Rows go in blocks, a column after another, so that what is asked of many rows is one loop.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.core.jit import inner_kernel, kernel
+from treewright.core.structs import struct
+from treewright.predict.branches import branch_of, surrogate_branch
+from treewright.tree.arrays import THRESHOLD
+
+EVERY_WAY = -1  # of a missing cell that goes to every branch in part
+
+
+@kernel
+def trace_paths(
+    first_child, n_branches, feature, weight, player_of, parent, branch, player, slot, before, cover, share, depth
+):
+    """What is said of the edge to each node of a tree.
+
+    Parameters
+    ----------
+    first_child, n_branches, feature : int32[n], weight : float64[n], IN
+        Arrays of ``Tree``.
+    player_of : int32[p], IN
+    parent, branch : int32[n], OUT
+        Of which node a node is which branch; -1 at the root.
+    player, slot : int32[n], OUT
+        Who is asked on the edge to it, and the place of that player among those on the path.
+    before : int32[n], OUT
+        The node nearest above whose edge asks the same player; -1 where there is none.
+    cover, share : float64[n], OUT
+        Share of the parent's training weight; product of the covers of all edges so far that ask the player.
+    depth : int32[n], OUT
+        Players on the path to each node.
+    """
+    parent[0] = branch[0] = player[0] = slot[0] = before[0] = -1
+    cover[0] = share[0] = 1.0
+    depth[0] = 0
+    for node in range(len(first_child)):
+        first = first_child[node]
+        if first < 0:
+            continue
+        asked = player_of[feature[node]]
+        above = node
+        while above >= 0 and player[above] != asked:
+            above = parent[above]
+        k = n_branches[node]
+        for b in range(k):
+            child = first + b
+            parent[child], branch[child], player[child], before[child] = node, b, asked, above
+            cover[child] = weight[child] / weight[node] if weight[node] > 0.0 else 1.0 / k
+            share[child] = cover[child] * (share[above] if above >= 0 else 1.0)
+            slot[child] = slot[above] if above >= 0 else depth[node]
+            depth[child] = depth[node] + (above < 0)
+
+
+@kernel
+def players_on_paths(leaves, parent, player, slot, players):
+    """The players of each leaf by slot: ``players`` int32[l, d], OUT."""
+    for at in range(len(leaves)):
+        node = leaves[at]
+        while parent[node] >= 0:
+            players[at, slot[node]] = player[node]
+            node = parent[node]
+
+
+# Ways.
+
+
+@inner_kernel
+def ways_at(node, tables, surrogates, has_surrogates, is_fractional, rows, cells, ways):
+    """The branch that each row of a block takes at a node.
+
+    ``rows`` float64[b, p], ``cells`` float64[p, b]: the block by row and by column. ``ways`` int32[b], OUT.
+    """
+    column = cells[tables.feature[node]]
+    n, kind = len(ways), tables.kind[node]
+    other = np.int32(EVERY_WAY if is_fractional else tables.missing_branch[node])
+    if kind == THRESHOLD:
+        cut = tables.threshold[node]
+        for r in range(n):
+            ways[r] = np.int32(0) if column[r] <= cut else np.int32(1)
+        for r in range(n):
+            ways[r] = other if column[r] != column[r] else ways[r]
+    else:
+        for r in range(n):
+            way = branch_of(tables, node, column[r])
+            ways[r] = way if way >= 0 else other
+    if has_surrogates:
+        for r in range(n):
+            if column[r] != column[r]:
+                ways[r] = surrogate_branch(tables, surrogates, rows, r, node)
+
+
+# Tables.
+
+
+@inner_kernel
+def factorial_weight(one, other, n):
+    """(one)! (other)! / n! for one + other = n - 1 or so: by products of ratios, without overflow."""
+    result = 1.0
+    # one! other! / n!  =  prod_{i=1..other} i / (one + i)  *  one! (one+other)! / (one! n!) ...
+    for i in range(1, other + 1):
+        result *= i / (one + i)
+    for i in range(one + other + 1, n + 1):
+        result /= i
+    return result
+
+
+@inner_kernel
+def fill_of_shares(d, shares, points, weights, left, right, pairs, table):
+    """What each pattern gives each player, of a leaf that says 1; unknown players count by shares of rows.
+
+    Parameters
+    ----------
+    shares : float64[>= d], IN
+    points, weights : float64[m], IN
+        Gauss-Legendre on 0 to 1.
+    left, right : float64[>= d + 1], scratch
+    pairs : bool
+        Whether pairs are asked for: then targets are all (i, j >= i), else all i.
+    table : float64[n_targets, 2**d], OUT
+    """
+    n_patterns = 1 << d
+    table[:, :] = 0.0
+    for q in range(len(points)):
+        t, w = points[q], weights[q]
+        for pattern in range(n_patterns):
+            left[0] = 1.0
+            for i in range(d):
+                known = (pattern >> i) & 1
+                left[i + 1] = left[i] * (shares[i] * (1.0 - t) + known * t)
+            right[d] = 1.0
+            for i in range(d - 1, -1, -1):
+                known = (pattern >> i) & 1
+                right[i] = right[i + 1] * (shares[i] * (1.0 - t) + known * t)
+            if not pairs:
+                for i in range(d):
+                    known = (pattern >> i) & 1
+                    table[i, pattern] += w * (known - shares[i]) * left[i] * right[i + 1]
+                continue
+            at = 0
+            for i in range(d):
+                own = at
+                rise = ((pattern >> i) & 1) - shares[i]
+                table[own, pattern] += w * rise * left[i] * right[i + 1]
+                at += 1
+                between = 1.0
+                for j in range(i + 1, d):
+                    known = (pattern >> j) & 1
+                    both = 0.5 * w * rise * (known - shares[j]) * left[i] * between * right[j + 1]
+                    table[at, pattern] += both
+                    at += 1
+                    between *= shares[j] * (1.0 - t) + known * t
+    if pairs:
+        take_pairs_from_single(d, n_patterns, table)
+
+
+@inner_kernel
+def take_pairs_from_single(d, n_patterns, table):
+    """What a player does alone is its contribution less its halves of all pairs."""
+    for i in range(d):
+        own = i * d - i * (i - 1) // 2
+        for j in range(i + 1, d):
+            pair, other = own + j - i, j * d - j * (j - 1) // 2
+            for pattern in range(n_patterns):
+                table[own, pattern] -= table[pair, pattern]
+                table[other, pattern] -= table[pair, pattern]
+
+
+@inner_kernel
+def fill_of_counts(d, counts, total, pairs, table):
+    """As ``fill_of_shares``, where unknown players count by the background: ``counts`` float64[2**d] of its patterns.
+
+    A row and a background row reach the leaf together only where each player agrees with one of the two; of a players
+    that only the row agrees with, and b that only the other does, each of the first gets (a - 1)! b! / (a + b)!, each
+    of the others minus a! (b - 1)! / (a + b)! (Lundberg et al. 2020, algorithm 3).
+    """
+    n_patterns = 1 << d
+    full = n_patterns - 1
+    table[:, :] = 0.0
+    for pattern in range(n_patterns):
+        rest = full & ~pattern
+        some = pattern  # of the row's players those that the background agrees with too: every subset
+        while True:
+            n = counts[rest | some]
+            if n > 0.0:
+                a = b = 0
+                for i in range(d):
+                    a += (pattern >> i) & 1 & ~((some >> i) & 1)
+                    b += (rest >> i) & 1
+                share = n / total
+                gain = factorial_weight(a - 1, b, a + b) * share if a > 0 else 0.0
+                loss = factorial_weight(b - 1, a, a + b) * share if b > 0 else 0.0
+                two = 0.5 * factorial_weight(a - 2, b, a + b - 1) * share if a > 1 else 0.0
+                two_off = 0.5 * factorial_weight(b - 2, a, a + b - 1) * share if b > 1 else 0.0
+                mixed = 0.5 * factorial_weight(a - 1, b - 1, a + b - 1) * share if a > 0 and b > 0 else 0.0
+                at = 0
+                for i in range(d):
+                    is_ours = (pattern >> i) & 1 and not (some >> i) & 1
+                    is_theirs = (rest >> i) & 1
+                    table[at, pattern] += gain if is_ours else -loss if is_theirs else 0.0
+                    at += 1
+                    if not pairs:
+                        continue
+                    for j in range(i + 1, d):
+                        ours = (pattern >> j) & 1 and not (some >> j) & 1
+                        theirs = (rest >> j) & 1
+                        if (is_ours or is_theirs) and (ours or theirs):
+                            both = two if is_ours and ours else two_off if is_theirs and theirs else -mixed
+                            table[at, pattern] += both
+                        at += 1
+            if some == 0:
+                break
+            some = (some - 1) & pattern
+    if pairs:
+        take_pairs_from_single(d, n_patterns, table)
+
+
+@kernel
+def fill_tables(
+    first, last, n_slots, share_of_slot, starts, counts_at, points, weights, counts, total, pairs, left, right, tables
+):
+    """Tables of the leaves ``first`` to ``last - 1``.
+
+    Parameters
+    ----------
+    n_slots : int32[l], share_of_slot : float64[l, d], IN
+        Of each leaf its players, and the share of rows of each.
+    starts : int64[l], IN
+        Where each leaf's table begins in ``tables``; -1 where it has none.
+    counts_at : int64[l], IN
+        Where the counts of its patterns begin in ``counts``.
+    points, weights : float64[m], IN
+    counts : float64[...], IN
+        Background rows by pattern; empty where shares of the training rows stand for unknown players.
+    total : float
+        Background rows.
+    pairs : bool
+    left, right : float64[> d], scratch
+    tables : float64[...], OUT
+    """
+    for leaf in range(first, last):
+        if starts[leaf] < 0:
+            continue
+        d = np.int64(n_slots[leaf])
+        n_targets = d * (d + 1) // 2 if pairs else d
+        table = tables[starts[leaf] : starts[leaf] + (n_targets << d)].reshape(n_targets, 1 << d)
+        if len(counts) > 0:
+            own = counts[counts_at[leaf] : counts_at[leaf] + (1 << d)]
+            fill_of_counts(d, own, total, pairs, table)
+        else:
+            fill_of_shares(d, share_of_slot[leaf], points, weights, left, right, pairs, table)
+
+
+# From a block of rows to sums.
+
+
+@struct
+class Forest(NamedTuple):
+    """All trees of a model, one after another: nodes and leaves are numbered through.
+
+    ``roots`` int64[t + 1], ``leaf_begin`` int64[t + 1]: where each tree's nodes and leaves begin. ``output`` int32[t]:
+    the output that its first value is of. ``values`` float64[l, k]: what leaves say, times the weight of the tree.
+    ``expected`` float64[n, k]: the same of every node, the mean of the leaves below it. ``leaf_of`` int64[n]: a node's
+    number among the leaves; -1 of others. ``parent``, ``before`` int64[n], ``branch``, ``player``, ``slot`` int32[n],
+    ``cover``, ``share`` float64[n]: as ``trace_paths`` fills them. ``leaves`` int64[l]: the leaves' nodes; ``n_slots``
+    int32[l], ``players`` int32[l, d]: the players on their paths, by slot. ``has_surrogates``, ``is_fractional``: which
+    way missing cells go.
+    """
+
+    roots: np.ndarray
+    leaf_begin: np.ndarray
+    output: np.ndarray
+    values: np.ndarray
+    expected: np.ndarray
+    leaf_of: np.ndarray
+    parent: np.ndarray
+    branch: np.ndarray
+    player: np.ndarray
+    slot: np.ndarray
+    before: np.ndarray
+    cover: np.ndarray
+    share: np.ndarray
+    leaves: np.ndarray
+    n_slots: np.ndarray
+    players: np.ndarray
+    has_surrogates: bool
+    is_fractional: bool
+
+
+@inner_kernel
+def patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns):
+    """Of every node of a tree which players on its path the rows of a block agree with, a bit each.
+
+    ``rows`` float64[b, p], ``cells`` float64[p, b]: the block by row and by column. ``ways`` int32[b], scratch.
+    ``patterns`` int32[>= n_nodes of the tree, b], OUT.
+    """
+    n, root = len(ways), forest.roots[tree]
+    for r in range(n):
+        patterns[0, r] = -1
+    for node in range(root, forest.roots[tree + 1]):
+        first = tables.first_child[node]
+        if first < 0:
+            continue
+        ways_at(node, tables, surrogates, forest.has_surrogates, False, rows, cells, ways)
+        above = patterns[node - root]
+        for b in range(tables.n_branches[node]):
+            here, slot = patterns[first + b - root], np.int32(forest.slot[first + b])
+            for r in range(n):
+                here[r] = above[r] & ~(np.int32(ways[r] != b) << slot)
+
+
+@kernel
+def count_patterns(first, last, forest, tables, surrogates, rows, cells, weights, ways, patterns, counts_at, counts):
+    """Count the rows of a block by pattern at the leaves of the trees ``first`` to ``last - 1``.
+
+    ``counts`` float64[...], IN and OUT: of each leaf from ``counts_at`` on; a leaf at -1 is left out.
+    """
+    for tree in range(first, last):
+        patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns)
+        for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
+            at = counts_at[leaf]
+            if at < 0:
+                continue
+            mask = np.int32((1 << forest.n_slots[leaf]) - 1)
+            own = patterns[forest.leaves[leaf] - forest.roots[tree]]
+            for r in range(len(ways)):
+                counts[at + (own[r] & mask)] += weights[r]
+
+
+@kernel
+def look_up(
+    first, last, forest, tables, surrogates, rows, cells, starts, pairs, n_players, found, ways, patterns, sums
+):
+    """Add what the trees ``first`` to ``last - 1`` give, read from tables.
+
+    Parameters
+    ----------
+    starts : int64[l], IN
+        As in ``fill_tables``.
+    found : float64[...], IN
+        The tables.
+    sums : float64[n_outputs, n_targets, b], IN and OUT
+        A target is a player, or a pair: the place of its first player times ``n_players`` and that of its second.
+    """
+    n = len(ways)
+    for tree in range(first, last):
+        patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns)
+        output = forest.output[tree]
+        for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
+            d = np.int64(forest.n_slots[leaf])
+            mask, at = np.int32((1 << d) - 1), starts[leaf]
+            own = patterns[forest.leaves[leaf] - forest.roots[tree]]
+            for r in range(n):
+                ways[r] = own[r] & mask
+            for i in range(d):
+                for j in range(i, d if pairs else i + 1):
+                    table = found[at : at + (1 << d)]
+                    at += 1 << d
+                    one, other = forest.players[leaf, i], forest.players[leaf, j]
+                    target = min(one, other) * n_players + max(one, other) if pairs else one
+                    for k in range(forest.values.shape[1]):
+                        value, total = forest.values[leaf, k], sums[output + k, target]
+                        for r in range(n):
+                            total[r] += value * table[ways[r]]
+
+
+@kernel
+def add_steps(first, last, forest, tables, surrogates, rows, cells, ways, reached, sums):
+    """Add the changes of the expected value along the way of each row.
+
+    ``reached`` float64[>= n_nodes of a tree, b], scratch: the part of each row that comes to a node. ``sums`` as in
+    ``look_up``.
+    """
+    n = len(ways)
+    for tree in range(first, last):
+        root, output = forest.roots[tree], forest.output[tree]
+        reached[0, :] = 1.0
+        for node in range(root, forest.roots[tree + 1]):
+            child = tables.first_child[node]
+            if child < 0:
+                continue
+            ways_at(
+                node, tables, surrogates, forest.has_surrogates, forest.is_fractional, rows, cells, ways,
+            )  # fmt: skip
+            above = reached[node - root]
+            for b in range(tables.n_branches[node]):
+                here, cover = reached[child + b - root], forest.cover[child + b]
+                for r in range(n):
+                    part = cover if ways[r] == EVERY_WAY else np.float64(ways[r] == b)
+                    here[r] = above[r] * part
+                for k in range(forest.values.shape[1]):
+                    rise = forest.expected[child + b, k] - forest.expected[node, k]
+                    total = sums[output + k, forest.player[child + b]]
+                    for r in range(n):
+                        total[r] += here[r] * rise
+
+
+@kernel
+def integrate(
+    first, last, forest, tables, surrogates, rows, cells, points, weights, known, inverse, products, parts,
+    sums,
+):  # fmt: skip
+    """Add what the trees ``first`` to ``last - 1`` give, by quadrature; row after row.
+
+    Parameters
+    ----------
+    points, weights : float64[m], IN
+        Gauss-Legendre on 0 to 1, exact for the longest path.
+    known : float64[>= n_nodes of a tree], scratch
+        The row's part in all edges so far that ask a node's player: 0 or 1, or the share of a missing cell.
+    inverse, products : float64[>= n_nodes of a tree, m], scratch
+        One over the factor of a node's player; the product of the factors of all players on the path.
+    parts : float64[k, >= n_nodes of a tree, m], scratch
+        Products times the values of the leaves below.
+    sums : float64[n_outputs, n_players, b], IN and OUT
+    """
+    m, n_values = len(points), forest.values.shape[1]
+    for tree in range(first, last):
+        root, stop, output = forest.roots[tree], forest.roots[tree + 1], forest.output[tree]
+        for r in range(rows.shape[0]):
+            known[0] = 1.0
+            for q in range(m):
+                products[0, q] = weights[q]
+                inverse[0, q] = 1.0
+            for node in range(root, stop):
+                here = node - root
+                child = tables.first_child[node]
+                if child < 0:
+                    leaf = forest.leaf_of[node]
+                    for k in range(n_values):
+                        value = forest.values[leaf, k]
+                        for q in range(m):
+                            parts[k, here, q] = products[here, q] * value
+                    continue
+                for k in range(n_values):
+                    for q in range(m):
+                        parts[k, here, q] = 0.0
+                x = cells[tables.feature[node], r]
+                way = branch_of(tables, node, x)
+                if way < 0:
+                    if forest.has_surrogates:
+                        way = surrogate_branch(tables, surrogates, rows, r, node)
+                    elif not forest.is_fractional:
+                        way = np.int64(tables.missing_branch[node])
+                before = forest.before[child]
+                for b in range(tables.n_branches[node]):
+                    at = child + b - root
+                    cover, share = forest.cover[child + b], forest.share[child + b]
+                    part = cover if way < 0 else 1.0 if way == b else 0.0
+                    if before >= 0:
+                        part *= known[before - root]
+                    known[at] = part
+                    if part == 0.0 and share == 0.0:
+                        for q in range(m):
+                            inverse[at, q], products[at, q] = 0.0, 0.0
+                    elif before >= 0:
+                        for q in range(m):
+                            factor = share + (part - share) * points[q]
+                            inverse[at, q] = 1.0 / factor
+                            products[at, q] = products[here, q] * inverse[before - root, q] * factor
+                    else:
+                        for q in range(m):
+                            factor = share + (part - share) * points[q]
+                            inverse[at, q] = 1.0 / factor
+                            products[at, q] = products[here, q] * factor
+            for node in range(stop - 1, root, -1):
+                here, above, before = node - root, forest.parent[node] - root, forest.before[node]
+                rise = known[here] - forest.share[node]
+                player = forest.player[node]
+                for k in range(n_values):
+                    own, total = 0.0, 0.0
+                    for q in range(m):
+                        part = parts[k, here, q]
+                        parts[k, above, q] += part
+                        own += part * inverse[here, q]
+                    total = rise * own
+                    if before >= 0:
+                        own = 0.0
+                        for q in range(m):
+                            own += parts[k, here, q] * inverse[before - root, q]
+                        total -= (known[before - root] - forest.share[before]) * own
+                    sums[output + k, player, r] += total
+
+
+@kernel
+def integrate_pairs(
+    first, last, forest, tables, surrogates, rows, cells, points, weights, n_players, known, parts, shares,
+    sums,
+):  # fmt: skip
+    """As ``integrate``, for pairs of players and leaf after leaf.
+
+    ``parts``, ``shares`` float64[> d], scratch; ``sums`` as in ``look_up``.
+    """
+    for tree in range(first, last):
+        root, output = forest.roots[tree], forest.output[tree]
+        for r in range(rows.shape[0]):
+            known[0] = 1.0
+            note_known(tree, r, forest, tables, surrogates, rows, cells, known)
+            for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
+                d = np.int64(forest.n_slots[leaf])
+                for i in range(d):
+                    parts[i] = -1.0
+                node = np.int64(forest.leaves[leaf])
+                while node != root:  # the lowest edge of a player stands for all of them
+                    slot = forest.slot[node]
+                    if parts[slot] < 0.0:
+                        parts[slot], shares[slot] = known[node - root], forest.share[node]
+                    node = np.int64(forest.parent[node])
+                for i in range(d):
+                    for j in range(i, d):
+                        found = 0.0
+                        for q in range(len(points)):
+                            product = weights[q]
+                            for other in range(d):
+                                if other not in (i, j):
+                                    product *= shares[other] + (parts[other] - shares[other]) * points[q]
+                            found += product
+                        found *= (parts[i] - shares[i]) * (1.0 if i == j else 0.5 * (parts[j] - shares[j]))
+                        one, two = forest.players[leaf, i], forest.players[leaf, j]
+                        target = min(one, two) * n_players + max(one, two)
+                        for k in range(forest.values.shape[1]):
+                            given = found * forest.values[leaf, k]
+                            sums[output + k, target, r] += given
+                            if i != j:
+                                sums[output + k, one * n_players + one, r] -= given
+                                sums[output + k, two * n_players + two, r] -= given
+
+
+@inner_kernel
+def note_known(tree, r, forest, tables, surrogates, rows, cells, known):
+    """A row's part in all edges so far that ask the player of each node of a tree: ``known`` float64[...], OUT."""
+    root = forest.roots[tree]
+    for node in range(root, forest.roots[tree + 1]):
+        child = tables.first_child[node]
+        if child < 0:
+            continue
+        way = way_of_row(node, r, forest, tables, surrogates, rows, cells)
+        before = forest.before[child]
+        for b in range(tables.n_branches[node]):
+            part = forest.cover[child + b] if way == EVERY_WAY else 1.0 if way == b else 0.0
+            known[child + b - root] = part * known[before - root] if before >= 0 else part
+
+
+@inner_kernel
+def way_of_row(node, r, forest, tables, surrogates, rows, cells):
+    """The branch that a row takes at a node; ``EVERY_WAY`` where it goes to each in part."""
+    way = np.int64(branch_of(tables, node, cells[tables.feature[node], r]))
+    if way < 0:
+        if forest.has_surrogates:
+            way = np.int64(surrogate_branch(tables, surrogates, rows, r, node))
+        elif not forest.is_fractional:
+            way = np.int64(tables.missing_branch[node])
+    return way
+
+
+@kernel
+def compare(
+    first, last, forest, tables, surrogates, rows, cells, others, other_cells, weights, total, pairs, n_players, sides,
+    stack, held, sums,
+):  # fmt: skip
+    """Add what the trees ``first`` to ``last - 1`` give, for every row beside every row of the background.
+
+    For paths too long for tables. Only nodes that one of the two can reach are looked at.
+
+    Parameters
+    ----------
+    others, other_cells : as ``rows`` and ``cells``, IN
+        The background.
+    weights : float64[m], IN
+    total : float
+        Sum of ``weights``.
+    sides : uint8[>= n_nodes of a tree], scratch
+        Of a node's player: 1 where only the row agrees so far, 2 where only the other does, 3 where both do.
+    stack : int64[>= n_nodes of a tree], scratch
+    held : uint8[> d], scratch
+    sums : as in ``look_up``
+    """
+    for tree in range(first, last):
+        root, output = forest.roots[tree], forest.output[tree]
+        for r in range(rows.shape[0]):
+            for o in range(others.shape[0]):
+                stack[0] = root
+                n_waiting = 1
+                while n_waiting > 0:
+                    n_waiting -= 1
+                    node = stack[n_waiting]
+                    child = np.int64(tables.first_child[node])
+                    if child >= 0:
+                        way = way_of_row(node, r, forest, tables, surrogates, rows, cells)
+                        other = way_of_row(node, o, forest, tables, surrogates, others, other_cells)
+                        before = forest.before[child]
+                        side = sides[before - root] if before >= 0 else np.uint8(3)
+                        for b in range(tables.n_branches[node]):
+                            here = side & np.uint8((way == b) + 2 * (other == b))
+                            if here:
+                                sides[child + b - root] = here
+                                stack[n_waiting] = child + b
+                                n_waiting += 1
+                        continue
+                    leaf = forest.leaf_of[node]
+                    d = np.int64(forest.n_slots[leaf])
+                    for i in range(d):
+                        held[i] = 0
+                    while node != root:
+                        if held[forest.slot[node]] == 0:
+                            held[forest.slot[node]] = sides[node - root]
+                        node = np.int64(forest.parent[node])
+                    give_to_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
+
+
+@inner_kernel
+def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, forest, sums):
+    """Add what a leaf gives the players that only the row, or only the other, agrees with (``fill_of_counts``)."""
+    a = b = 0
+    for i in range(d):
+        a += held[i] == 1
+        b += held[i] == 2
+    gain = factorial_weight(a - 1, b, a + b) * share if a > 0 else 0.0
+    loss = factorial_weight(b - 1, a, a + b) * share if b > 0 else 0.0
+    ours = 0.5 * factorial_weight(a - 2, b, a + b - 1) * share if a > 1 else 0.0
+    theirs = 0.5 * factorial_weight(b - 2, a, a + b - 1) * share if b > 1 else 0.0
+    mixed = 0.5 * factorial_weight(a - 1, b - 1, a + b - 1) * share if a > 0 and b > 0 else 0.0
+    for i in range(d):
+        if held[i] == 3:
+            continue
+        one = forest.players[leaf, i]
+        single = gain if held[i] == 1 else -loss
+        for k in range(forest.values.shape[1]):
+            sums[output + k, one * n_players + one if pairs else one, r] += single * forest.values[leaf, k]
+        if not pairs:
+            continue
+        for j in range(i + 1, d):
+            if held[j] == 3:
+                continue
+            two = forest.players[leaf, j]
+            both = -mixed if held[i] != held[j] else ours if held[i] == 1 else theirs
+            target = min(one, two) * n_players + max(one, two)
+            for k in range(forest.values.shape[1]):
+                given = both * forest.values[leaf, k]
+                sums[output + k, target, r] += given
+                sums[output + k, one * n_players + one, r] -= given
+                sums[output + k, two * n_players + two, r] -= given

@@ -1,0 +1,83 @@
+"""``treewright explain``: one row in words, averages, a line for each row in a file, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+import treewright as tw
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory, penguins):
+    path = tmp_path_factory.mktemp("models") / "forest.tw"
+    table = pl.read_csv(penguins)
+    tw.RandomForestClassifier(5, random_state=0).fit(table.drop("species"), table["species"]).save(path)
+    return path
+
+
+def test_one_row_is_told_in_words(command, model, penguins):
+    done = command("explain", model, penguins, "--row", 200)
+
+    assert done.returncode == 0, done.stderr
+    head, adelie, *_ = done.stdout.split("\n\n")
+    assert head == "contributions to shares of classes: unknown columns count by the training rows"
+    assert adelie.startswith("Adelie: ")
+    assert "flipper_length_mm = 213" in adelie
+
+
+def test_without_a_row_sizes_are_means(command, model, penguins):
+    said = command("explain", model, penguins).stdout
+    assert "Gentoo: mean size over 344 rows, base 0.3" in said
+    assert "flipper_length_mm" in said
+
+
+def test_the_file_has_a_line_for_each_row_and_class_that_adds_up(command, model, penguins, tmp_path):
+    done = command("explain", model, penguins, "--out", tmp_path / "e.csv")
+    assert done.returncode == 0, done.stderr
+    found = pl.read_csv(tmp_path / "e.csv")
+    table = pl.read_csv(penguins).drop("species")
+    assert found.height == 3 * 344
+    assert found.columns[:4] == ["row", "output", "answer", "base"]
+    total = found["base"].to_numpy() + found.select(pl.col("^.*contribution.*$")).to_numpy().sum(axis=1)
+    np.testing.assert_allclose(total, found["answer"], atol=1e-12)
+    np.testing.assert_allclose(found["answer"], tw.load(model).predict_proba(table).ravel(), atol=1e-12)
+    assert command("explain", model, penguins, "--out", tmp_path / "e.csv").returncode == 1  # no --force
+
+
+def test_pairs_and_a_background(command, model, penguins, tmp_path):
+    usual = ["--kind", "interventional", "--background", penguins]
+    said = command("explain", model, penguins, "--row", 0, "--order", 2, *usual).stdout
+    assert "background rows" in said
+    assert " with " in said
+    command("explain", model, penguins, "--row", 7, "--order", 2, "--out", tmp_path / "p.csv")
+    pairs = pl.read_csv(tmp_path / "p.csv")
+    assert pairs["row"].to_list() == [7, 7, 7]
+    terms = pairs.drop("row", "output", "answer", "base").to_numpy().sum(axis=1)
+    np.testing.assert_allclose(pairs["base"].to_numpy() + terms, pairs["answer"], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--row", "344"], "--row 344: the table has 344 rows, counted from 0"),
+        (["--kind", "steps", "--order", "2"], "--kind steps has no pairs"),
+        (["--kind", "interventional"], "needs --background FILE"),
+        (["--background", "penguins.csv"], "leave it out"),
+        (["--order", "3"], "--order"),
+    ],
+)
+def test_what_cannot_be_told_is_refused(command, model, penguins, words, said):
+    words = [penguins if word == "penguins.csv" else word for word in words]
+    done = command("explain", model, penguins, *words)
+    assert done.returncode == 2
+    assert said in done.stderr.replace("\n", " ")
+
+
+def test_neighbours_and_isolation_are_refused(command, penguins, tmp_path):
+    table = pl.read_csv(penguins).drop("species").drop_nulls()
+    tw.IsolationForest(n_estimators=5).fit(table).save(tmp_path / "i.tw")
+    done = command("explain", tmp_path / "i.tw", penguins)
+    assert done.returncode == 2
+    assert "isolation forest" in done.stderr

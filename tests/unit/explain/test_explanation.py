@@ -1,0 +1,140 @@
+"""Explanations: what they hold, how they are printed and handed on, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import treewright as tw
+from treewright.exceptions import DataError, MissingLibraryError, ParameterError
+
+TABLE = {
+    "sky": ["sun", "sun", "rain", None, "sun", "rain", "rain", "sun"],
+    "wind": [1.0, 5.0, 2.0, 7.0, None, 3.0, 6.0, 2.0],
+}
+PLAY = ["yes", "yes", "no", "no", "yes", "no", "no", "yes"]
+HOURS = [4.0, 3.0, 1.0, 0.5, 4.5, 1.5, 0.0, 4.0]
+CLASSES = tw.DecisionTreeClassifier(missing="branch").fit(TABLE, PLAY)
+NUMBERS = tw.DecisionTreeRegressor(max_depth=2).fit(TABLE, HOURS)
+
+
+def test_of_one_output_without_a_last_axis_and_of_classes_with_one():
+    one, two = NUMBERS.explain(TABLE), CLASSES.explain(TABLE)
+    assert (one.values.shape, two.values.shape) == ((8, 2), (8, 2, 2))
+    assert isinstance(one.base, float)
+    assert two.base.shape == (2,)
+    assert (one.outputs, one.scale, two.outputs, two.scale) == (("y",), "number", ("no", "yes"), "share")
+    np.testing.assert_allclose(one.answers, NUMBERS.predict(TABLE), atol=1e-15)
+    np.testing.assert_allclose(two.answers, CLASSES.predict_proba(TABLE), atol=1e-15)
+    assert two.cells[0][:4] == ["sun", "sun", "rain", None]
+    assert two.of("yes").values.tolist() == two.values[:, :, 1].tolist()
+    assert NUMBERS.explain(TABLE, order=2).values.shape == (8, 2, 2)
+
+
+def test_scores_of_boosted_classes_are_named_by_their_class():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    two = tw.GradientBoostingClassifier(3).fit(X, y > 0).explain(X[:5])
+    three = tw.GradientBoostingClassifier(3).fit(X, y).explain(X[:5])
+    assert (two.outputs, two.scale, two.values.shape) == ((True,), "score", (5, 3))
+    assert (three.outputs, three.values.shape) == ((0, 1, 2), (5, 3, 3))
+
+
+def test_several_targets_have_their_names():
+    X = np.arange(20.0)[:, None]
+    targets = pd.DataFrame({"up": np.arange(20.0), "down": -np.arange(20.0)})
+    assert tw.DecisionTreeRegressor().fit(X, targets).explain(X).outputs == ("up", "down")
+
+
+def test_derived_columns_play_with_their_source_and_pairs_for_themselves():
+    rng = np.random.default_rng(0)
+    names = rng.integers(0, 60, 400)
+    table = {"x": rng.normal(size=400), "name": [f"n{code}" for code in names]}
+    est = tw.RandomForestRegressor(5).fit(table, table["x"] + (names > 30))
+    assert [column.name for column in est.model_.schema.columns] == ["x", "name", "name.rows"]
+    assert est.explain(table).columns == ("x", "name")
+    dates = pl.DataFrame({"day": pl.datetime_range(pl.datetime(2024, 1, 1), pl.datetime(2024, 6, 1), eager=True)})
+    month = tw.DecisionTreeRegressor(calendar=["month"]).fit(dates, dates["day"].dt.month().to_numpy() % 2.0)
+    assert month.explain(dates[:5]).columns == ("day",)
+
+
+def test_one_row_is_printed_with_its_cells_and_many_by_mean_size():
+    text = str(NUMBERS.explain({"sky": ["sun"], "wind": [None]}))
+    assert "sky = sun       +1.76" in text
+    assert text.startswith("contributions to numbers")
+    many = str(CLASSES.explain(TABLE))
+    assert "yes: mean size over 8 rows" in many
+    assert str(CLASSES.explain(TABLE).rows(0)).count("=") >= 2
+    assert len(list(CLASSES.explain(TABLE))) == 8
+
+
+def test_frames_have_a_line_for_each_row_output_and_column():
+    for library, kind in (("polars", pl.DataFrame), ("pandas", pd.DataFrame)):
+        frame = CLASSES.explain(TABLE).to_frame(library)
+        assert isinstance(frame, kind)
+        assert frame.shape == (32, 5)
+        assert list(frame.columns) == ["row", "output", "column", "cell", "contribution"]
+    pairs = NUMBERS.explain(TABLE, order=2).to_dict()
+    assert list(pairs) == ["row", "column", "with", "cell", "contribution"]
+    assert (pairs["column"][:4], pairs["with"][:4]) == (["sky", "sky", "wind", "wind"], ["sky", "wind", "sky", "wind"])
+    with pytest.raises(ParameterError, match="choose 'polars'"):
+        CLASSES.explain(TABLE).to_frame("excel")
+
+
+def test_importances_are_mean_sizes_with_their_standard_errors():
+    found = NUMBERS.explain(TABLE)
+    size, error = found.importances()["sky"]
+    sizes = np.abs(found.values[:, 0])
+    assert size[0] == pytest.approx(sizes.mean())
+    assert error[0] == pytest.approx(sizes.std(ddof=1) / np.sqrt(8))
+
+
+def test_without_shap_its_explanation_is_refused(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "shap", None)
+    with pytest.raises(MissingLibraryError, match="pip install shap"):
+        NUMBERS.explain(TABLE).to_shap()
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"kind": "gain"}, ParameterError, "choose one of 'path', 'interventional', 'steps'"),
+        ({"order": 3}, ParameterError, "there are no higher orders"),
+        ({"order": True}, ParameterError, "order=True"),
+        ({"kind": "steps", "order": 2}, ParameterError, "no pairs"),
+        ({"kind": "interventional"}, ParameterError, "needs background="),
+        ({"background": TABLE}, ParameterError, "leave it out"),
+        ({"kind": "interventional", "background": {"sky": [], "wind": []}}, DataError, "0 rows|no rows"),
+        ({"kind": "interventional", "background": {"sky": ["sun"]}}, DataError, "wind"),
+    ],
+)
+def test_what_cannot_be_explained_is_refused_with_the_remedy(options, error, words):
+    with pytest.raises(error, match=words):
+        CLASSES.explain(TABLE, **options)
+
+
+def test_rows_that_do_not_fit_and_outputs_that_are_not_there_are_refused():
+    with pytest.raises(DataError, match="wind"):
+        CLASSES.explain({"sky": ["sun"]})
+    with pytest.raises(ParameterError, match="no output"):
+        CLASSES.explain(TABLE).of("perhaps")
+
+
+def test_medians_neighbours_and_parts_of_missing_cells_say_what_to_use():
+    X, y = np.arange(30.0)[:, None], np.arange(30.0) % 7
+    medians = tw.AdaBoostRegressor(n_estimators=3).fit(X, y)
+    with pytest.raises(ParameterError, match="median over its trees"):
+        medians.explain(X)
+    with pytest.raises(ParameterError, match="no trees whose contributions"):
+        tw.KNeighborsRegressor().fit(X, y).explain(X)
+    parts = tw.DecisionTreeClassifier(missing="fractional").fit(TABLE, PLAY)
+    with pytest.raises(DataError, match="kind='path'"):
+        parts.explain(TABLE, kind="interventional", background=TABLE)
+
+
+def test_a_loaded_model_explains_alike(tmp_path):
+    CLASSES.save(tmp_path / "m.tw")
+    again = tw.load(tmp_path / "m.tw").explain(TABLE)
+    assert again.values.tobytes() == CLASSES.explain(TABLE).values.tobytes()

@@ -13,6 +13,13 @@ from treewright.core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treewright.show.figures.bars import importance_bars, pruning_comparison
+    from treewright.show.figures.contributions import (
+        contribution_lines,
+        contribution_map,
+        contribution_scatter,
+        contribution_swarm,
+        contribution_waterfall,
+    )
     from treewright.show.figures.curves import bias_variance, boosting_history, error_against_size, error_curve
     from treewright.show.figures.dependence import dependence_lines, dependence_map
     from treewright.show.figures.impurity import impurity_functions
@@ -25,6 +32,11 @@ _HOMES = {
     "boosting_history": "treewright.show.figures.curves",
     "calibration": "treewright.show.figures.quality",
     "confusion": "treewright.show.figures.quality",
+    "contribution_lines": "treewright.show.figures.contributions",
+    "contribution_map": "treewright.show.figures.contributions",
+    "contribution_scatter": "treewright.show.figures.contributions",
+    "contribution_swarm": "treewright.show.figures.contributions",
+    "contribution_waterfall": "treewright.show.figures.contributions",
     "decision_regions": "treewright.show.figures.regions",
     "dependence_lines": "treewright.show.figures.dependence",
     "dependence_map": "treewright.show.figures.dependence",
@@ -46,6 +58,11 @@ __all__ = [
     "boosting_history",
     "calibration",
     "confusion",
+    "contribution_lines",
+    "contribution_map",
+    "contribution_scatter",
+    "contribution_swarm",
+    "contribution_waterfall",
     "decision_regions",
     "dependence_lines",
     "dependence_map",

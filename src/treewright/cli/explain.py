@@ -25,7 +25,7 @@ from treewright.cli.terminal import (
     progress,
     say,
 )
-from treewright.explain.explanation import Explanation, joined
+from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
 from treewright.tree.writing import written_level, written_name
@@ -108,7 +108,9 @@ def _check(question: Question) -> None:
         )
 
 
-def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> tuple[Explanation, int]:
+def _explained(
+    model: Model, features: Any, begin: int, question: Question, background: Any
+) -> tuple[ExplanationTable, int]:
     """The explanation of a block, or of the one row of it that is asked for; the number of its first row."""
     if question.row is not None:
         at = question.row - begin
@@ -133,7 +135,7 @@ def _refuse_no_such_row(question: Question, n_rows: int) -> None:
         raise UsageRefusal(f"--row {question.row}: the table has {n_rows} rows, counted from 0")
 
 
-def _lines(found: Explanation, first: int) -> pl.DataFrame:
+def _lines(found: ExplanationTable, first: int) -> pl.DataFrame:
     """A line for each row and output: the answer, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
     values = found.values if k > 1 else found.values[..., None]

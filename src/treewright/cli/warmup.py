@@ -216,6 +216,20 @@ def _warm_up_boosting_of_many_rows() -> None:
         treewright.GradientBoostingClassifier(2, growth=growth, max_depth=2).fit(table, numbers[:_MANY_ROWS] > 40)
 
 
+def _warm_up_contributions() -> None:
+    """What contributes to an answer: few rows and many, so that every engine has its turn."""
+    import treewright
+
+    fitted = treewright.GradientBoostingRegressor(n_estimators=1, min_samples_leaf=1, max_depth=3).fit(
+        _NUMERIC, _NUMBERS
+    )
+    for rows in (_NUMERIC[:1], np.tile(_NUMERIC, (500, 1))):
+        fitted.explain(rows, kind="steps")
+        for order in (1, 2):
+            fitted.explain(rows, order=order)
+            fitted.explain(rows, kind="interventional", order=order, background=rows[:3])
+
+
 # What takes longest first, so that none is left alone at the end.
 _GROUPS: dict[str, Callable[[], None]] = {
     "trees and forests of numbers": _warm_up_numbers,
@@ -223,4 +237,5 @@ _GROUPS: dict[str, Callable[[], None]] = {
     "boosting": _warm_up_boosting,
     "C4.5, CHAID, other ways of missing cells": _warm_up_others,
     "nearest neighbours": _warm_up_neighbors,
+    "contributions": _warm_up_contributions,
 }

@@ -43,9 +43,9 @@ if TYPE_CHECKING:
 
     from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
-    from treewright.explain.explanation import Explanation
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
+    from treewright.fitted.explanation import Explanation
     from treewright.learn.train import Trained
     from treewright.model.summary import Node
     from treewright.reporting.document import Report
@@ -421,7 +421,7 @@ class Estimator(BaseEstimator, ABC):
         Returns
         -------
         Explanation
-            Print it, or take ``values``, ``base``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
+            Print it, or take ``values``, ``base``, ``plot()``, ``to_dict()``, ``to_frame()`` or ``to_shap()``.
 
         Raises
         ------

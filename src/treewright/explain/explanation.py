@@ -1,4 +1,4 @@
-"""An explanation as people and other programs take it. In: contributions, rows. Out: ``Explanation``."""
+"""An explanation as people and other programs take it. In: contributions, rows. Out: ``ExplanationTable``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, cast
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from treewright.explain.contributions import KINDS, Kind, contributions_of
 from treewright.model.data import ModelData
 from treewright.tree.writing import shorten, written_amount, written_level, written_name
 
+Table = TypeVar("Table", bound="ExplanationTable")
+
 UNSEEN = "(unseen level)"
 NAME_WIDTH, CELL_WIDTH, MOST_TERMS = 30, 24, 15
 _GAMES = {
@@ -30,7 +32,7 @@ _GAMES = {
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation:
+class ExplanationTable:
     """What each column contributes to the answers for some rows.
 
     Attributes
@@ -73,7 +75,7 @@ class Explanation:
         found: np.ndarray = self.base + self.values.sum(axis=axes)
         return found
 
-    def of(self, output: Hashable) -> Explanation:
+    def of(self, output: Hashable) -> Self:
         """The explanation of one output.
 
         Parameters
@@ -93,13 +95,13 @@ class Explanation:
             outputs=(self.outputs[at],),
         )  # fmt: skip
 
-    def rows(self, some: int | slice | Sequence[int]) -> Explanation:
+    def rows(self, some: int | slice | Sequence[int]) -> Self:
         """The explanation of some rows, by their positions."""
         wanted: Any = [some] if is_whole(some) else some
         at = np.arange(len(self))[wanted]
         return replace(self, values=self.values[at], cells=tuple([each[i] for i in at.tolist()] for each in self.cells))
 
-    def __iter__(self) -> Iterator[Explanation]:
+    def __iter__(self) -> Iterator[Self]:
         return (self.rows(at) for at in range(len(self)))
 
     def importances(self) -> dict[Hashable, tuple[np.ndarray, np.ndarray]]:
@@ -149,7 +151,7 @@ class Explanation:
             It is not installed.
         """
         found = self.to_dict()
-        found["cell"] = [None if cell is None else _text(cell) for cell in found["cell"]]
+        found["cell"] = [None if cell is None else text_of_cell(cell) for cell in found["cell"]]
         return frame_of(found, library)
 
     def to_shap(self) -> Any:
@@ -208,7 +210,7 @@ class Explanation:
         """What adds up to the answers of one output: a text for each column, or pair, and float64[n_terms, n]."""
         names = [shorten(written_name(each), NAME_WIDTH) for each in self.columns]
         if len(self) == 1:
-            cells = [shorten(_text(each[0]), CELL_WIDTH) for each in self.cells]
+            cells = [shorten(text_of_cell(each[0]), CELL_WIDTH) for each in self.cells]
             names = [f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)]
         if self.order == 1:
             return names, self.values.T
@@ -222,7 +224,7 @@ class Explanation:
         return labels, np.array(values)
 
 
-def joined(parts: Sequence[Explanation]) -> Explanation:
+def joined(parts: Sequence[Table]) -> Table:
     """Explanations of blocks of rows by one model as one."""
     return replace(
         parts[0],
@@ -242,7 +244,7 @@ def explain(
     background: Any = None,
     n_jobs: int | None = None,
     owner: str = "Model",
-) -> Explanation:
+) -> ExplanationTable:
     """What each column contributes to the answers of a model, so that they add up to them.
 
     Parameters
@@ -262,7 +264,7 @@ def explain(
 
     Returns
     -------
-    Explanation
+    ExplanationTable
 
     Raises
     ------
@@ -322,7 +324,7 @@ def explain(
     values, base = found.values, found.base
     outputs, scale = outputs_of(model)
     columns = [model.schema.columns[at] for at in found.players]
-    return Explanation(
+    return ExplanationTable(
         values=values[..., 0].copy() if len(outputs) == 1 else values,
         base=float(base[0]) if len(outputs) == 1 else base,
         columns=tuple(column.name for column in columns),
@@ -376,7 +378,7 @@ def _cells(column: Column, codes: np.ndarray) -> list[Any]:
     return [None if math.isnan(cell) else levels[int(cell)] for cell in codes.tolist()]
 
 
-def _text(cell: Any) -> str:
+def text_of_cell(cell: Any) -> str:
     """A cell ready to be read."""
     if cell is None:
         return "missing"

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
-    from treewright.explain.explanation import Explanation
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
+    from treewright.fitted.explanation import Explanation
     from treewright.model.summary import Node
     from treewright.prune.methods import PruneLog
     from treewright.show.svg import SvgPicture
@@ -531,7 +531,7 @@ class Model(ModelData):
 
     def explain(self, X: Any, **options: Any) -> Explanation:
         """Tell what each column contributes to the answers; options as ``treewright.explain.explanation.explain``."""
-        from treewright.explain.explanation import explain
+        from treewright.fitted.explanation import explain
 
         return explain(self, X, **options)
 

@@ -1,0 +1,177 @@
+"""What columns contribute to answers, with its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from treewright.data.cells import shown
+from treewright.exceptions import ParameterError
+from treewright.explain.explanation import ExplanationTable, text_of_cell
+from treewright.explain.explanation import explain as worked_out
+from treewright.model.data import ModelData
+from treewright.tree.writing import written_level, written_name
+
+PICTURES = ("waterfall", "bars", "swarm", "scatter", "lines", "map")
+
+
+class Explanation(ExplanationTable):
+    """What each column contributes to the answers for some rows.
+
+    The attributes are those of ``treewright.explain.explanation.ExplanationTable``.
+    """
+
+    def plot(
+        self,
+        kind: str | None = None,
+        *,
+        output: Hashable | None = None,
+        column: Hashable | None = None,
+        partner: Hashable | None = None,
+        most: int = 12,
+        ax: Any = None,
+    ) -> Any:
+        """Draw the contributions to one output.
+
+        Parameters
+        ----------
+        kind : {"waterfall", "bars", "swarm", "scatter", "lines", "map"}, optional
+            ``"waterfall"`` leads from the base to the answer of one row; ``"bars"`` are mean sizes with their standard
+            errors; ``"swarm"`` has a dot for each row; ``"scatter"`` the contributions of ``column`` over its cells;
+            ``"lines"`` lead from the base to each answer; ``"map"`` has the rows across. By default the waterfall of
+            one row, the swarm of several.
+        output : a class, the name of a target, or a position; optional
+            Of several outputs the one to draw; by default the last.
+        column, partner : hashable, optional
+            Of a scatter: the column, and the one that shades its dots; by default the most important one, and the one
+            with which its contributions vary most.
+        most : int >= 1, default 12
+            So many columns are drawn.
+        ax : matplotlib.axes.Axes, optional
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+
+        Raises
+        ------
+        ParameterError
+            There is no such picture, output or column; contributions are of pairs; a waterfall of several rows.
+        MissingLibraryError
+            matplotlib is not installed.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> found = tw.DecisionTreeRegressor().fit(X, [4.0, 6.0, 7.0, 11.0]).explain(X)
+        >>> found.rows(3).plot().axes[0].get_xlabel(), found.plot("bars").axes[0].get_xlabel()
+        ('y', 'mean size of contributions to y')
+        """
+        from treewright.show.figures import contributions
+        from treewright.show.figures.bars import importance_bars
+
+        kind = kind or ("waterfall" if len(self) == 1 else "swarm")
+        if kind not in PICTURES:
+            raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, PICTURES))}")
+        if self.order != 1:
+            raise ParameterError("pictures are of columns: explain with order=1")
+        if not len(self):
+            raise ParameterError("there are no rows to draw")
+        one = self.of(self.outputs[-1] if output is None else output)
+        what = written_level(one.outputs[0])
+        what = {"share": f"share of {what}", "score": f"score of {what}", "number": what}[self.scale]
+        where = what if self.scale == "number" else f"the {what}"
+        names, base = [written_name(name) for name in self.columns], float(one.base)
+        if kind == "waterfall":
+            if len(self) > 1:
+                raise ParameterError(f"a waterfall is of one row, and here are {len(self)}: choose one, rows(0).plot()")
+            labels = [f"{name} = {text_of_cell(cells[0])}" for name, cells in zip(names, self.cells, strict=True)]
+            return contributions.contribution_waterfall(
+                names=labels, values=one.values[0], base=base, xlabel=what, most=most, ax=ax
+            )
+        if kind == "bars":
+            sizes = list(one.importances().values())
+            return importance_bars(
+                names=names, values=[float(size[0]) for size, _ in sizes],
+                standard_errors=[float(error[0]) for _, error in sizes] if len(self) > 1 else None,
+                xlabel=f"mean size of contributions to {where}", most=most, ax=ax,
+            )  # fmt: skip
+        if kind == "lines":
+            return contributions.contribution_lines(
+                names=names, values=one.values, base=base, xlabel=what, most=most, ax=ax
+            )
+        if kind == "map":
+            return contributions.contribution_map(
+                names=names, values=one.values, answers=one.answers, zlabel=f"contribution to {where}", most=most, ax=ax
+            )
+        cells = np.array([_numbers(column) for column in self.cells]).T
+        if kind == "swarm":
+            return contributions.contribution_swarm(
+                names=names, values=one.values, cells=cells, xlabel=f"contribution to {where}", most=most, ax=ax
+            )
+        at = int(np.abs(one.values).mean(axis=0).argmax()) if column is None else self._position(column)
+        beside = _strongest(one.values[:, at], cells, at) if partner is None else self._position(partner)
+        return contributions.contribution_scatter(
+            x=_places(self.cells[at]), values=one.values[:, at], shade=None if beside == at else cells[:, beside],
+            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], ax=ax,
+        )  # fmt: skip
+
+    def _position(self, column: Hashable) -> int:
+        """Where a column stands, by its name or its position."""
+        if column in self.columns:
+            return self.columns.index(column)
+        if isinstance(column, int | np.integer) and 0 <= column < len(self.columns):
+            return int(column)
+        raise ParameterError(f"{shown(column)} is no column of the explanation: there are {list(self.columns)}")
+
+
+def explain(model: ModelData, X: Any, **options: Any) -> Explanation:
+    """Tell what each column contributes; parameters and errors as ``treewright.explain.explanation.explain``."""
+    found = worked_out(model, X, **options)
+    return Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+def _numbers(cells: list[Any]) -> np.ndarray:
+    """Cells as numbers: levels by their places, nan where missing."""
+    if not all(cell is None or _is_number(cell) for cell in cells):
+        levels = sorted({written_level(cell) for cell in cells if cell is not None})
+        cells = [None if cell is None else levels.index(written_level(cell)) for cell in cells]
+    return np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+
+
+def _places(cells: list[Any]) -> list[Any]:
+    """Cells as a scatter takes them: numbers, or levels as texts."""
+    if all(cell is None or _is_number(cell) for cell in cells):
+        return [np.nan if cell is None else float(cell) for cell in cells]
+    return [None if cell is None else written_level(cell) for cell in cells]
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _strongest(values: np.ndarray, cells: np.ndarray, at: int) -> int:
+    """The other column whose cells tell most about what is left of a column's contributions beyond its own cells.
+
+    Rows in the order of the column's cells, neighbour less neighbour: the sizes of these steps are compared with those
+    of the other column's ranks. A hint for the eye, no measure: pairs of ``order=2`` are one.
+    """
+    if cells.shape[1] == 1:
+        return at
+    order = np.argsort(np.nan_to_num(cells[:, at], nan=np.inf), kind="stable")
+    steps = np.diff(values[order])
+    best, found = at, -1.0
+    for other in range(cells.shape[1]):
+        if other == at:
+            continue
+        ranks = np.argsort(np.argsort(np.nan_to_num(cells[order, other], nan=-np.inf), kind="stable"), kind="stable")
+        moves = np.diff(ranks.astype(np.float64))
+        size = float(np.sqrt((steps**2).sum() * (moves**2).sum()))
+        told = abs(float((steps * moves).sum())) / size if size > 0 else 0.0
+        if told > found:
+            best, found = other, told
+    return best

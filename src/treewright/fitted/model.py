@@ -535,6 +535,12 @@ class Model(ModelData):
 
         return explain(self, X, **options)
 
+    def to_shap_trees(self) -> dict[str, Any]:
+        """Return the dictionary that ``shap.TreeExplainer`` takes, as ``treewright.explain.shap_trees.shap_trees``."""
+        from treewright.explain.shap_trees import shap_trees
+
+        return shap_trees(self)
+
     @property
     def feature_importances(self) -> np.ndarray:
         """float64[p]: share of the decrease of impurity that each column brought; of many trees the mean.

@@ -345,6 +345,10 @@ def explained() -> Iterator[tuple[str, Callable[[], Any]]]:
                         contributions, s, lambda: e.explain(t, kind="interventional", order=o, background=t).values
                     ),
                 )
+        yield (
+            f"pairs by {engine}",
+            lambda s=sizes: with_small(contributions, s, lambda: boosted.interactions(XM).h),
+        )
     for missing in ("surrogate", "fractional"):
         one = tw.DecisionTreeClassifier(missing=missing, max_depth=3, **RANKED).fit(T, LEVELS)
         yield f"steps {missing}", lambda e=one: e.explain(T, kind="steps").values

@@ -99,6 +99,26 @@ def test_by_background_rows(name: str, engine: str, monkeypatch: pytest.MonkeyPa
         np.testing.assert_allclose(pairs.values[at], interactions(range(len(players)), value), rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", MODELS)
+def test_changes_of_the_worth(name: str, engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, matrix, others = case(name, missing=name not in ("fractional", "c45"))
+    use(engine, monkeypatch)
+    player_of, players = players_of(model.schema)
+    found = contributions_of(model, matrix, kind="interventional", background=others, pairs=True, worths=True)
+    single = contributions_of(model, matrix, kind="interventional", background=others, worths=True)
+    for at in range(4):
+        value = cache(value_by_rows(model, player_of, matrix[at], others))
+        nothing = value(frozenset())
+        for one in range(len(players)):
+            alone = value(frozenset({one})) - nothing
+            np.testing.assert_allclose(found.values[at, one, one], alone, rtol=1e-11, atol=1e-12)
+            np.testing.assert_allclose(single.values[at, one], alone, rtol=1e-11, atol=1e-12)
+            for two in range(one):
+                beyond = value(frozenset({one, two})) - value(frozenset({two})) - nothing - alone + nothing
+                np.testing.assert_allclose(found.values[at, one, two], beyond, rtol=1e-11, atol=1e-12)
+
+
 @pytest.mark.parametrize("kind", ["path", "interventional", "steps"])
 @pytest.mark.parametrize("name", MODELS)
 def test_they_add_up_to_the_answers(name: str, kind: Any) -> None:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from treewright.data.dataset import Dataset
     from treewright.data.schema import Schema
+    from treewright.explain.effects import Interactions
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.fitted.explanation import Explanation
@@ -402,6 +403,41 @@ class Estimator(BaseEstimator, ABC):
         """
         model, owner = self._fitted(), type(self).__name__
         return model.partial_dependence(X, column, second, n_jobs=self.n_jobs, owner=owner, **options)
+
+    @available_if(_of_trees)
+    def interactions(self, X: Any, *, background: Any = None) -> Interactions:
+        """Tell how much pairs of columns do together: H of Friedman and Popescu (2008).
+
+        Parameters
+        ----------
+        X : table of n rows
+            Of more than 2,000 as many, evenly spread.
+        background : table of m rows, optional
+            Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
+
+        Returns
+        -------
+        Interactions
+            Print it, or take ``h``, ``spread``, ``pairs()`` or ``to_dict()``.
+
+        Raises
+        ------
+        ParameterError
+            The answers are no sum over the trees (medians).
+        DataError
+            The rows were refused, or there are none.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}
+        >>> est = tw.DecisionTreeRegressor().fit(table, [0.0, 1.0, 1.0, 0.0] * 5)
+        >>> print(est.interactions(table))
+        pairs of columns, over 20 rows: H, and the spread of what they do together
+          a and b  1.000  0.5
+        """
+        model, owner = self._fitted(), type(self).__name__
+        return model.interactions(X, background=background, n_jobs=self.n_jobs, owner=owner)
 
     def explain(self, X: Any, *, kind: str = "path", order: int = 1, background: Any = None) -> Explanation:
         """Tell what each column contributes to the answers, so that they add up to them.

@@ -371,6 +371,7 @@ def contributions_of(
     kind: Kind = "path",
     pairs: bool = False,
     background: np.ndarray | None = None,
+    worths: bool = False,
     n_jobs: int | None = None,
 ) -> Contributions:
     """What each player, or each pair, contributes to the answers.
@@ -384,6 +385,9 @@ def contributions_of(
         Not of "steps".
     background : float [m, p]
         Encoded rows that stand for unknown players; of "interventional".
+    worths : bool
+        Of "interventional": not Shapley values but what knowing a player alone changes (its partial dependence less
+        ``base``), and of pairs, on the other places, what knowing both changes beyond that.
     n_jobs : int or None
         As everywhere.
 
@@ -410,7 +414,7 @@ def contributions_of(
     else:
         others = np.ascontiguousarray(background, np.float64)
         base = whole.completed(whole.expected[:n_kept] + _rises(whole, others).mean(axis=1))
-        work = _by_rows(whole, others, n, n_threads, pairs=pairs)
+        work = _by_rows(whole, others, n, n_threads, pairs=pairs, worths=worths)
 
     def do(task: int, _thread: int) -> None:
         block = slice(task * size, min((task + 1) * size, n))
@@ -489,7 +493,9 @@ class _Tables:
             n_cells, n_patterns = n_cells + n_own, n_patterns + int(patterns.sum())
         return cls(has, starts, counts_at, n_cells, n_patterns)
 
-    def fill(self, whole: Whole, counts: np.ndarray, total: float, n_threads: int, *, pairs: bool) -> np.ndarray:
+    def fill(
+        self, whole: Whole, counts: np.ndarray, total: float, n_threads: int, *, pairs: bool, worths: bool = False
+    ) -> np.ndarray:
         """float64[n_cells]: the tables; ``counts`` as of ``fill_tables``."""
         forest, found = whole.forest, np.empty(self.n_cells)
         points, weights = gauss_legendre(min(_LONGEST, whole.longest))
@@ -500,7 +506,7 @@ class _Tables:
             left, right = np.empty(whole.longest + 1), np.empty(whole.longest + 1)
             fill_tables(
                 int(forest.leaf_begin[tree]), int(forest.leaf_begin[tree + 1]), forest.n_slots, whole.share_of_slot,
-                self.starts, self.counts_at, points, weights, counts, total, pairs, left, right, found,
+                self.starts, self.counts_at, points, weights, counts, total, pairs, worths, left, right, found,
             )  # fmt: skip
 
         threads.run_each(do, len(trees), n_threads)
@@ -563,7 +569,7 @@ def _by_shares(whole: Whole, matrix: np.ndarray, n_threads: int, *, pairs: bool)
     return work
 
 
-def _by_rows(whole: Whole, others: np.ndarray, n: int, n_threads: int, *, pairs: bool) -> Work:
+def _by_rows(whole: Whole, others: np.ndarray, n: int, n_threads: int, *, pairs: bool, worths: bool) -> Work:
     """Unknown players count by background rows: tables of these rows' patterns, or every row beside every other."""
     forest, m = whole.forest, len(others)
     other_cells, ones = np.ascontiguousarray(others.T), np.ones(m)
@@ -582,7 +588,7 @@ def _by_rows(whole: Whole, others: np.ndarray, n: int, n_threads: int, *, pairs:
                     first, last, forest, whole.tables, whole.surrogates, rows, np.ascontiguousarray(rows.T), ones, ways,
                     patterns, tables.counts_at, counts,
                 )  # fmt: skip
-    found = tables.fill(whole, counts, float(m), n_threads, pairs=pairs)
+    found = tables.fill(whole, counts, float(m), n_threads, pairs=pairs, worths=worths)
 
     def work(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
         for first, last, has_tables in tables.runs():
@@ -592,7 +598,7 @@ def _by_rows(whole: Whole, others: np.ndarray, n: int, n_threads: int, *, pairs:
             for begin, end in _calls(whole, first, last, len(rows) * m):
                 compare(
                     begin, end, forest, whole.tables, whole.surrogates, rows, cells, others, other_cells, ones,
-                    float(m), pairs, len(whole.players), np.empty(whole.most_nodes, np.uint8),
+                    float(m), pairs, worths, len(whole.players), np.empty(whole.most_nodes, np.uint8),
                     np.empty(whole.most_nodes + 1, np.int64), np.empty(whole.longest, np.uint8), sums,
                 )  # fmt: skip
 

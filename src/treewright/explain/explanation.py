@@ -297,21 +297,15 @@ def explain(
         raise ParameterError(f"order={order!r}: 1 is of columns, 2 of pairs; there are no higher orders")
     if kind == "steps" and order == 2:
         raise ParameterError("kind='steps' has no pairs: choose kind='path' or order=1")
-    if model.facts.get("algorithm") == "isolation_forest":
-        raise ParameterError("an isolation forest's scores are no sums over its trees: use permutation importance")
-    if model.aggregation.sorts:
-        raise ParameterError(
-            "the model answers with a median over its trees, which is no sum of contributions: use permutation "
-            "importance, or explain a surrogate tree"
-        )
+    refuse_no_sum(model)
     if (background is None) == (kind == "interventional"):
         raise ParameterError(
             "kind='interventional' needs background=: some hundred rows that stand for columns that are not known"
             if background is None
             else f"background is of kind='interventional', not of {kind!r}: leave it out"
         )
-    matrix = _encoded(model, X, owner)
-    others = None if background is None else _encoded(model, background, owner)
+    matrix = encoded(model, X, owner)
+    others = None if background is None else encoded(model, background, owner)
     if others is not None:
         if not len(others):
             raise DataError("background has no rows: give some hundred that are usual")
@@ -336,7 +330,19 @@ def explain(
     )
 
 
-def _encoded(model: ModelData, X: Any, owner: str) -> np.ndarray:
+def refuse_no_sum(model: ModelData) -> None:
+    """Refuse a model whose answers are no sum over its trees."""
+    if model.facts.get("algorithm") == "isolation_forest":
+        raise ParameterError("an isolation forest's scores are no sums over its trees: use permutation importance")
+    if model.aggregation.sorts:
+        raise ParameterError(
+            "the model answers with a median over its trees, which is no sum of contributions: use permutation "
+            "importance, or explain a surrogate tree"
+        )
+
+
+def encoded(model: ModelData, X: Any, owner: str) -> np.ndarray:
+    """Rows as the trees take them."""
     found: np.ndarray = encode(model.schema, X, unseen=model.unseen, missing=model.missing, owner=owner)
     return found
 

@@ -40,7 +40,7 @@ GRID = 40
 # Points of an axis of two: the answers are those of every pair.
 GRID_OF_TWO = 20
 MOST_LEVELS = 30
-METHODS = ("brute", "recursion")
+METHODS = ("brute", "recursion", "accumulated")
 NAME_WIDTH, LEVEL_WIDTH = 40, 30
 MOST_LINES = 60
 LARGEST = 1e9
@@ -218,11 +218,14 @@ def partial_dependence(
         What rows of X weigh in the mean.
     random_state : int >= 0
         Of what is drawn.
-    method : {"brute", "recursion"}, default "brute"
+    method : {"brute", "recursion", "accumulated"}, default "brute"
         ``"brute"`` asks the model about the rows of X. ``"recursion"`` asks the trees alone (Friedman 2001, section
         8.2): a test of another column sends a row into every branch, in the proportion of its training weight. It is as
         quick whatever the rows of X, which only make the grid, and averages over the rows of the fit. For one tree, the
-        mean of trees, and boosting whose scores are its answers (of numbers, without a logarithm).
+        mean of trees, and boosting whose scores are its answers (of numbers, without a logarithm). ``"accumulated"``
+        asks each row only about the two points of the grid around its own number, and adds the mean changes up (Apley
+        and Zhu 2020, accumulated local effects): no row is asked about what it is far from. Of one column of numbers or
+        ranks; the level is such that the mean over the rows is the mean answer.
     n_jobs : int or None
         Threads; the result does not depend on it.
     owner : str
@@ -295,13 +298,58 @@ def partial_dependence(
         return DependenceTable(
             model.task, names, labels, tuple(axes), said, np.empty((len(said), 0, 0)), lines, len(matrix)
         )
+    if method == "accumulated" and (second is not None or n_lines or axes[0].kind == "nominal"):
+        raise ParameterError(
+            "method='accumulated' is of one column of numbers or ranks, without single rows: leave second and "
+            "individual out, or take method='brute'"
+        )
     predictor = Predictor(
         model.task,
         target_name(model, output),
         labels_of(model, output, codes),
         _predict_of(model, output, codes, n_jobs),
     )
+    if method == "accumulated":
+        return _accumulated(predictor, matrix, axes[0], own)
     return replace(dependence(predictor, matrix, axes, lines=lines, weights=own), rows=kept[lines])
+
+
+def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.ndarray | None) -> DependenceTable:
+    """Accumulated local effects over the points of an axis.
+
+    Apley and Zhu 2020, "Visualizing the effects of predictor variables in black box supervised learning models",
+    Journal of the Royal Statistical Society B 82, equation 16.
+    """
+    grid = np.unique(axis.cells)
+    held = ~np.isnan(matrix[:, axis.position])
+    rows = np.array(matrix[held], np.float64)
+    if len(grid) < 2 or not len(rows):
+        raise DataError(f"column {shown(axis.name)} has one value here: effects are accumulated between two at least")
+    weights = np.ones(len(rows)) if own is None else own[held]
+    interval = np.clip(np.searchsorted(grid, rows[:, axis.position]), 1, len(grid) - 1)
+    ends = []
+    for shift in (1, 0):
+        copies = rows.copy()
+        set_to([axis], grid[interval - shift][:, None], copies)
+        ends.append(predictor.predict(copies))
+    held_weight = np.bincount(interval, weights, len(grid))
+    curves = []
+    for before, after, answers in zip(*(end.T for end in ends), predictor.predict(rows).T, strict=True):
+        rises = np.bincount(interval, weights * (after - before), len(grid))
+        curve = np.cumsum(np.divide(rises, held_weight, out=np.zeros(len(grid)), where=held_weight > 0))
+        middles = (curve[:-1] + curve[1:]) / 2
+        level = float((middles * held_weight[1:]).sum() / held_weight.sum())
+        curves.append(curve - level + _mean(np.ascontiguousarray(answers), weights))
+    return DependenceTable(
+        predictor.task, predictor.name, predictor.labels, (replace(axis, values=_values_at(axis, grid), cells=grid),),
+        np.array(curves), np.empty((len(curves), 0, len(grid))), np.empty(0, np.int64), len(rows),
+    )  # fmt: skip
+
+
+def _values_at(axis: Axis, cells: np.ndarray) -> tuple[Any, ...]:
+    """The values of some of an axis' cells."""
+    known = dict(zip(axis.cells.tolist(), axis.values, strict=True))
+    return tuple(known[cell] for cell in cells.tolist())
 
 
 def _said_by_trees(

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from treewright.boosting.fewer_rounds import RoundsLog
     from treewright.explain.audit import Audit
     from treewright.explain.counterfactual import Counterfactual
+    from treewright.explain.effects import Interactions
     from treewright.explain.rules import LeafRules
     from treewright.fitted.dependence import PartialDependence
     from treewright.fitted.explanation import Explanation
@@ -534,6 +535,12 @@ class Model(ModelData):
         from treewright.fitted.explanation import explain
 
         return explain(self, X, **options)
+
+    def interactions(self, X: Any, **options: Any) -> Interactions:
+        """Tell how much pairs of columns do together; options as ``treewright.explain.effects.interactions``."""
+        from treewright.explain.effects import interactions
+
+        return interactions(self, X, **options)
 
     def to_shap_trees(self) -> dict[str, Any]:
         """Return the dictionary that ``shap.TreeExplainer`` takes, as ``treewright.explain.shap_trees.shap_trees``."""

@@ -235,10 +235,37 @@ def fill_of_counts(d, counts, total, pairs, table):
         take_pairs_from_single(d, n_patterns, table)
 
 
+@inner_kernel
+def fill_of_worths(d, counts, total, pairs, table):
+    """What knowing a player alone changes, by background rows, of a leaf that says 1; counts as in ``fill_of_counts``.
+
+    Of pairs (i, j) what knowing both changes beyond what each changes. Not divided: partial dependence, not Shapley.
+    """
+    full = (1 << d) - 1
+    for pattern in range(1 << d):
+        at = 0
+        for i in range(d):
+            one = 1 << i
+            alone = counts[full & ~one] if pattern & one else -counts[full]
+            table[at, pattern] = alone / total
+            at += 1
+            if not pairs:
+                continue
+            for j in range(i + 1, d):
+                two = 1 << j
+                both = 0.0
+                if pattern & one and pattern & two:
+                    both = counts[full] + counts[full & ~one] + counts[full & ~two] + counts[full & ~one & ~two]
+                other = counts[full & ~two] if pattern & two else -counts[full]
+                table[at, pattern] = (both - counts[full] - alone - other) / total
+                at += 1
+
+
 @kernel
 def fill_tables(
-    first, last, n_slots, share_of_slot, starts, counts_at, points, weights, counts, total, pairs, left, right, tables
-):
+    first, last, n_slots, share_of_slot, starts, counts_at, points, weights, counts, total, pairs, worths, left,
+    right, tables,
+):  # fmt: skip
     """Tables of the leaves ``first`` to ``last - 1``.
 
     Parameters
@@ -255,6 +282,8 @@ def fill_tables(
     total : float
         Background rows.
     pairs : bool
+    worths : bool
+        Whether changes of the worth are asked for, not Shapley values; with ``counts``.
     left, right : float64[> d], scratch
     tables : float64[...], OUT
     """
@@ -266,7 +295,10 @@ def fill_tables(
         table = tables[starts[leaf] : starts[leaf] + (n_targets << d)].reshape(n_targets, 1 << d)
         if len(counts) > 0:
             own = counts[counts_at[leaf] : counts_at[leaf] + (1 << d)]
-            fill_of_counts(d, own, total, pairs, table)
+            if worths:
+                fill_of_worths(d, own, total, pairs, table)
+            else:
+                fill_of_counts(d, own, total, pairs, table)
         else:
             fill_of_shares(d, share_of_slot[leaf], points, weights, left, right, pairs, table)
 
@@ -575,8 +607,8 @@ def way_of_row(node, r, forest, tables, surrogates, rows, cells):
 
 @kernel
 def compare(
-    first, last, forest, tables, surrogates, rows, cells, others, other_cells, weights, total, pairs, n_players, sides,
-    stack, held, sums,
+    first, last, forest, tables, surrogates, rows, cells, others, other_cells, weights, total, pairs, worths, n_players,
+    sides, stack, held, sums,
 ):  # fmt: skip
     """Add what the trees ``first`` to ``last - 1`` give, for every row beside every row of the background.
 
@@ -625,7 +657,10 @@ def compare(
                         if held[forest.slot[node]] == 0:
                             held[forest.slot[node]] = sides[node - root]
                         node = np.int64(forest.parent[node])
-                    give_to_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
+                    if worths:
+                        change_by_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
+                    else:
+                        give_to_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
 
 
 @inner_kernel
@@ -660,3 +695,42 @@ def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, forest, sum
                 sums[output + k, target, r] += given
                 sums[output + k, one * n_players + one, r] -= given
                 sums[output + k, two * n_players + two, r] -= given
+
+
+@inner_kernel
+def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, forest, sums):
+    """Add what a leaf changes where players, or pairs, are known (``fill_of_worths``).
+
+    ``held`` as in ``compare``: with a players that only the row agrees with, the leaf is reached where nobody is known
+    if a is 0, and where exactly these are known and nobody whom only the other row agrees with.
+    """
+    a = 0
+    for i in range(d):
+        a += held[i] == 1
+    if a > 2:
+        return
+    for i in range(d):
+        one = forest.players[leaf, i]
+        single = 0.0
+        if a == 0 and held[i] == 2:
+            single = -share
+        elif a == 1 and held[i] == 1:
+            single = share
+        if single != 0.0:
+            for k in range(forest.values.shape[1]):
+                sums[output + k, one * n_players + one if pairs else one, r] += single * forest.values[leaf, k]
+        if not pairs:
+            continue
+        for j in range(i + 1, d):
+            both = 0.0
+            if a == 0 and held[i] == 2 and held[j] == 2:
+                both = share
+            elif a == 1 and held[i] + held[j] == 3 and (held[i] == 1 or held[j] == 1):
+                both = -share
+            elif a == 2 and held[i] == 1 and held[j] == 1:
+                both = share
+            if both != 0.0:
+                two = forest.players[leaf, j]
+                target = min(one, two) * n_players + max(one, two)
+                for k in range(forest.values.shape[1]):
+                    sums[output + k, target, r] += both * forest.values[leaf, k]

@@ -1,0 +1,153 @@
+"""How much columns do together. In: a model, rows. Out: ``Interactions``.
+
+Friedman and Popescu 2008, "Predictive learning via rule ensembles", The Annals of Applied Statistics 2, section 8.1: of
+the partial dependence on a pair of columns that share which is no sum of what each does alone. The partial dependence
+at every row comes exactly, and of all pairs at once, from the tables that contributions are read from
+(``contributions_of`` with ``worths``), not from a grid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from treewright.exceptions import DataError
+from treewright.explain.contributions import contributions_of
+from treewright.explain.explanation import encoded, outputs_of, refuse_no_sum
+from treewright.model.data import ModelData
+from treewright.model.summary import counted
+from treewright.tree.writing import shorten, written_amount, written_level, written_name
+
+MOST_ROWS, MOST_BACKGROUND = 2_000, 500
+NAME_WIDTH, MOST_PAIRS = 30, 15
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions:
+    """How much pairs of columns do together.
+
+    Attributes
+    ----------
+    columns, outputs : tuple of hashable
+        As of an explanation.
+    h : float64[p, p, k]
+        H of Friedman and Popescu: the root of the share of the variance of what a pair does that is no sum of what each
+        column does alone; 0 for none, about 1 where all of it is. 0 on the diagonal.
+    spread : float64[p, p, k]
+        The standard deviation of that part, in the units of the answer: a large H of a pair that does nothing is
+        nothing.
+    n_rows : int
+    """
+
+    columns: tuple[Hashable, ...]
+    outputs: tuple[Hashable, ...]
+    h: np.ndarray
+    spread: np.ndarray
+    n_rows: int
+
+    def pairs(self, output: int = 0) -> list[tuple[Hashable, Hashable, float, float]]:
+        """Columns, H and spread of each pair that does something together, the widest spread first."""
+        p = len(self.columns)
+        found = [
+            (self.columns[i], self.columns[j], float(self.h[i, j, output]), float(self.spread[i, j, output]))
+            for i in range(p)
+            for j in range(i + 1, p)
+            if self.spread[i, j, output] > 0
+        ]
+        return sorted(found, key=lambda each: -each[3])
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """As columns, for a data frame: ``output`` where there are several, ``column``, ``with``, ``h``, ``spread``."""
+        found: dict[str, list[Any]] = {"output": [], "column": [], "with": [], "h": [], "spread": []}
+        for output, name in enumerate(self.outputs):
+            for one, other, h, spread in self.pairs(output):
+                for key, cell in zip(found, (name, one, other, h, spread), strict=True):
+                    found[key].append(cell)
+        if len(self.outputs) == 1:
+            del found["output"]
+        return found
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        parts = [f"pairs of columns, over {counted(self.n_rows, 'row')}: H, and the spread of what they do together"]
+        for output, name in enumerate(self.outputs):
+            pairs = self.pairs(output)
+            lines = [f"{written_level(name)}:"] if len(self.outputs) > 1 else []
+            for one, other, h, spread in pairs[:MOST_PAIRS]:
+                names = " and ".join(shorten(written_name(each), NAME_WIDTH) for each in (one, other))
+                lines.append(f"  {names}  {h:.3f}  {written_amount(spread)}")
+            lines += [f"  {len(pairs) - MOST_PAIRS} more"] if len(pairs) > MOST_PAIRS else []
+            parts.append("\n".join(lines or ["  none do anything together"]))
+        return "\n\n".join(parts) if len(self.outputs) > 1 else "\n".join(parts)
+
+
+def interactions(
+    model: ModelData, X: Any, *, background: Any = None, n_jobs: int | None = None, owner: str = "Model"
+) -> Interactions:
+    """How much pairs of columns do together, by Friedman's H.
+
+    Parameters
+    ----------
+    model : ModelData
+    X : table of n rows
+        Of more than 2,000 as many, evenly spread.
+    background : table of m rows, optional
+        Rows that partial dependence is a mean over; by default at most 500 of X, evenly spread.
+    n_jobs : int, optional
+
+    Returns
+    -------
+    Interactions
+
+    Raises
+    ------
+    ParameterError
+        The answers are no sum over the trees.
+    DataError
+        The rows were refused, or there are none.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5, "c": [0, 1, 1, 0, 1] * 4}
+    >>> model = tw.DecisionTreeRegressor(random_state=0).fit(table, [0.0, 1.0, 1.0, 0.0] * 5).model_
+    >>> [(one, other, round(h, 3)) for one, other, h, _ in interactions(model, table).pairs()]
+    [('a', 'b', 1.0)]
+    """
+    refuse_no_sum(model)
+    matrix = _spread(encoded(model, X, owner), MOST_ROWS)
+    others = _spread(matrix if background is None else encoded(model, background, owner), MOST_BACKGROUND)
+    if not len(matrix) or not len(others):
+        raise DataError("interactions are a mean over rows, and there are none")
+    if model.missing == "fractional" and bool(np.isnan(matrix).any() or np.isnan(others).any()):
+        raise DataError(
+            "missing cells go to every branch (missing='fractional'), which is no partial dependence: fill them"
+        )
+    found = contributions_of(
+        model, matrix, kind="interventional", pairs=True, background=others, worths=True, n_jobs=n_jobs
+    )
+    values = found.values - found.values.mean(axis=0)
+    p = len(found.players)
+    alone = values[:, range(p), range(p)]
+    h, spread = np.zeros((p, p, values.shape[3])), np.zeros((p, p, values.shape[3]))
+    for i in range(p):
+        for j in range(i):
+            together = (values[:, i, j] ** 2).mean(axis=0)
+            whole = ((alone[:, i] + alone[:, j] + values[:, i, j]) ** 2).mean(axis=0)
+            h[i, j] = h[j, i] = np.sqrt(np.divide(together, whole, out=np.zeros(len(whole)), where=whole > 0))
+            spread[i, j] = spread[j, i] = np.sqrt(together)
+    names = tuple(model.schema.columns[at].name for at in found.players)
+    return Interactions(names, outputs_of(model)[0], h, spread, len(matrix))
+
+
+def _spread(matrix: np.ndarray, most: int) -> np.ndarray:
+    """At most so many rows, evenly spread."""
+    if len(matrix) <= most:
+        return matrix
+    kept: np.ndarray = matrix[np.linspace(0, len(matrix) - 1, most).round().astype(np.int64)]
+    return kept

@@ -46,6 +46,20 @@ def test_the_file_has_a_line_for_each_row_and_class_that_adds_up(command, model,
     assert command("explain", model, penguins, "--out", tmp_path / "e.csv").returncode == 1  # no --force
 
 
+def test_parquet_holds_the_same_and_formulas_are_made_safe(command, model, penguins, tmp_path):
+    for name in ("e.csv", "e.parquet"):
+        assert command("explain", model, penguins, "--out", tmp_path / name).returncode == 0
+    assert pl.read_parquet(tmp_path / "e.parquet").equals(pl.read_csv(tmp_path / "e.csv"))
+    odd = pl.DataFrame({"=run()": [1.0, 2.0, 3.0, 4.0], "y": ["=a", "b", "=a", "b"]})
+    odd.write_csv(tmp_path / "odd.csv")
+    tw.DecisionTreeClassifier().fit(odd.select("=run()"), odd["y"]).save(tmp_path / "odd.tw")
+    for more, safe in ((), "'"), (("--no-guard",), ""):
+        command("explain", tmp_path / "odd.tw", tmp_path / "odd.csv", "--out", tmp_path / "o.csv", "--force", *more)
+        found = pl.read_csv(tmp_path / "o.csv")
+        assert found["output"].to_list()[:2] == [f"{safe}=a", "b"]
+        assert found.columns[-1] == f"{safe}=run() (contribution)"
+
+
 def test_pairs_and_a_background(command, model, penguins, tmp_path):
     usual = ["--kind", "interventional", "--background", penguins]
     said = command("explain", model, penguins, "--row", 0, "--order", 2, *usual).stdout

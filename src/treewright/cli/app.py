@@ -288,8 +288,13 @@ def explain(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=output_path, metavar="FILE", help="Write a line for each row to this CSV file."),
+        typer.Option(
+            "--out", parser=output_path, metavar="FILE", help="Write a line for each row here, CSV or Parquet."
+        ),
     ] = None,
+    guard: Annotated[
+        bool, typer.Option("--guard/--no-guard", help="Put an apostrophe before texts a spreadsheet would run.")
+    ] = True,
     missing_tokens: MissingTokens = None,
     separator: Separator = None,
     encoding: Encoding = None,
@@ -307,6 +312,7 @@ def explain(
             out,
             question=Question(kind.value, order, background, row),
             force=force,
+            guard=guard,
         )
 
 

@@ -1,7 +1,8 @@
-"""``treewright explain``. In: a model and rows. Out: what each column contributes, as text or CSV.
+"""``treewright explain``. In: a model and rows. Out: what each column contributes, as text, CSV or Parquet.
 
-Rows are read, explained and written a block at a time. Without a file the text tells of one row (``--row``), or how
-large contributions are on average.
+Rows are read, explained and written a block at a time; Parquet, whose end says what it holds, when all are there.
+Without a file the text tells of one row (``--row``), or how large contributions are on average. Texts that a
+spreadsheet would run as a formula get an apostrophe in front, unless the caller says no.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from treewright.cli.streams import is_standard
 from treewright.cli.terminal import (
     UsageRefusal,
     check_output,
+    guarded_labels,
     note,
     open_output,
     printable,
@@ -57,7 +59,14 @@ class Question:
 
 
 def run_explain(
-    model_path: Path, data: Path, options: ReadOptions, out: Path | None, *, question: Question, force: bool
+    model_path: Path,
+    data: Path,
+    options: ReadOptions,
+    out: Path | None,
+    *,
+    question: Question,
+    force: bool,
+    guard: bool,
 ) -> None:
     """Explain the rows of a file.
 
@@ -66,10 +75,12 @@ def run_explain(
     model_path, data : Path
     options : ReadOptions
     out : Path or None
-        A CSV file; None prints text.
+        A CSV file, or one of Parquet by its ending; None prints text.
     question : Question
     force : bool
         Whether ``out`` may be replaced.
+    guard : bool
+        Whether texts that look like formulas get an apostrophe.
     """
     _check(question)
     check_output(out, force)
@@ -83,15 +94,21 @@ def run_explain(
             text = _text(model, data, options, question, background)
         say(printable_lines(text))
         return
+    is_parquet, tables = out.suffix == ".parquet", []
     with progress(), open_output(out, force) as file:
         begin, is_first = 0, True
         for rows in rows_for(model, data, options):
             found, first = _explained(model, rows.features, begin, question, background)
             begin += rows.features.height
-            table = _lines(found, first)
+            table = _lines(found, first, guard=guard and not is_parquet)
+            if is_parquet:
+                tables.append(table)
+                continue
             file.write(table.write_csv(include_header=is_first).encode("utf-8", "backslashreplace"))
             is_first = False
-    _refuse_no_such_row(question, begin)
+        _refuse_no_such_row(question, begin)
+        if is_parquet:
+            pl.concat(tables).write_parquet(file)
     if not is_standard(out):
         note(f"wrote {printable(out)} (contributions)")
 
@@ -135,14 +152,16 @@ def _refuse_no_such_row(question: Question, n_rows: int) -> None:
         raise UsageRefusal(f"--row {question.row}: the table has {n_rows} rows, counted from 0")
 
 
-def _lines(found: ExplanationTable, first: int) -> pl.DataFrame:
+def _lines(found: ExplanationTable, first: int, *, guard: bool) -> pl.DataFrame:
     """A line for each row and output: the answer, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
     values = found.values if k > 1 else found.values[..., None]
     names = [written_name(name) for name in found.columns]
+    names = guarded_labels(names) if guard else names
     series = [pl.Series("row", np.repeat(np.arange(first, first + n), k))]
     if k > 1:
-        series.append(pl.Series("output", [written_level(each) for each in found.outputs] * n, dtype=pl.String))
+        outputs = [written_level(each) for each in found.outputs]
+        series.append(pl.Series("output", (guarded_labels(outputs) if guard else outputs) * n, dtype=pl.String))
     answers = found.answers.reshape(n, k)
     series += [pl.Series("answer", answers.ravel()), pl.Series("base", np.tile(np.reshape(found.base, k), n))]
     for at, name in enumerate(names):

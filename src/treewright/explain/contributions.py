@@ -13,7 +13,7 @@ A row's way at a test is what the model does with the whole row: a missing cell 
 the policy say; with "fractional" to every branch in part, whoever is in S.
 
     contributions_of     what a call asks for, in blocks of rows on threads
-      forest_of          the trees one after another as kernels take them; kept with the model
+      game_of          the trees one after another as kernels take them; kept with the model
       _by_shares         path: tables where many rows pay for them, else quadrature (``predict.contributions``)
       _by_rows           interventional: tables of the background's patterns, else every row beside every other
       _steps
@@ -37,7 +37,7 @@ from treewright.data.schema import Schema
 from treewright.model.data import ModelData
 from treewright.predict.branches import Branches, Surrogates
 from treewright.predict.contributions import (
-    Forest,
+    AllTrees,
     add_steps,
     compare,
     count_patterns,
@@ -58,16 +58,18 @@ _TABLE_BYTES = 2**28  # of all tables
 _BLOCK_BYTES, _MOST_ROWS = 2**20, 512  # of the sums of a block, rows of it
 # Of quadrature at a point for a node, and of filling a cell of a table, in units of a look-up.
 _STEPS_OF_A_NODE, _STEPS_OF_A_CELL = 3, 4
-_NODES_AT_ONCE = 50_000_000  # rows times nodes of a call of a kernel, between which Ctrl-C is answered
+# Rows times nodes, and steps of filling tables, of a call of a kernel, between which Ctrl-C is answered.
+_NODES_AT_ONCE, _STEPS_AT_ONCE = 50_000_000, 30_000_000
+_SCRATCH_BYTES = 2**26  # of what is noted of every node of the largest tree for every row of a block
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
-    """The trees of a model as kernels take them.
+class Game:
+    """The game of the columns: the trees of a model as kernels take them, and who plays.
 
     Attributes
     ----------
-    forest : Forest
+    trees : AllTrees
     tables : Branches
     surrogates : Surrogates
     share_of_slot : float64[l, d]
@@ -82,7 +84,7 @@ class Whole:
         Columns that some tree asks.
     """
 
-    forest: Forest
+    trees: AllTrees
     tables: Branches
     surrogates: Surrogates
     share_of_slot: np.ndarray
@@ -99,24 +101,29 @@ class Whole:
     @property
     def n_trees(self) -> int:
         """How many trees there are."""
-        return len(self.forest.output)
+        return len(self.trees.output)
 
     @property
     def longest(self) -> int:
         """Most players on a path, at least 1."""
-        return self.forest.players.shape[1]
+        return self.trees.players.shape[1]
 
     @property
     def most_nodes(self) -> int:
         """Nodes of the largest tree."""
-        return int(np.diff(self.forest.roots).max())
+        return int(np.diff(self.trees.roots).max())
+
+    @property
+    def rows_at_once(self) -> int:
+        """Rows of a block."""
+        return max(1, min(_MOST_ROWS, _SCRATCH_BYTES // (8 * self.most_nodes)))
 
     @property
     def expected(self) -> np.ndarray:
         """float64[n_outputs]: the mean answer, leaves counted by their shares of the training weight."""
         total = self.start.copy()
-        roots = self.forest.expected[self.forest.roots[:-1]]
-        for tree, output in enumerate(self.forest.output.tolist()):
+        roots = self.trees.expected[self.trees.roots[:-1]]
+        for tree, output in enumerate(self.trees.output.tolist()):
             total[output : output + roots.shape[1]] += roots[tree]
         return self.completed(total)
 
@@ -125,7 +132,7 @@ class Whole:
         return answer if self.n_kept == self.n_outputs else np.append(answer, 1.0 - answer.sum())
 
 
-_wholes: WeakKeyDictionary[ModelData, Whole] = WeakKeyDictionary()
+_games: WeakKeyDictionary[ModelData, Game] = WeakKeyDictionary()
 
 
 def players_of(schema: Schema) -> tuple[np.ndarray, tuple[int, ...]]:
@@ -142,46 +149,46 @@ def players_of(schema: Schema) -> tuple[np.ndarray, tuple[int, ...]]:
     return player_of, tuple(names)
 
 
-def forest_of(model: ModelData) -> Whole:
+def game_of(model: ModelData) -> Game:
     """The trees of a model for explanations, made once."""
-    whole = _wholes.get(model)
-    if whole is None:
-        whole = _wholes[model] = _made(model)
-    return whole
+    game = _games.get(model)
+    if game is None:
+        game = _games[model] = _made(model)
+    return game
 
 
-def _made(model: ModelData) -> Whole:
+def _made(model: ModelData) -> Game:
     aggregation = model.aggregation
     player_of, players = players_of(model.schema)
-    trees: list[Tree] = list(model.trees)
-    weights, total = aggregation.weights_of(len(trees)), aggregation.total(len(trees))
+    listed: list[Tree] = list(model.trees)
+    weights, total = aggregation.weights_of(len(listed)), aggregation.total(len(listed))
     boosting = model.boosting
-    parts = [_one(model, tree, player_of) for tree in trees]
+    parts = [_one(model, tree, player_of) for tree in listed]
     if boosting is not None:
-        outputs = np.arange(len(trees), dtype=np.int32) % boosting.n_scores
+        outputs = np.arange(len(listed), dtype=np.int32) % boosting.n_scores
         start = np.array(boosting.base, np.float64)
-        factors = np.ones(len(trees))
+        factors = np.ones(len(listed))
     else:
-        outputs = np.zeros(len(trees), np.int32)
+        outputs = np.zeros(len(listed), np.int32)
         start = np.zeros(parts[0].content.shape[1])
         factors = weights / total
     n_outputs = len(start) + (len(model.counted_classes) == 1)
     longest = max(part.players.shape[1] for part in parts)
-    roots = np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64)
+    roots = np.cumsum([0, *(tree.n_nodes for tree in listed)], dtype=np.int64)
     leaf_begin = np.cumsum([0, *(len(part.leaves) for part in parts)], dtype=np.int64)
 
     def joined(name: str) -> np.ndarray:
         return np.concatenate([getattr(part, name) for part in parts])
 
     def moved(name: str) -> np.ndarray:
-        """Numbers of nodes, counted through all trees."""
+        """Numbers of nodes, counted through all listed."""
         found = [getattr(part, name).astype(np.int64) for part in parts]
         return np.concatenate([np.where(at < 0, -1, at + root) for at, root in zip(found, roots, strict=False)])
 
     leaf_of = np.full(roots[-1], -1, np.int64)
     leaves = moved("leaves")
     leaf_of[leaves] = np.arange(len(leaves))
-    forest = Forest(
+    trees = AllTrees(
         roots=roots,
         leaf_begin=leaf_begin,
         output=outputs,
@@ -201,11 +208,11 @@ def _made(model: ModelData) -> Whole:
         has_surrogates=model.missing == "surrogate",
         is_fractional=model.missing == "fractional",
     )
-    tables, surrogates = _joined_tables(trees, roots)
+    tables, surrogates = _joined_tables(listed, roots)
     share_of_slot = np.ones((len(leaves), longest))
-    _shares_by_slot(forest, share_of_slot)
+    _shares_by_slot(trees, share_of_slot)
     asked = np.unique(tables.feature[tables.feature >= 0]).astype(np.int64)
-    return Whole(forest, tables, surrogates, share_of_slot, players, n_outputs, start, asked)
+    return Game(trees, tables, surrogates, share_of_slot, players, n_outputs, start, asked)
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,21 +290,21 @@ def _joined_tables(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surr
     return tables, surrogates
 
 
-def _shares_by_slot(forest: Forest, share_of_slot: np.ndarray) -> None:
+def _shares_by_slot(trees: AllTrees, share_of_slot: np.ndarray) -> None:
     """Of each leaf the share of each of its players: that of the lowest edge that asks it."""
-    leaf = np.arange(len(forest.leaves))
-    node = forest.leaves.copy()
+    leaf = np.arange(len(trees.leaves))
+    node = trees.leaves.copy()
     seen = np.zeros(share_of_slot.shape, bool)
     while True:
-        going = forest.parent[node] >= 0
+        going = trees.parent[node] >= 0
         if not going.any():
             return
         leaf, node = leaf[going], node[going]
-        slot = forest.slot[node]
+        slot = trees.slot[node]
         new = ~seen[leaf, slot]
-        share_of_slot[leaf[new], slot[new]] = forest.share[node[new]]
+        share_of_slot[leaf[new], slot[new]] = trees.share[node[new]]
         seen[leaf, slot] = True
-        node = forest.parent[node]
+        node = trees.parent[node]
 
 
 def gauss_legendre(longest: int) -> tuple[np.ndarray, np.ndarray]:
@@ -395,26 +402,26 @@ def contributions_of(
     -------
     Contributions
         The sum over the players (or over all pairs) and ``base`` are the answer: shares of classes, numbers or
-        scores, to within some 1e-15 of the sizes added up per tree. The same bytes for any number of threads.
+        scores, to within some 1e-13 of the sizes that trees add up. The same bytes for any number of threads.
     """
-    whole, n_threads = forest_of(model), threads.resolve_jobs(n_jobs)
-    n, n_players, n_kept = len(matrix), len(whole.players), whole.n_kept
+    game, n_threads = game_of(model), threads.resolve_jobs(n_jobs)
+    n, n_players, n_kept = len(matrix), len(game.players), game.n_kept
     n_targets = n_players**2 if pairs else n_players
-    n_cells = n * n_targets * whole.n_outputs
+    n_cells = n * n_targets * game.n_outputs
     check_fits(n_cells * 8, f"contributions of {n} rows", "explain fewer rows at a time" + " or order=1" * pairs)
-    found = np.zeros((n, n_targets, whole.n_outputs))
-    most = max(16, min(_MOST_ROWS, _BLOCK_BYTES // (8 * n_targets * n_kept)))
+    found = np.zeros((n, n_targets, game.n_outputs))
+    most = max(16, min(game.rows_at_once, _BLOCK_BYTES // (8 * n_targets * n_kept)))
     size = min(most, max(1, -(-n // n_threads)))
-    base = whole.expected
+    base = game.expected
     others = None
     if kind == "steps":
-        work = _steps(whole)
+        work = _steps(game)
     elif kind == "path":
-        work = _by_shares(whole, matrix, n_threads, pairs=pairs)
+        work = _by_shares(game, matrix, n_threads, pairs=pairs)
     else:
         others = np.ascontiguousarray(background, np.float64)
-        base = whole.completed(whole.expected[:n_kept] + _rises(whole, others).mean(axis=1))
-        work = _by_rows(whole, others, n, n_threads, pairs=pairs, worths=worths)
+        base = game.completed(game.expected[:n_kept] + _rises(game, others).mean(axis=1))
+        work = _by_rows(game, others, n, n_threads, pairs=pairs, worths=worths)
 
     def do(task: int, _thread: int) -> None:
         block = slice(task * size, min((task + 1) * size, n))
@@ -424,19 +431,19 @@ def contributions_of(
         found[block, :, :n_kept] = sums.transpose(2, 1, 0)
 
     threads.run_each(do, -(-n // size), n_threads)
-    if n_kept < whole.n_outputs:
+    if n_kept < game.n_outputs:
         found[:, :, -1] = -found[:, :, :-1].sum(axis=2)
     if pairs:
-        squares = found.reshape(n, n_players, n_players, whole.n_outputs)
+        squares = found.reshape(n, n_players, n_players, game.n_outputs)
         for one in range(1, n_players):
             squares[:, one, :one] = squares[:, :one, one]
-        return Contributions(squares, base, whole.players)
-    return Contributions(found, base, whole.players)
+        return Contributions(squares, base, game.players)
+    return Contributions(found, base, game.players)
 
 
-def _calls(whole: Whole, first: int, last: int, n_rows: int) -> Iterator[tuple[int, int]]:
+def _calls(game: Game, first: int, last: int, n_rows: int) -> Iterator[tuple[int, int]]:
     """Runs of trees of which a kernel takes at most about a fifth of a second; Ctrl-C is answered between them."""
-    roots, begin = whole.forest.roots, first
+    roots, begin = game.trees.roots, first
     while begin < last:
         end = begin + 1
         while end < last and (roots[end + 1] - roots[begin]) * n_rows <= _NODES_AT_ONCE:
@@ -446,20 +453,24 @@ def _calls(whole: Whole, first: int, last: int, n_rows: int) -> Iterator[tuple[i
         threads.heed()
 
 
-def _steps(whole: Whole) -> Work:
+def _steps(game: Game) -> Work:
     def work(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
-        ways, reached = np.empty(len(rows), np.int32), np.empty((whole.most_nodes, len(rows)))
-        for first, last in _calls(whole, 0, whole.n_trees, len(rows)):
-            add_steps(first, last, whole.forest, whole.tables, whole.surrogates, rows, cells, ways, reached, sums)
+        ways, reached = np.empty(len(rows), np.int32), np.empty((game.most_nodes, len(rows)))
+        for first, last in _calls(game, 0, game.n_trees, len(rows)):
+            add_steps(first, last, game.trees, game.tables, game.surrogates, rows, cells, ways, reached, sums)
 
     return work
 
 
-def _rises(whole: Whole, rows: np.ndarray) -> np.ndarray:
+def _rises(game: Game, rows: np.ndarray) -> np.ndarray:
     """float64[n_kept, n]: answers of rows less the expected answer."""
-    sums = np.zeros((whole.n_kept, len(whole.players), len(rows)))
-    _steps(whole)(rows, np.ascontiguousarray(rows.T), sums)
-    return sums.sum(axis=1)
+    found, work = np.empty((game.n_kept, len(rows))), _steps(game)
+    for begin in range(0, len(rows), game.rows_at_once):
+        some = rows[begin : begin + game.rows_at_once]
+        sums = np.zeros((game.n_kept, len(game.players), len(some)))
+        work(some, np.ascontiguousarray(some.T), sums)
+        found[:, begin : begin + len(some)] = sums.sum(axis=1)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -473,17 +484,17 @@ class _Tables:
     n_patterns: int
 
     @classmethod
-    def of(cls, whole: Whole, is_worth: Callable[[np.ndarray, int, int], bool], *, pairs: bool) -> _Tables:
+    def of(cls, game: Game, is_worth: Callable[[np.ndarray, int, int], bool], *, pairs: bool) -> _Tables:
         """``is_worth`` is asked for the players of a tree's leaves, the cells that its tables take, and its nodes."""
-        forest = whole.forest
-        n_leaves, d = len(forest.leaves), forest.n_slots.astype(np.int64)
+        trees = game.trees
+        n_leaves, d = len(trees.leaves), trees.n_slots.astype(np.int64)
         sizes = (d * (d + 1) // 2 if pairs else d) << np.minimum(d, _LONGEST)
         starts, counts_at = np.full(n_leaves, -1, np.int64), np.full(n_leaves, -1, np.int64)
-        has, n_cells, n_patterns = np.zeros(whole.n_trees, bool), 0, 0
-        for tree in range(whole.n_trees):
-            own = slice(int(forest.leaf_begin[tree]), int(forest.leaf_begin[tree + 1]))
+        has, n_cells, n_patterns = np.zeros(game.n_trees, bool), 0, 0
+        for tree in range(game.n_trees):
+            own = slice(int(trees.leaf_begin[tree]), int(trees.leaf_begin[tree + 1]))
             n_own = int(sizes[own].sum())
-            n_nodes = int(forest.roots[tree + 1] - forest.roots[tree])
+            n_nodes = int(trees.roots[tree + 1] - trees.roots[tree])
             if d[own].max() > _LONGEST or (n_cells + n_own) * 8 > _TABLE_BYTES or not is_worth(d[own], n_own, n_nodes):
                 continue
             has[tree] = True
@@ -494,22 +505,21 @@ class _Tables:
         return cls(has, starts, counts_at, n_cells, n_patterns)
 
     def fill(
-        self, whole: Whole, counts: np.ndarray, total: float, n_threads: int, *, pairs: bool, worths: bool = False
+        self, game: Game, counts: np.ndarray, total: float, n_threads: int, *, pairs: bool, worths: bool = False
     ) -> np.ndarray:
         """float64[n_cells]: the tables; ``counts`` as of ``fill_tables``."""
-        forest, found = whole.forest, np.empty(self.n_cells)
-        points, weights = gauss_legendre(min(_LONGEST, whole.longest))
-        trees = np.flatnonzero(self.has).tolist()
+        trees, found = game.trees, np.empty(self.n_cells)
+        points, weights = gauss_legendre(min(_LONGEST, game.longest))
+        runs = _runs_of_leaves(trees.n_slots, self.starts, base=2 if not len(counts) or worths else 3, pairs=pairs)
 
         def do(task: int, _thread: int) -> None:
-            tree = trees[task]
-            left, right = np.empty(whole.longest + 1), np.empty(whole.longest + 1)
+            left, right = np.empty(game.longest + 1), np.empty(game.longest + 1)
             fill_tables(
-                int(forest.leaf_begin[tree]), int(forest.leaf_begin[tree + 1]), forest.n_slots, whole.share_of_slot,
-                self.starts, self.counts_at, points, weights, counts, total, pairs, worths, left, right, found,
+                *runs[task], trees.n_slots, game.share_of_slot, self.starts, self.counts_at, points, weights, counts,
+                total, pairs, worths, left, right, found,
             )  # fmt: skip
 
-        threads.run_each(do, len(trees), n_threads)
+        threads.run_each(do, len(runs), n_threads)
         return found
 
     def runs(self) -> list[tuple[int, int, bool]]:
@@ -518,23 +528,34 @@ class _Tables:
         return [(a, b, bool(self.has[a])) for a, b in itertools.pairwise(edges)]
 
     def look_up(
-        self, whole: Whole, first: int, last: int, found: np.ndarray, rows: np.ndarray, cells: np.ndarray,
+        self, game: Game, first: int, last: int, found: np.ndarray, rows: np.ndarray, cells: np.ndarray,
         sums: np.ndarray, *, pairs: bool,
     ) -> None:  # fmt: skip
         """Add what trees with tables give."""
-        ways, patterns = np.empty(len(rows), np.int32), np.empty((whole.most_nodes, len(rows)), np.int32)
-        for begin, end in _calls(whole, first, last, len(rows)):
+        ways, patterns = np.empty(len(rows), np.int32), np.empty((game.most_nodes, len(rows)), np.int32)
+        for begin, end in _calls(game, first, last, len(rows)):
             look_up(
-                begin, end, whole.forest, whole.tables, whole.surrogates, rows, cells, self.starts, pairs,
-                len(whole.players), found, ways, patterns, sums,
+                begin, end, game.trees, game.tables, game.surrogates, rows, cells, self.starts, pairs,
+                len(game.players), found, ways, patterns, sums,
             )  # fmt: skip
 
 
-def _by_shares(whole: Whole, matrix: np.ndarray, n_threads: int, *, pairs: bool) -> Work:
+def _runs_of_leaves(n_slots: np.ndarray, starts: np.ndarray, *, base: int, pairs: bool) -> list[tuple[int, int]]:
+    """Runs of leaves whose tables take at most about a fifth of a second to fill."""
+    d = n_slots.astype(np.float64)
+    steps = np.cumsum(np.where(starts >= 0, base**d * d * (d if pairs else 1.0), 0.0))
+    if not len(steps) or steps[-1] == 0.0:
+        return []
+    edges = np.searchsorted(steps, np.arange(0.0, steps[-1], _STEPS_AT_ONCE) + _STEPS_AT_ONCE, side="right")
+    ends = np.unique(np.append(np.maximum(edges, 1), len(steps)))
+    return list(itertools.pairwise([0, *ends.tolist()]))
+
+
+def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -> Work:
     """Unknown players count by shares of the training rows: tables where many rows pay for them, else quadrature."""
-    forest, n = whole.forest, len(matrix)
-    is_split = forest.is_fractional and bool(np.isnan(matrix[:, whole.asked]).any())
-    m = (whole.longest + 1) // 2
+    trees, n = game.trees, len(matrix)
+    is_split = trees.is_fractional and bool(np.isnan(matrix[:, game.asked]).any())
+    m = (game.longest + 1) // 2
 
     def is_worth(d: np.ndarray, n_cells: int, n_nodes: int) -> bool:
         if is_split:
@@ -543,25 +564,25 @@ def _by_shares(whole: Whole, matrix: np.ndarray, n_threads: int, *, pairs: bool)
         looked_up = int((d * (d + 1) // 2 if pairs else d).sum())
         return n * (steps - looked_up) > _STEPS_OF_A_CELL * n_cells * m
 
-    tables = _Tables.of(whole, is_worth, pairs=pairs)
-    found = tables.fill(whole, np.empty(0), 1.0, n_threads, pairs=pairs)
-    points, weights = gauss_legendre(whole.longest)
+    tables = _Tables.of(game, is_worth, pairs=pairs)
+    found = tables.fill(game, np.empty(0), 1.0, n_threads, pairs=pairs)
+    points, weights = gauss_legendre(game.longest)
 
     def work(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
         for first, last, has_tables in tables.runs():
             if has_tables:
-                tables.look_up(whole, first, last, found, rows, cells, sums, pairs=pairs)
+                tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
                 continue
-            n_nodes, k = whole.most_nodes, whole.n_kept
-            for begin, end in _calls(whole, first, last, len(rows) * m):
+            n_nodes, k = game.most_nodes, game.n_kept
+            for begin, end in _calls(game, first, last, len(rows) * m):
                 if pairs:
                     integrate_pairs(
-                        begin, end, forest, whole.tables, whole.surrogates, rows, cells, points, weights,
-                        len(whole.players), np.empty(n_nodes), np.empty(whole.longest), np.empty(whole.longest), sums,
+                        begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights,
+                        len(game.players), np.empty(n_nodes), np.empty(game.longest), np.empty(game.longest), sums,
                     )  # fmt: skip
                 else:
                     integrate(
-                        begin, end, forest, whole.tables, whole.surrogates, rows, cells, points, weights,
+                        begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights,
                         np.empty(n_nodes), np.empty((n_nodes, m)), np.empty((n_nodes, m)), np.empty((k, n_nodes, m)),
                         sums,
                     )  # fmt: skip
@@ -569,37 +590,37 @@ def _by_shares(whole: Whole, matrix: np.ndarray, n_threads: int, *, pairs: bool)
     return work
 
 
-def _by_rows(whole: Whole, others: np.ndarray, n: int, n_threads: int, *, pairs: bool, worths: bool) -> Work:
+def _by_rows(game: Game, others: np.ndarray, n: int, n_threads: int, *, pairs: bool, worths: bool) -> Work:
     """Unknown players count by background rows: tables of these rows' patterns, or every row beside every other."""
-    forest, m = whole.forest, len(others)
-    other_cells, ones = np.ascontiguousarray(others.T), np.ones(m)
+    trees, m = game.trees, len(others)
+    other_cells = np.ascontiguousarray(others.T)
 
     def is_worth(d: np.ndarray, _n_cells: int, n_nodes: int) -> bool:
-        return int((3**d * d).sum()) < n * m * n_nodes
+        return int((3**d * d * (d if pairs else 1)).sum()) < n * m * n_nodes
 
-    tables = _Tables.of(whole, is_worth, pairs=pairs)
+    tables = _Tables.of(game, is_worth, pairs=pairs)
     counts = np.zeros(tables.n_patterns + 1)
-    for begin in range(0, m, _MOST_ROWS):
-        rows = others[begin : begin + _MOST_ROWS]
-        ways, patterns = np.empty(len(rows), np.int32), np.empty((whole.most_nodes, len(rows)), np.int32)
+    for begin in range(0, m, game.rows_at_once):
+        rows = others[begin : begin + game.rows_at_once]
+        ways, patterns = np.empty(len(rows), np.int32), np.empty((game.most_nodes, len(rows)), np.int32)
         for first, last, has_tables in tables.runs():
             if has_tables:
                 count_patterns(
-                    first, last, forest, whole.tables, whole.surrogates, rows, np.ascontiguousarray(rows.T), ones, ways,
+                    first, last, trees, game.tables, game.surrogates, rows, np.ascontiguousarray(rows.T), ways,
                     patterns, tables.counts_at, counts,
                 )  # fmt: skip
-    found = tables.fill(whole, counts, float(m), n_threads, pairs=pairs, worths=worths)
+    found = tables.fill(game, counts, float(m), n_threads, pairs=pairs, worths=worths)
 
     def work(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
         for first, last, has_tables in tables.runs():
             if has_tables:
-                tables.look_up(whole, first, last, found, rows, cells, sums, pairs=pairs)
+                tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
                 continue
-            for begin, end in _calls(whole, first, last, len(rows) * m):
+            for begin, end in _calls(game, first, last, len(rows) * m):
                 compare(
-                    begin, end, forest, whole.tables, whole.surrogates, rows, cells, others, other_cells, ones,
-                    float(m), pairs, worths, len(whole.players), np.empty(whole.most_nodes, np.uint8),
-                    np.empty(whole.most_nodes + 1, np.int64), np.empty(whole.longest, np.uint8), sums,
+                    begin, end, trees, game.tables, game.surrogates, rows, cells, others, other_cells, pairs, worths,
+                    len(game.players), np.empty(game.most_nodes, np.uint8), np.empty(game.most_nodes + 1, np.int64),
+                    np.empty(game.longest, np.uint8), sums,
                 )  # fmt: skip
 
     return work

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from treewright.data.memory import check_fits
 from treewright.exceptions import DataError
-from treewright.explain.contributions import contributions_of
+from treewright.explain.contributions import contributions_of, game_of
 from treewright.explain.explanation import encoded, outputs_of, refuse_no_sum
 from treewright.model.data import ModelData
 from treewright.model.summary import counted
@@ -23,6 +24,7 @@ from treewright.tree.writing import shorten, written_amount, written_level, writ
 
 MOST_ROWS, MOST_BACKGROUND = 2_000, 500
 NAME_WIDTH, MOST_PAIRS = 30, 15
+_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,20 +130,28 @@ def interactions(
         raise DataError(
             "missing cells go to every branch (missing='fractional'), which is no partial dependence: fill them"
         )
-    found = contributions_of(
+    n_players = len(game_of(model).players)
+    check_fits(
+        len(matrix) * n_players**2 * len(outputs_of(model)[0]) * 8, f"pairs of {n_players} columns",
+        "give fewer rows, or fit a model on fewer columns",
+    )  # fmt: skip
+    values = contributions_of(
         model, matrix, kind="interventional", pairs=True, background=others, worths=True, n_jobs=n_jobs
-    )
-    values = found.values - found.values.mean(axis=0)
-    p = len(found.players)
-    alone = values[:, range(p), range(p)]
-    h, spread = np.zeros((p, p, values.shape[3])), np.zeros((p, p, values.shape[3]))
-    for i in range(p):
+    ).values
+    values -= values.mean(axis=0)
+    alone = values[:, range(n_players), range(n_players)]
+    h, spread = np.zeros(values.shape[1:]), np.zeros(values.shape[1:])
+    least = (_ROUNDING * np.abs(alone).max(axis=(0, 1), initial=0.0)) ** 2  # what rounding alone may do together
+    for i in range(n_players):
         for j in range(i):
             together = (values[:, i, j] ** 2).mean(axis=0)
             whole = ((alone[:, i] + alone[:, j] + values[:, i, j]) ** 2).mean(axis=0)
-            h[i, j] = h[j, i] = np.sqrt(np.divide(together, whole, out=np.zeros(len(whole)), where=whole > 0))
-            spread[i, j] = spread[j, i] = np.sqrt(together)
-    names = tuple(model.schema.columns[at].name for at in found.players)
+            is_some = together > least
+            h[i, j] = h[j, i] = np.sqrt(
+                np.divide(together, whole, out=np.zeros(len(whole)), where=is_some & (whole > 0))
+            )
+            spread[i, j] = spread[j, i] = np.sqrt(np.where(is_some, together, 0.0))
+    names = tuple(model.schema.columns[at].name for at in game_of(model).players)
     return Interactions(names, outputs_of(model)[0], h, spread, len(matrix))
 
 

@@ -87,7 +87,10 @@ class ExplanationTable:
         ParameterError
             There is no such output.
         """
-        at = _position(output, self.outputs, "output")
+        return self._at(_position(output, self.outputs, "output"))
+
+    def _at(self, at: int) -> Self:
+        """The explanation of an output, by its position."""
         if len(self.outputs) == 1:
             return self
         return replace(
@@ -108,7 +111,14 @@ class ExplanationTable:
         """The mean size of each column's contributions, and its standard error: float64[k] each.
 
         Of pairs those of columns alone and of all their pairs together.
+
+        Raises
+        ------
+        ParameterError
+            There are no rows.
         """
+        if not len(self):
+            raise ParameterError("importances are means over rows, and there are none")
         values = self.values if len(self.outputs) > 1 else self.values[..., None]
         sizes = np.abs(values if self.order == 1 else values.sum(axis=2))
         n = len(sizes)
@@ -185,7 +195,7 @@ class ExplanationTable:
 
     def _of_one(self, output: int) -> str:
         """What is said of one output."""
-        one = self.of(output) if len(self.outputs) > 1 else self
+        one = self._at(output)
         name, base = written_level(self.outputs[output]), written_amount(float(one.base))
         is_one_row = len(self) == 1
         if is_one_row:
@@ -349,25 +359,23 @@ def encoded(model: ModelData, X: Any, owner: str) -> np.ndarray:
 
 def outputs_of(model: ModelData) -> tuple[tuple[Hashable, ...], str]:
     """What is explained: classes, targets or scores, and which scale they are on."""
-    names = model.target_names or tuple(f"y{at}" for at in range(model.n_targets)) if model.n_targets > 1 else ("y",)
-    names = model.target_names or names
-    if model.boosting is not None:
-        n_scores = model.boosting.n_scores
-        if model.task == "classification":
-            known: list[Hashable] = []
-            for labels in model.classes:
-                known += [labels[1]] if len(labels) == 2 else list(labels)
-            return tuple(_plain(each) for each in known), "score"
-        scale = "number" if model.boosting.link == "identity" else "score"
-        return (tuple(names) if len(names) == n_scores else tuple(f"score {at}" for at in range(n_scores))), scale
+    names = model.target_names or (("y",) if model.n_targets == 1 else tuple(f"y{at}" for at in range(model.n_targets)))
+    boosting = model.boosting
     if model.task == "classification":
-        every = [
-            _plain(label) if model.n_outputs == 1 else f"{name}: {written_level(_plain(label))}"
-            for name, own in zip(names, model.classes, strict=False)
-            for label in own
-        ]
-        return tuple(every), "share"
-    return tuple(names), "number"
+        # Of two classes a boosted model has one score, the second's.
+        labels = [(own[1:] if boosting is not None and len(own) == 2 else own) for own in model.classes]
+        if len(labels) == 1:
+            named: list[Hashable] = [_plain(label) for label in labels[0]]
+        else:
+            named = [
+                f"{name}: {written_level(_plain(label))}"
+                for name, own in zip(names, labels, strict=True)
+                for label in own
+            ]
+        return tuple(named), "share" if boosting is None else "score"
+    if boosting is not None and boosting.n_scores != len(names):
+        return tuple(f"score {at}" for at in range(boosting.n_scores)), "score"
+    return tuple(names), "number" if boosting is None or boosting.link == "identity" else "score"
 
 
 def _plain(label: Any) -> Hashable:

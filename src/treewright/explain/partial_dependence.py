@@ -225,7 +225,8 @@ def partial_dependence(
         mean of trees, and boosting whose scores are its answers (of numbers, without a logarithm). ``"accumulated"``
         asks each row only about the two points of the grid around its own number, and adds the mean changes up (Apley
         and Zhu 2020, accumulated local effects): no row is asked about what it is far from. Of one column of numbers or
-        ranks; the level is such that the mean over the rows is the mean answer.
+        ranks, over the rows within the grid; the level is such that the mean over the intervals, by their rows, is
+        the mean answer to these rows.
     n_jobs : int or None
         Threads; the result does not depend on it.
     owner : str
@@ -321,10 +322,13 @@ def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.n
     Journal of the Royal Statistical Society B 82, equation 16.
     """
     grid = np.unique(axis.cells)
-    held = ~np.isnan(matrix[:, axis.position])
+    held = (matrix[:, axis.position] >= grid[0]) & (matrix[:, axis.position] <= grid[-1]) if len(grid) else []
     rows = np.array(matrix[held], np.float64)
     if len(grid) < 2 or not len(rows):
-        raise DataError(f"column {shown(axis.name)} has one value here: effects are accumulated between two at least")
+        raise DataError(
+            f"column {shown(axis.name)}: effects are accumulated between points of the grid, and there is one point, "
+            "or no row between them: give another grid, or other rows"
+        )
     weights = np.ones(len(rows)) if own is None else own[held]
     interval = np.clip(np.searchsorted(grid, rows[:, axis.position]), 1, len(grid) - 1)
     ends = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from treewright.data.derived import is_derived
 from treewright.exceptions import ParameterError
-from treewright.explain.contributions import forest_of
+from treewright.explain.contributions import game_of
 from treewright.model.data import ModelData
 from treewright.tree.arrays import THRESHOLD
 from treewright.tree.writing import written_name
@@ -49,17 +49,17 @@ def shap_trees(model: ModelData) -> dict[str, Any]:
     ([5.5, 0.0, 0.0], [4.0, 1.5, 9.0])
     """
     _refuse(model)
-    whole = forest_of(model)
-    forest, tables, n_outputs = whole.forest, whole.tables, whole.n_outputs
+    game = game_of(model)
+    grown, tables, n_outputs = game.trees, game.tables, game.n_outputs
     trees = []
-    for number in range(whole.n_trees):
-        nodes = slice(int(forest.roots[number]), int(forest.roots[number + 1]))
+    for number in range(game.n_trees):
+        nodes = slice(int(grown.roots[number]), int(grown.roots[number + 1]))
         first = np.where(tables.first_child[nodes] < 0, -1, tables.first_child[nodes] - nodes.start).astype(np.int32)
         is_leaf = first < 0
         value = np.zeros((len(first), n_outputs))
-        begin, expected = int(forest.output[number]), forest.expected[nodes]
+        begin, expected = int(grown.output[number]), grown.expected[nodes]
         value[:, begin : begin + expected.shape[1]] = expected
-        if whole.n_kept < n_outputs:  # the share of the last class is what the others leave of the tree's weight
+        if game.n_kept < n_outputs:  # the share of the last class is what the others leave of the tree's weight
             value[:, -1] = _whole_of(model, number) - expected.sum(axis=1)
         trees.append({
             "children_left": first,
@@ -70,7 +70,7 @@ def shap_trees(model: ModelData) -> dict[str, Any]:
             "value": value,
             "node_sample_weight": np.array(model.trees[number].weight, np.float64),
         })  # fmt: skip
-    start = whole.start if whole.n_kept == n_outputs else np.zeros(n_outputs)
+    start = game.start if game.n_kept == n_outputs else np.zeros(n_outputs)
     return {
         "trees": trees,
         "base_offset": float(start[0]) if n_outputs == 1 else start,

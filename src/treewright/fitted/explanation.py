@@ -81,7 +81,7 @@ class Explanation(ExplanationTable):
             raise ParameterError("pictures are of columns: explain with order=1")
         if not len(self):
             raise ParameterError("there are no rows to draw")
-        one = self.of(self.outputs[-1] if output is None else output)
+        one = self._at(len(self.outputs) - 1) if output is None else self.of(output)
         what = written_level(one.outputs[0])
         what = {"share": f"share of {what}", "score": f"score of {what}", "number": what}[self.scale]
         where = what if self.scale == "number" else f"the {what}"

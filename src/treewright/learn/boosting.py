@@ -62,6 +62,7 @@ _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
 _ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the rows aside
 _PAIRED, _PAIRS, _ROUNDS_OF_PROBE = 6, 8, 40  # columns that pairs are made of, pairs that stay, rounds that choose them
 _COUNTED_FROM = 30  # levels of a nominal column
+FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees ask for 32: the order by a statistic has the noise of one
 _NOTHING = np.empty(0, np.int64)
 
 
@@ -415,9 +416,6 @@ def _binned(dataset: Dataset, params: BoostingParams, seed: int, n_threads: int)
         )  # fmt: skip
     rows = BoostRows(codes, dataset.target_array, dataset.sample_weight, _weights_of_classes(dataset))
     return Binned(table, rows)
-
-
-FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees ask for 32: the order by a statistic has the noise of one
 
 
 def ordered_columns(schema: Schema, encoding: str, n_rows: int, *, one_number: bool) -> np.ndarray:

@@ -266,7 +266,7 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     DataError
         Weights are beyond what trees on all rows can count.
     """
-    in_runs = columns_in_runs(params, dataset)
+    in_runs = runs_of_forest(params, dataset)
     if params.derived_columns == "auto" and takes_derived(params, dataset):
         dataset = with_rows_of_levels(dataset, [at for at in in_runs if at in _of_many_levels(dataset)])
     rows = replace(dataset, weights=dataset.sample_weight)
@@ -278,7 +278,7 @@ def prepared(dataset: Dataset, params: ForestParams, n_threads: int) -> Prepared
     return Prepared(dataset, rows, bins, codes, in_runs)
 
 
-def columns_in_runs(params: ForestParams, dataset: Dataset) -> tuple[int, ...]:
+def runs_of_forest(params: ForestParams, dataset: Dataset) -> tuple[int, ...]:
     """Nominal columns of which trees ask for first runs of the levels, not for any set."""
     on_cells = params.criterion in EXACT_CRITERIA and not params.random_cuts
     if params.level_encoding == "subsets" or dataset.is_sparse or on_cells:

@@ -114,14 +114,11 @@ def ways_at(node, tables, surrogates, has_surrogates, is_fractional, rows, cells
 
 
 @inner_kernel
-def factorial_weight(one, other, n):
-    """(one)! (other)! / n! for one + other = n - 1 or so: by products of ratios, without overflow."""
-    result = 1.0
-    # one! other! / n!  =  prod_{i=1..other} i / (one + i)  *  one! (one+other)! / (one! n!) ...
+def factorial_weight(one, other):
+    """One! other! / (one + other + 1)!, without overflow."""
+    result = 1.0 / (one + other + 1)
     for i in range(1, other + 1):
         result *= i / (one + i)
-    for i in range(one + other + 1, n + 1):
-        result /= i
     return result
 
 
@@ -208,11 +205,11 @@ def fill_of_counts(d, counts, total, pairs, table):
                     a += (pattern >> i) & 1 & ~((some >> i) & 1)
                     b += (rest >> i) & 1
                 share = n / total
-                gain = factorial_weight(a - 1, b, a + b) * share if a > 0 else 0.0
-                loss = factorial_weight(b - 1, a, a + b) * share if b > 0 else 0.0
-                two = 0.5 * factorial_weight(a - 2, b, a + b - 1) * share if a > 1 else 0.0
-                two_off = 0.5 * factorial_weight(b - 2, a, a + b - 1) * share if b > 1 else 0.0
-                mixed = 0.5 * factorial_weight(a - 1, b - 1, a + b - 1) * share if a > 0 and b > 0 else 0.0
+                gain = factorial_weight(a - 1, b) * share if a > 0 else 0.0
+                loss = factorial_weight(b - 1, a) * share if b > 0 else 0.0
+                two = 0.5 * factorial_weight(a - 2, b) * share if a > 1 else 0.0
+                two_off = 0.5 * factorial_weight(b - 2, a) * share if b > 1 else 0.0
+                mixed = 0.5 * factorial_weight(a - 1, b - 1) * share if a > 0 and b > 0 else 0.0
                 at = 0
                 for i in range(d):
                     is_ours = (pattern >> i) & 1 and not (some >> i) & 1
@@ -307,7 +304,7 @@ def fill_tables(
 
 
 @struct
-class Forest(NamedTuple):
+class AllTrees(NamedTuple):
     """All trees of a model, one after another: nodes and leaves are numbered through.
 
     ``roots`` int64[t + 1], ``leaf_begin`` int64[t + 1]: where each tree's nodes and leaves begin. ``output`` int32[t]:
@@ -340,49 +337,47 @@ class Forest(NamedTuple):
 
 
 @inner_kernel
-def patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns):
+def patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, patterns):
     """Of every node of a tree which players on its path the rows of a block agree with, a bit each.
 
     ``rows`` float64[b, p], ``cells`` float64[p, b]: the block by row and by column. ``ways`` int32[b], scratch.
     ``patterns`` int32[>= n_nodes of the tree, b], OUT.
     """
-    n, root = len(ways), forest.roots[tree]
+    n, root = len(ways), trees.roots[tree]
     for r in range(n):
         patterns[0, r] = -1
-    for node in range(root, forest.roots[tree + 1]):
+    for node in range(root, trees.roots[tree + 1]):
         first = tables.first_child[node]
         if first < 0:
             continue
-        ways_at(node, tables, surrogates, forest.has_surrogates, False, rows, cells, ways)
+        ways_at(node, tables, surrogates, trees.has_surrogates, False, rows, cells, ways)
         above = patterns[node - root]
         for b in range(tables.n_branches[node]):
-            here, slot = patterns[first + b - root], np.int32(forest.slot[first + b])
+            here, slot = patterns[first + b - root], np.int32(trees.slot[first + b])
             for r in range(n):
                 here[r] = above[r] & ~(np.int32(ways[r] != b) << slot)
 
 
 @kernel
-def count_patterns(first, last, forest, tables, surrogates, rows, cells, weights, ways, patterns, counts_at, counts):
+def count_patterns(first, last, trees, tables, surrogates, rows, cells, ways, patterns, counts_at, counts):
     """Count the rows of a block by pattern at the leaves of the trees ``first`` to ``last - 1``.
 
     ``counts`` float64[...], IN and OUT: of each leaf from ``counts_at`` on; a leaf at -1 is left out.
     """
     for tree in range(first, last):
-        patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns)
-        for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
+        patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, patterns)
+        for leaf in range(trees.leaf_begin[tree], trees.leaf_begin[tree + 1]):
             at = counts_at[leaf]
             if at < 0:
                 continue
-            mask = np.int32((1 << forest.n_slots[leaf]) - 1)
-            own = patterns[forest.leaves[leaf] - forest.roots[tree]]
+            mask = np.int32((1 << trees.n_slots[leaf]) - 1)
+            own = patterns[trees.leaves[leaf] - trees.roots[tree]]
             for r in range(len(ways)):
-                counts[at + (own[r] & mask)] += weights[r]
+                counts[at + (own[r] & mask)] += 1.0
 
 
 @kernel
-def look_up(
-    first, last, forest, tables, surrogates, rows, cells, starts, pairs, n_players, found, ways, patterns, sums
-):
+def look_up(first, last, trees, tables, surrogates, rows, cells, starts, pairs, n_players, found, ways, patterns, sums):
     """Add what the trees ``first`` to ``last - 1`` give, read from tables.
 
     Parameters
@@ -396,28 +391,28 @@ def look_up(
     """
     n = len(ways)
     for tree in range(first, last):
-        patterns_of_tree(tree, forest, tables, surrogates, rows, cells, ways, patterns)
-        output = forest.output[tree]
-        for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
-            d = np.int64(forest.n_slots[leaf])
+        patterns_of_tree(tree, trees, tables, surrogates, rows, cells, ways, patterns)
+        output = trees.output[tree]
+        for leaf in range(trees.leaf_begin[tree], trees.leaf_begin[tree + 1]):
+            d = np.int64(trees.n_slots[leaf])
             mask, at = np.int32((1 << d) - 1), starts[leaf]
-            own = patterns[forest.leaves[leaf] - forest.roots[tree]]
+            own = patterns[trees.leaves[leaf] - trees.roots[tree]]
             for r in range(n):
                 ways[r] = own[r] & mask
             for i in range(d):
                 for j in range(i, d if pairs else i + 1):
                     table = found[at : at + (1 << d)]
                     at += 1 << d
-                    one, other = forest.players[leaf, i], forest.players[leaf, j]
+                    one, other = trees.players[leaf, i], trees.players[leaf, j]
                     target = min(one, other) * n_players + max(one, other) if pairs else one
-                    for k in range(forest.values.shape[1]):
-                        value, total = forest.values[leaf, k], sums[output + k, target]
+                    for k in range(trees.values.shape[1]):
+                        value, total = trees.values[leaf, k], sums[output + k, target]
                         for r in range(n):
                             total[r] += value * table[ways[r]]
 
 
 @kernel
-def add_steps(first, last, forest, tables, surrogates, rows, cells, ways, reached, sums):
+def add_steps(first, last, trees, tables, surrogates, rows, cells, ways, reached, sums):
     """Add the changes of the expected value along the way of each row.
 
     ``reached`` float64[>= n_nodes of a tree, b], scratch: the part of each row that comes to a node. ``sums`` as in
@@ -425,31 +420,31 @@ def add_steps(first, last, forest, tables, surrogates, rows, cells, ways, reache
     """
     n = len(ways)
     for tree in range(first, last):
-        root, output = forest.roots[tree], forest.output[tree]
+        root, output = trees.roots[tree], trees.output[tree]
         reached[0, :] = 1.0
-        for node in range(root, forest.roots[tree + 1]):
+        for node in range(root, trees.roots[tree + 1]):
             child = tables.first_child[node]
             if child < 0:
                 continue
             ways_at(
-                node, tables, surrogates, forest.has_surrogates, forest.is_fractional, rows, cells, ways,
+                node, tables, surrogates, trees.has_surrogates, trees.is_fractional, rows, cells, ways,
             )  # fmt: skip
             above = reached[node - root]
             for b in range(tables.n_branches[node]):
-                here, cover = reached[child + b - root], forest.cover[child + b]
+                here, cover = reached[child + b - root], trees.cover[child + b]
                 for r in range(n):
                     part = cover if ways[r] == EVERY_WAY else np.float64(ways[r] == b)
                     here[r] = above[r] * part
-                for k in range(forest.values.shape[1]):
-                    rise = forest.expected[child + b, k] - forest.expected[node, k]
-                    total = sums[output + k, forest.player[child + b]]
+                for k in range(trees.values.shape[1]):
+                    rise = trees.expected[child + b, k] - trees.expected[node, k]
+                    total = sums[output + k, trees.player[child + b]]
                     for r in range(n):
                         total[r] += here[r] * rise
 
 
 @kernel
 def integrate(
-    first, last, forest, tables, surrogates, rows, cells, points, weights, known, inverse, products, parts,
+    first, last, trees, tables, surrogates, rows, cells, points, weights, known, inverse, products, parts,
     sums,
 ):  # fmt: skip
     """Add what the trees ``first`` to ``last - 1`` give, by quadrature; row after row.
@@ -466,59 +461,30 @@ def integrate(
         Products times the values of the leaves below.
     sums : float64[n_outputs, n_players, b], IN and OUT
     """
-    m, n_values = len(points), forest.values.shape[1]
+    m, n_values = len(points), trees.values.shape[1]
     for tree in range(first, last):
-        root, stop, output = forest.roots[tree], forest.roots[tree + 1], forest.output[tree]
+        root, stop, output = trees.roots[tree], trees.roots[tree + 1], trees.output[tree]
         for r in range(rows.shape[0]):
-            known[0] = 1.0
+            note_known(tree, r, trees, tables, surrogates, rows, cells, known)
             for q in range(m):
                 products[0, q] = weights[q]
-                inverse[0, q] = 1.0
-            for node in range(root, stop):
-                here = node - root
-                child = tables.first_child[node]
-                if child < 0:
-                    leaf = forest.leaf_of[node]
-                    for k in range(n_values):
-                        value = forest.values[leaf, k]
-                        for q in range(m):
-                            parts[k, here, q] = products[here, q] * value
-                    continue
+            for node in range(root + 1, stop):
+                here, above, before = node - root, trees.parent[node] - root, trees.before[node]
+                part, share, leaf = known[here], trees.share[node], trees.leaf_of[node]
+                for q in range(m):
+                    factor = share + (part - share) * points[q]
+                    # Where neither the row nor a training row goes, all below says nothing.
+                    inverse[here, q] = 1.0 / factor if factor != 0.0 else 0.0
+                    product = products[above, q] * factor
+                    products[here, q] = product * inverse[before - root, q] if before >= 0 else product
                 for k in range(n_values):
+                    value = trees.values[leaf, k] if leaf >= 0 else 0.0
                     for q in range(m):
-                        parts[k, here, q] = 0.0
-                x = cells[tables.feature[node], r]
-                way = branch_of(tables, node, x)
-                if way < 0:
-                    if forest.has_surrogates:
-                        way = surrogate_branch(tables, surrogates, rows, r, node)
-                    elif not forest.is_fractional:
-                        way = np.int64(tables.missing_branch[node])
-                before = forest.before[child]
-                for b in range(tables.n_branches[node]):
-                    at = child + b - root
-                    cover, share = forest.cover[child + b], forest.share[child + b]
-                    part = cover if way < 0 else 1.0 if way == b else 0.0
-                    if before >= 0:
-                        part *= known[before - root]
-                    known[at] = part
-                    if part == 0.0 and share == 0.0:
-                        for q in range(m):
-                            inverse[at, q], products[at, q] = 0.0, 0.0
-                    elif before >= 0:
-                        for q in range(m):
-                            factor = share + (part - share) * points[q]
-                            inverse[at, q] = 1.0 / factor
-                            products[at, q] = products[here, q] * inverse[before - root, q] * factor
-                    else:
-                        for q in range(m):
-                            factor = share + (part - share) * points[q]
-                            inverse[at, q] = 1.0 / factor
-                            products[at, q] = products[here, q] * factor
+                        parts[k, here, q] = products[here, q] * value
             for node in range(stop - 1, root, -1):
-                here, above, before = node - root, forest.parent[node] - root, forest.before[node]
-                rise = known[here] - forest.share[node]
-                player = forest.player[node]
+                here, above, before = node - root, trees.parent[node] - root, trees.before[node]
+                rise = known[here] - trees.share[node]
+                player = trees.player[node]
                 for k in range(n_values):
                     own, total = 0.0, 0.0
                     for q in range(m):
@@ -530,13 +496,13 @@ def integrate(
                         own = 0.0
                         for q in range(m):
                             own += parts[k, here, q] * inverse[before - root, q]
-                        total -= (known[before - root] - forest.share[before]) * own
+                        total -= (known[before - root] - trees.share[before]) * own
                     sums[output + k, player, r] += total
 
 
 @kernel
 def integrate_pairs(
-    first, last, forest, tables, surrogates, rows, cells, points, weights, n_players, known, parts, shares,
+    first, last, trees, tables, surrogates, rows, cells, points, weights, n_players, known, parts, shares,
     sums,
 ):  # fmt: skip
     """As ``integrate``, for pairs of players and leaf after leaf.
@@ -544,20 +510,19 @@ def integrate_pairs(
     ``parts``, ``shares`` float64[> d], scratch; ``sums`` as in ``look_up``.
     """
     for tree in range(first, last):
-        root, output = forest.roots[tree], forest.output[tree]
+        root, output = trees.roots[tree], trees.output[tree]
         for r in range(rows.shape[0]):
-            known[0] = 1.0
-            note_known(tree, r, forest, tables, surrogates, rows, cells, known)
-            for leaf in range(forest.leaf_begin[tree], forest.leaf_begin[tree + 1]):
-                d = np.int64(forest.n_slots[leaf])
+            note_known(tree, r, trees, tables, surrogates, rows, cells, known)
+            for leaf in range(trees.leaf_begin[tree], trees.leaf_begin[tree + 1]):
+                d = np.int64(trees.n_slots[leaf])
                 for i in range(d):
                     parts[i] = -1.0
-                node = np.int64(forest.leaves[leaf])
+                node = np.int64(trees.leaves[leaf])
                 while node != root:  # the lowest edge of a player stands for all of them
-                    slot = forest.slot[node]
+                    slot = trees.slot[node]
                     if parts[slot] < 0.0:
-                        parts[slot], shares[slot] = known[node - root], forest.share[node]
-                    node = np.int64(forest.parent[node])
+                        parts[slot], shares[slot] = known[node - root], trees.share[node]
+                    node = np.int64(trees.parent[node])
                 for i in range(d):
                     for j in range(i, d):
                         found = 0.0
@@ -568,10 +533,10 @@ def integrate_pairs(
                                     product *= shares[other] + (parts[other] - shares[other]) * points[q]
                             found += product
                         found *= (parts[i] - shares[i]) * (1.0 if i == j else 0.5 * (parts[j] - shares[j]))
-                        one, two = forest.players[leaf, i], forest.players[leaf, j]
+                        one, two = trees.players[leaf, i], trees.players[leaf, j]
                         target = min(one, two) * n_players + max(one, two)
-                        for k in range(forest.values.shape[1]):
-                            given = found * forest.values[leaf, k]
+                        for k in range(trees.values.shape[1]):
+                            given = found * trees.values[leaf, k]
                             sums[output + k, target, r] += given
                             if i != j:
                                 sums[output + k, one * n_players + one, r] -= given
@@ -579,36 +544,36 @@ def integrate_pairs(
 
 
 @inner_kernel
-def note_known(tree, r, forest, tables, surrogates, rows, cells, known):
+def note_known(tree, r, trees, tables, surrogates, rows, cells, known):
     """A row's part in all edges so far that ask the player of each node of a tree: ``known`` float64[...], OUT."""
-    root = forest.roots[tree]
-    for node in range(root, forest.roots[tree + 1]):
+    root = trees.roots[tree]
+    for node in range(root, trees.roots[tree + 1]):
         child = tables.first_child[node]
         if child < 0:
             continue
-        way = way_of_row(node, r, forest, tables, surrogates, rows, cells)
-        before = forest.before[child]
+        way = way_of_row(node, r, trees, tables, surrogates, rows, cells)
+        before = trees.before[child]
         for b in range(tables.n_branches[node]):
-            part = forest.cover[child + b] if way == EVERY_WAY else 1.0 if way == b else 0.0
+            part = trees.cover[child + b] if way == EVERY_WAY else 1.0 if way == b else 0.0
             known[child + b - root] = part * known[before - root] if before >= 0 else part
 
 
 @inner_kernel
-def way_of_row(node, r, forest, tables, surrogates, rows, cells):
+def way_of_row(node, r, trees, tables, surrogates, rows, cells):
     """The branch that a row takes at a node; ``EVERY_WAY`` where it goes to each in part."""
     way = np.int64(branch_of(tables, node, cells[tables.feature[node], r]))
     if way < 0:
-        if forest.has_surrogates:
+        if trees.has_surrogates:
             way = np.int64(surrogate_branch(tables, surrogates, rows, r, node))
-        elif not forest.is_fractional:
+        elif not trees.is_fractional:
             way = np.int64(tables.missing_branch[node])
     return way
 
 
 @kernel
 def compare(
-    first, last, forest, tables, surrogates, rows, cells, others, other_cells, weights, total, pairs, worths, n_players,
-    sides, stack, held, sums,
+    first, last, trees, tables, surrogates, rows, cells, others, other_cells, pairs, worths, n_players, sides, stack,
+    held, sums,
 ):  # fmt: skip
     """Add what the trees ``first`` to ``last - 1`` give, for every row beside every row of the background.
 
@@ -618,17 +583,15 @@ def compare(
     ----------
     others, other_cells : as ``rows`` and ``cells``, IN
         The background.
-    weights : float64[m], IN
-    total : float
-        Sum of ``weights``.
     sides : uint8[>= n_nodes of a tree], scratch
         Of a node's player: 1 where only the row agrees so far, 2 where only the other does, 3 where both do.
     stack : int64[>= n_nodes of a tree], scratch
     held : uint8[> d], scratch
     sums : as in ``look_up``
     """
+    share = 1.0 / others.shape[0]
     for tree in range(first, last):
-        root, output = forest.roots[tree], forest.output[tree]
+        root, output = trees.roots[tree], trees.output[tree]
         for r in range(rows.shape[0]):
             for o in range(others.shape[0]):
                 stack[0] = root
@@ -638,9 +601,9 @@ def compare(
                     node = stack[n_waiting]
                     child = np.int64(tables.first_child[node])
                     if child >= 0:
-                        way = way_of_row(node, r, forest, tables, surrogates, rows, cells)
-                        other = way_of_row(node, o, forest, tables, surrogates, others, other_cells)
-                        before = forest.before[child]
+                        way = way_of_row(node, r, trees, tables, surrogates, rows, cells)
+                        other = way_of_row(node, o, trees, tables, surrogates, others, other_cells)
+                        before = trees.before[child]
                         side = sides[before - root] if before >= 0 else np.uint8(3)
                         for b in range(tables.n_branches[node]):
                             here = side & np.uint8((way == b) + 2 * (other == b))
@@ -649,56 +612,56 @@ def compare(
                                 stack[n_waiting] = child + b
                                 n_waiting += 1
                         continue
-                    leaf = forest.leaf_of[node]
-                    d = np.int64(forest.n_slots[leaf])
+                    leaf = trees.leaf_of[node]
+                    d = np.int64(trees.n_slots[leaf])
                     for i in range(d):
                         held[i] = 0
                     while node != root:
-                        if held[forest.slot[node]] == 0:
-                            held[forest.slot[node]] = sides[node - root]
-                        node = np.int64(forest.parent[node])
+                        if held[trees.slot[node]] == 0:
+                            held[trees.slot[node]] = sides[node - root]
+                        node = np.int64(trees.parent[node])
                     if worths:
-                        change_by_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
+                        change_by_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums)
                     else:
-                        give_to_sides(leaf, d, held, weights[o] / total, r, output, pairs, n_players, forest, sums)
+                        give_to_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums)
 
 
 @inner_kernel
-def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, forest, sums):
+def give_to_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums):
     """Add what a leaf gives the players that only the row, or only the other, agrees with (``fill_of_counts``)."""
     a = b = 0
     for i in range(d):
         a += held[i] == 1
         b += held[i] == 2
-    gain = factorial_weight(a - 1, b, a + b) * share if a > 0 else 0.0
-    loss = factorial_weight(b - 1, a, a + b) * share if b > 0 else 0.0
-    ours = 0.5 * factorial_weight(a - 2, b, a + b - 1) * share if a > 1 else 0.0
-    theirs = 0.5 * factorial_weight(b - 2, a, a + b - 1) * share if b > 1 else 0.0
-    mixed = 0.5 * factorial_weight(a - 1, b - 1, a + b - 1) * share if a > 0 and b > 0 else 0.0
+    gain = factorial_weight(a - 1, b) * share if a > 0 else 0.0
+    loss = factorial_weight(b - 1, a) * share if b > 0 else 0.0
+    ours = 0.5 * factorial_weight(a - 2, b) * share if a > 1 else 0.0
+    theirs = 0.5 * factorial_weight(b - 2, a) * share if b > 1 else 0.0
+    mixed = 0.5 * factorial_weight(a - 1, b - 1) * share if a > 0 and b > 0 else 0.0
     for i in range(d):
         if held[i] == 3:
             continue
-        one = forest.players[leaf, i]
+        one = trees.players[leaf, i]
         single = gain if held[i] == 1 else -loss
-        for k in range(forest.values.shape[1]):
-            sums[output + k, one * n_players + one if pairs else one, r] += single * forest.values[leaf, k]
+        for k in range(trees.values.shape[1]):
+            sums[output + k, one * n_players + one if pairs else one, r] += single * trees.values[leaf, k]
         if not pairs:
             continue
         for j in range(i + 1, d):
             if held[j] == 3:
                 continue
-            two = forest.players[leaf, j]
+            two = trees.players[leaf, j]
             both = -mixed if held[i] != held[j] else ours if held[i] == 1 else theirs
             target = min(one, two) * n_players + max(one, two)
-            for k in range(forest.values.shape[1]):
-                given = both * forest.values[leaf, k]
+            for k in range(trees.values.shape[1]):
+                given = both * trees.values[leaf, k]
                 sums[output + k, target, r] += given
                 sums[output + k, one * n_players + one, r] -= given
                 sums[output + k, two * n_players + two, r] -= given
 
 
 @inner_kernel
-def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, forest, sums):
+def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, trees, sums):
     """Add what a leaf changes where players, or pairs, are known (``fill_of_worths``).
 
     ``held`` as in ``compare``: with a players that only the row agrees with, the leaf is reached where nobody is known
@@ -710,15 +673,15 @@ def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, forest, s
     if a > 2:
         return
     for i in range(d):
-        one = forest.players[leaf, i]
+        one = trees.players[leaf, i]
         single = 0.0
         if a == 0 and held[i] == 2:
             single = -share
         elif a == 1 and held[i] == 1:
             single = share
         if single != 0.0:
-            for k in range(forest.values.shape[1]):
-                sums[output + k, one * n_players + one if pairs else one, r] += single * forest.values[leaf, k]
+            for k in range(trees.values.shape[1]):
+                sums[output + k, one * n_players + one if pairs else one, r] += single * trees.values[leaf, k]
         if not pairs:
             continue
         for j in range(i + 1, d):
@@ -730,7 +693,7 @@ def change_by_sides(leaf, d, held, share, r, output, pairs, n_players, forest, s
             elif a == 2 and held[i] == 1 and held[j] == 1:
                 both = share
             if both != 0.0:
-                two = forest.players[leaf, j]
+                two = trees.players[leaf, j]
                 target = min(one, two) * n_players + max(one, two)
-                for k in range(forest.values.shape[1]):
-                    sums[output + k, target, r] += both * forest.values[leaf, k]
+                for k in range(trees.values.shape[1]):
+                    sums[output + k, target, r] += both * trees.values[leaf, k]

@@ -88,5 +88,21 @@ def test_what_cannot_be_accumulated_is_refused(options):
     est = tw.DecisionTreeRegressor().fit(table, [1.0, 2.0, 4.0])
     with pytest.raises(ParameterError, match="one column of numbers or ranks"):
         est.partial_dependence(table, **({"column": 0} | options), method="accumulated")
-    with pytest.raises(DataError, match="one value"):
+    with pytest.raises(DataError, match="give another grid"):
         est.partial_dependence(table, "a", grid=[1.0], method="accumulated")
+
+
+def test_rounding_does_nothing_together():
+    a, b, c = (RNG.integers(0, 3, 600) for _ in range(3))
+    table = {"a": a.tolist(), "b": b.tolist(), "c": c.tolist()}
+    assert tw.DecisionTreeRegressor().fit(table, 0.1 * a + 0.3 * b + 0.7 * c).interactions(table).pairs() == []
+
+
+def test_rows_outside_the_grid_are_not_asked():
+    x = RNG.uniform(0, 10, 500)
+    est = tw.RandomForestRegressor(20).fit({"x": x}, x**2)
+    inside = (x >= 4) & (x <= 5)
+    some = est.partial_dependence({"x": x[inside]}, "x", grid=[4, 5], method="accumulated")
+    every = est.partial_dependence({"x": x}, "x", grid=[4, 5], method="accumulated")
+    assert every.n_rows == inside.sum()
+    np.testing.assert_array_equal(every.values, some.values)

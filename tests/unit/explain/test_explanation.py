@@ -138,3 +138,33 @@ def test_a_loaded_model_explains_alike(tmp_path):
     CLASSES.save(tmp_path / "m.tw")
     again = tw.load(tmp_path / "m.tw").explain(TABLE)
     assert again.values.tobytes() == CLASSES.explain(TABLE).values.tobytes()
+
+
+def test_boosted_classes_of_several_targets_have_outputs_of_their_own():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    found = tw.GradientBoostingClassifier(3, min_samples_leaf=5).fit(X, X > 0).explain(X)
+    assert found.outputs == ("y0: True", "y1: True")
+    assert found.of("y1: True").values.tolist() == found.of(1).values.tolist() == found.values[..., 1].tolist()
+    first, second = str(found).split("\n\n")[1:]
+    assert first.split("\n")[1].split()[0] == "x0"
+    assert second.split("\n")[1].split()[0] == "x1"
+
+
+def test_means_over_no_rows_are_refused():
+    with pytest.raises(ParameterError, match="there are none"):
+        NUMBERS.explain(TABLE).rows(slice(0, 0)).importances()
+
+
+def test_a_large_tree_beside_many_rows_is_explained_in_blocks(monkeypatch):
+    from treewright.explain import contributions
+
+    X = np.random.default_rng(1).normal(size=(400, 3))
+    est = tw.ExtraTreeRegressor(random_state=0).fit(X, X[:, 0])
+    whole = {kind: est.explain(X, kind=kind) for kind in ("path", "steps")}
+    mean = est.explain(X[:9], kind="interventional", background=X)
+    monkeypatch.setattr(contributions, "_SCRATCH_BYTES", 1)
+    for kind, found in whole.items():
+        assert est.explain(X, kind=kind).values.tobytes() == found.values.tobytes()
+    again = est.explain(X[:9], kind="interventional", background=X)
+    np.testing.assert_allclose(again.values, mean.values, atol=1e-14)

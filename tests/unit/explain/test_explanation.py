@@ -160,7 +160,7 @@ def test_a_large_tree_beside_many_rows_is_explained_in_blocks(monkeypatch):
     from treewright.explain import contributions
 
     X = np.random.default_rng(1).normal(size=(400, 3))
-    est = tw.ExtraTreeRegressor(random_state=0).fit(X, X[:, 0])
+    est = tw.ExtraTreeRegressor(random_state=0).fit(X, X[:, 0] + X[:, 1])
     whole = {kind: est.explain(X, kind=kind) for kind in ("path", "steps")}
     mean = est.explain(X[:9], kind="interventional", background=X)
     monkeypatch.setattr(contributions, "_SCRATCH_BYTES", 1)

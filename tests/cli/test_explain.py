@@ -95,3 +95,25 @@ def test_neighbours_and_isolation_are_refused(command, penguins, tmp_path):
     done = command("explain", tmp_path / "i.tw", penguins)
     assert done.returncode == 2
     assert "isolation forest" in done.stderr
+
+
+def test_names_that_meet_are_numbered_and_a_row_too_far_leaves_no_file(command, tmp_path):
+    table = pl.DataFrame({name: [1.0, 2.0, 4.0, 3.0] for name in ("a", "b", "a with b", "c", "b with c")})
+    table = table.with_columns(y=pl.Series([1.0, 5.0, 2.0, 2.5]))
+    table.write_csv(tmp_path / "t.csv")
+    tw.DecisionTreeRegressor().fit(table.drop("y"), table["y"]).save(tmp_path / "t.tw")
+    done = command("explain", tmp_path / "t.tw", tmp_path / "t.csv", "--order", 2, "--out", tmp_path / "o.csv")
+    assert done.returncode == 0, done.stderr
+    assert "a with b with c (2)" in pl.read_csv(tmp_path / "o.csv").columns
+    done = command("explain", tmp_path / "t.tw", tmp_path / "t.csv", "--row", 9, "--out", tmp_path / "p.csv")
+    assert done.returncode == 2
+    assert not (tmp_path / "p.csv").exists()
+
+
+def test_what_is_wrong_with_the_background_names_it(command, model, penguins, tmp_path):
+    empty = tmp_path / "empty.csv"
+    pl.read_csv(penguins).head(0).write_csv(empty)
+    done = command("explain", model, penguins, "--kind", "interventional", "--background", empty)
+    assert done.returncode != 0
+    assert "empty.csv" in done.stderr
+    assert "penguins.csv" not in done.stderr

@@ -25,6 +25,7 @@ from treewright.cli.terminal import (
     printable,
     printable_lines,
     progress,
+    refusals,
     say,
 )
 from treewright.explain.explanation import ExplanationTable, joined
@@ -88,7 +89,10 @@ def run_explain(
     refuse_isolation(model, model_path, "nothing adds up to an answer")
     background = None
     if question.background is not None:
-        background = pl.concat([rows.features for rows in rows_for(model, question.background, options)])
+        with refusals(question.background):
+            background = pl.concat([rows.features for rows in rows_for(model, question.background, options)])
+            if not background.height:
+                raise UsageRefusal(f"--background {printable(question.background)}: it has no rows")
     if out is None:
         with progress():
             text = _text(model, data, options, question, background)
@@ -172,4 +176,17 @@ def _lines(found: ExplanationTable, first: int, *, guard: bool) -> pl.DataFrame:
             both = values[:, at, other] * (1.0 if other == at else 2.0)
             title = f"{name} (alone)" if other == at else f"{name} with {names[other]}"
             series.append(pl.Series(title, both.ravel()))
-    return pl.DataFrame(series)
+    return pl.DataFrame(
+        [each.alias(name) for each, name in zip(series, _unlike([s.name for s in series]), strict=True)]
+    )
+
+
+def _unlike(names: list[str]) -> list[str]:
+    """Names, those that are there already with a number."""
+    found: list[str] = []
+    for name in names:
+        number, unlike = 2, name
+        while unlike in found:
+            number, unlike = number + 1, f"{name} ({number})"
+        found.append(unlike)
+    return found

@@ -25,6 +25,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -48,6 +49,8 @@ from treewright.predict.contributions import (
     players_on_paths,
     trace_paths,
 )
+from treewright.predict.ensemble import scores_of
+from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
 
 Kind = Literal["path", "interventional", "steps"]
@@ -172,7 +175,7 @@ def _made(model: ModelData) -> Game:
         outputs = np.zeros(len(listed), np.int32)
         start = np.zeros(parts[0].content.shape[1])
         factors = weights / total
-    n_outputs = len(start) + (len(model.counted_classes) == 1)
+    n_outputs = len(start) + _leaves_last_out(model)
     longest = max(part.players.shape[1] for part in parts)
     roots = np.cumsum([0, *(tree.n_nodes for tree in listed)], dtype=np.int64)
     leaf_begin = np.cumsum([0, *(len(part.leaves) for part in parts)], dtype=np.int64)
@@ -215,6 +218,11 @@ def _made(model: ModelData) -> Game:
     return Game(trees, tables, surrogates, share_of_slot, players, n_outputs, start, asked)
 
 
+def _leaves_last_out(model: ModelData) -> bool:
+    """Whether the outputs are shares of classes that add up to 1, of which the last is what the others leave."""
+    return len(model.counted_classes) == 1 and model.counted_classes[0] > 1
+
+
 @dataclass(frozen=True, eq=False)
 class _Part:
     """A tree's nodes and leaves, by their own numbers."""
@@ -245,7 +253,7 @@ def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
     players = np.zeros((len(leaves), max(1, int(depth[leaves].max(initial=0)))), np.int32)
     players_on_paths(leaves, parent, player, slot, players)
     content = tree.value[leaves] if model.boosting is not None else model.aggregation.content(model, tree.value[leaves])
-    if len(model.counted_classes) == 1:  # shares of classes add up to 1
+    if _leaves_last_out(model):
         content = np.ascontiguousarray(content[:, :-1])
     expected = np.zeros((n, content.shape[1]))
     expected[leaves] = content
@@ -420,7 +428,7 @@ def contributions_of(
         work = _by_shares(game, matrix, n_threads, pairs=pairs)
     else:
         others = np.ascontiguousarray(background, np.float64)
-        base = game.completed(game.expected[:n_kept] + _rises(game, others).mean(axis=1))
+        base = answers_of(model, others, n_jobs).mean(axis=0)
         work = _by_rows(game, others, n, n_threads, pairs=pairs, worths=worths)
 
     def do(task: int, _thread: int) -> None:
@@ -462,15 +470,27 @@ def _steps(game: Game) -> Work:
     return work
 
 
-def _rises(game: Game, rows: np.ndarray) -> np.ndarray:
-    """float64[n_kept, n]: answers of rows less the expected answer."""
-    found, work = np.empty((game.n_kept, len(rows))), _steps(game)
-    for begin in range(0, len(rows), game.rows_at_once):
-        some = rows[begin : begin + game.rows_at_once]
-        sums = np.zeros((game.n_kept, len(game.players), len(some)))
-        work(some, np.ascontiguousarray(some.T), sums)
-        found[:, begin : begin + len(some)] = sums.sum(axis=1)
-    return found
+def answers_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.ndarray:
+    """float64[n, n_outputs]: what contributions add up to: shares of classes, numbers or scores."""
+    if model.boosting is not None:
+        return scores_of(model, matrix, n_jobs).reshape(len(matrix), -1)
+    if model.task == "classification":
+        return np.concatenate(predict_shares(model, matrix, n_jobs), axis=1)
+    return predict_numbers(model, matrix, n_jobs).reshape(len(matrix), -1)
+
+
+def _in_pieces(rows: np.ndarray, sums: np.ndarray, steps_of_row: float, call: Work) -> None:
+    """``call`` with a few rows at a time, their cells by column and their sums: Ctrl-C is answered in between."""
+    size = max(1, int(_NODES_AT_ONCE / max(steps_of_row, 1.0)))
+    if len(rows) <= size:
+        call(rows, np.ascontiguousarray(rows.T), sums)
+        return
+    for begin in range(0, len(rows), size):
+        piece = slice(begin, begin + size)
+        own = np.ascontiguousarray(sums[:, :, piece])
+        call(rows[piece], np.ascontiguousarray(rows[piece].T), own)
+        sums[:, :, piece] = own
+        threads.heed()
 
 
 @dataclass(frozen=True, eq=False)
@@ -573,19 +593,22 @@ def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -
             if has_tables:
                 tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
                 continue
-            n_nodes, k = game.most_nodes, game.n_kept
-            for begin, end in _calls(game, first, last, len(rows) * m):
-                if pairs:
-                    integrate_pairs(
-                        begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights,
-                        len(game.players), np.empty(n_nodes), np.empty(game.longest), np.empty(game.longest), sums,
-                    )  # fmt: skip
-                else:
-                    integrate(
-                        begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights,
-                        np.empty(n_nodes), np.empty((n_nodes, m)), np.empty((n_nodes, m)), np.empty((k, n_nodes, m)),
-                        sums,
-                    )  # fmt: skip
+            steps = float(game.most_nodes * m * (game.longest**2 if pairs else 1))
+            _in_pieces(rows, sums, steps, partial(by_points, first, last))
+
+    def by_points(first: int, last: int, rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
+        n_nodes, k = game.most_nodes, game.n_kept
+        for begin, end in _calls(game, first, last, len(rows) * m * (game.longest**2 if pairs else 1)):
+            if pairs:
+                integrate_pairs(
+                    begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights, len(game.players),
+                    np.empty(n_nodes), np.empty(game.longest), np.empty(game.longest), sums,
+                )  # fmt: skip
+            else:
+                integrate(
+                    begin, end, trees, game.tables, game.surrogates, rows, cells, points, weights, np.empty(n_nodes),
+                    np.empty((n_nodes, m)), np.empty((n_nodes, m)), np.empty((k, n_nodes, m)), sums,
+                )  # fmt: skip
 
     return work
 
@@ -611,16 +634,19 @@ def _by_rows(game: Game, others: np.ndarray, n: int, n_threads: int, *, pairs: b
                 )  # fmt: skip
     found = tables.fill(game, counts, float(m), n_threads, pairs=pairs, worths=worths)
 
+    def beside(first: int, last: int, rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
+        for begin, end in _calls(game, first, last, len(rows) * m):
+            compare(
+                begin, end, trees, game.tables, game.surrogates, rows, cells, others, other_cells, pairs, worths,
+                len(game.players), np.empty(game.most_nodes, np.uint8), np.empty(game.most_nodes + 1, np.int64),
+                np.empty(game.longest, np.uint8), sums,
+            )  # fmt: skip
+
     def work(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
         for first, last, has_tables in tables.runs():
             if has_tables:
                 tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
-                continue
-            for begin, end in _calls(game, first, last, len(rows) * m):
-                compare(
-                    begin, end, trees, game.tables, game.surrogates, rows, cells, others, other_cells, pairs, worths,
-                    len(game.players), np.empty(game.most_nodes, np.uint8), np.empty(game.most_nodes + 1, np.int64),
-                    np.empty(game.longest, np.uint8), sums,
-                )  # fmt: skip
+            else:
+                _in_pieces(rows, sums, float(game.most_nodes * m), partial(beside, first, last))
 
     return work

@@ -23,7 +23,8 @@ from treewright.tree.writing import shorten, written_amount, written_level, writ
 Table = TypeVar("Table", bound="ExplanationTable")
 
 UNSEEN = "(unseen level)"
-NAME_WIDTH, CELL_WIDTH, MOST_TERMS = 30, 24, 15
+NAME_WIDTH, CELL_WIDTH, MOST_TERMS, MOST_OUTPUTS = 30, 24, 15, 12
+_ROUNDING = 1e-13
 _GAMES = {
     "path": "unknown columns count by the training rows",
     "interventional": "unknown columns count by background rows",
@@ -80,7 +81,7 @@ class ExplanationTable:
 
         Parameters
         ----------
-        output : a class, the name of a target, or a position among the outputs
+        output : a class, the name of a target, or (where no class is a whole number) a position
 
         Raises
         ------
@@ -100,8 +101,13 @@ class ExplanationTable:
 
     def rows(self, some: int | slice | Sequence[int]) -> Self:
         """The explanation of some rows, by their positions."""
-        wanted: Any = [some] if is_whole(some) else some
-        at = np.arange(len(self))[wanted]
+        if isinstance(some, slice):
+            at = np.arange(len(self))[some]
+        else:
+            wanted: list[Any] = list(cast("Any", some)) if np.iterable(some) else [some]
+            if not all(is_whole(each) and -len(self) <= each < len(self) for each in wanted):
+                raise ParameterError(f"rows({some!r}): give positions of the {len(self)} rows, counted from 0")
+            at = np.arange(len(self))[np.array(wanted, np.int64)]
         return replace(self, values=self.values[at], cells=tuple([each[i] for i in at.tolist()] for each in self.cells))
 
     def __iter__(self) -> Iterator[Self]:
@@ -122,7 +128,10 @@ class ExplanationTable:
         values = self.values if len(self.outputs) > 1 else self.values[..., None]
         sizes = np.abs(values if self.order == 1 else values.sum(axis=2))
         n = len(sizes)
-        errors = sizes.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else np.full(sizes.shape[1:], np.nan)
+        scale = float(sizes.max()) or 1.0  # squares of large contributions would overflow
+        errors = np.full(sizes.shape[1:], np.nan)
+        if n > 1:
+            errors = (sizes / scale).std(axis=0, ddof=1) / np.sqrt(n) * scale
         return dict(zip(self.columns, zip(sizes.mean(axis=0), errors, strict=True), strict=True))
 
     def to_dict(self) -> dict[str, list[Any]]:
@@ -190,29 +199,41 @@ class ExplanationTable:
     def __str__(self) -> str:
         what = {"share": "shares of classes", "score": "scores", "number": "numbers"}[self.scale]
         head = f"contributions to {what}: {_GAMES[self.kind]}"
-        parts = [self._of_one(output) for output in range(len(self.outputs))]
+        parts = [self._of_one(output) for output in range(len(self.outputs[:MOST_OUTPUTS]))]
+        if len(self.outputs) > MOST_OUTPUTS:
+            parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) tells of each")
         return "\n\n".join([head, *parts])
 
     def _of_one(self, output: int) -> str:
         """What is said of one output."""
         one = self._at(output)
-        name, base = written_level(self.outputs[output]), written_amount(float(one.base))
+        largest = max(abs(float(one.base)), float(np.abs(one.values).max(initial=0.0)))
+
+        def amount(value: float) -> str:
+            """A number; what is left of sums by rounding is 0."""
+            return written_amount(0.0 if abs(value) < _ROUNDING * largest else value)
+
+        name, base = written_level(self.outputs[output]), amount(float(one.base))
         is_one_row = len(self) == 1
         if is_one_row:
-            head = f"{name}: {written_amount(float(one.answers[0]))} = base {base} and"
+            head = f"{name}: {amount(float(one.answers[0]))} = base {base}"
         else:
             head = f"{name}: mean size over {len(self)} rows, base {base}"
         labels, values = one._terms()
         shown_as = values[:, 0] if is_one_row else np.abs(values).sum(axis=1) / max(len(self), 1)
-        order = [at for at in np.argsort(-np.abs(shown_as), kind="stable").tolist() if shown_as[at] != 0]
+        sizes = np.abs(shown_as)
+        order = [at for at in np.argsort(-sizes, kind="stable").tolist() if sizes[at] > _ROUNDING * largest]
         lines = []
         for at in order[:MOST_TERMS]:
-            amount = written_amount(float(shown_as[at]))
-            lines.append((labels[at], f"+{amount}" if is_one_row and shown_as[at] > 0 else amount))
+            sign = "+" if is_one_row and shown_as[at] > 0 else ""
+            lines.append((labels[at], sign + amount(float(shown_as[at]))))
         width = max((len(label) for label, _ in lines), default=0)
-        found = [head, *(f"  {label:<{width}}  {amount}" for label, amount in lines)]
+        found = [
+            head + " and" * (is_one_row and bool(lines)),
+            *(f"  {label:<{width}}  {amount}" for label, amount in lines),
+        ]
         if len(order) > MOST_TERMS:
-            rest = written_amount(float(shown_as[order[MOST_TERMS:]].sum()))
+            rest = amount(float(shown_as[order[MOST_TERMS:]].sum()))
             found.append(f"  {len(order) - MOST_TERMS} more  {rest}")
         return "\n".join(found)
 
@@ -303,7 +324,7 @@ def explain(
     """
     if kind not in KINDS:
         raise ParameterError(f"kind={kind!r}: choose one of {', '.join(map(repr, KINDS))}")
-    if order not in (1, 2) or isinstance(order, bool):
+    if not is_whole(order) or order not in (1, 2):
         raise ParameterError(f"order={order!r}: 1 is of columns, 2 of pairs; there are no higher orders")
     if kind == "steps" and order == 2:
         raise ParameterError("kind='steps' has no pairs: choose kind='path' or order=1")
@@ -316,6 +337,11 @@ def explain(
         )
     matrix = encoded(model, X, owner)
     others = None if background is None else encoded(model, background, owner)
+    if model.aggregation.votes and model.missing == "fractional" and bool(np.isnan(matrix).any()):
+        raise DataError(
+            "missing cells go to every branch (missing='fractional'), and each tree votes for one class of what comes "
+            "together: a vote is no sum of its leaves; fill the cells, or explain a tree of its own"
+        )
     if others is not None:
         if not len(others):
             raise DataError("background has no rows: give some hundred that are usual")
@@ -404,9 +430,9 @@ def _number(cell: Any) -> Any:
 
 
 def _position(wanted: Hashable, known: Sequence[Hashable], what: str) -> int:
-    """Where something stands among names, by its name or its position."""
+    """Where something stands among names, by its name; by its position where no name is a whole number."""
     if wanted in known:
         return list(known).index(wanted)
-    if is_whole(wanted) and 0 <= int(wanted) < len(known):  # type: ignore[call-overload]
-        return int(wanted)  # type: ignore[call-overload]
-    raise ParameterError(f"{wanted!r} is no {what}: there are {', '.join(map(repr, known))}")
+    if is_whole(wanted) and not any(map(is_whole, known)) and 0 <= cast("int", wanted) < len(known):
+        return cast("int", wanted)
+    raise ParameterError(f"{wanted!r} is no {what}: there are {', '.join(map(repr, known[:30]))}")

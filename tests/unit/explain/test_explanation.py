@@ -168,3 +168,52 @@ def test_a_large_tree_beside_many_rows_is_explained_in_blocks(monkeypatch):
         assert est.explain(X, kind=kind).values.tobytes() == found.values.tobytes()
     again = est.explain(X[:9], kind="interventional", background=X)
     np.testing.assert_allclose(again.values, mean.values, atol=1e-14)
+
+
+def test_whole_numbers_are_labels_not_positions():
+    est = tw.DecisionTreeClassifier().fit({"a": [1.0, 2.0, 3.0]}, [1, 2, 3])
+    found = est.explain({"a": [2.0]})
+    said = [part.split("\n")[0] for part in str(found).split("\n\n")[1:]]
+    assert [line.split(" = ")[0] for line in said] == ["1: 0", "2: 1", "3: 0"]
+    assert found.of(2).answers.tolist() == [1.0]
+    with pytest.raises(ParameterError, match="0 is no output"):
+        found.of(0)
+
+
+def test_one_class_is_its_own_base():
+    for kind in (tw.DecisionTreeClassifier, tw.RandomForestClassifier):
+        found = kind().fit([[1.0], [2.0]], ["k", "k"]).explain([[1.0]])
+        assert (found.outputs, found.values.tolist()) == (("k",), [[0.0]])
+        assert found.base == pytest.approx(1.0)
+        assert str(found).endswith("k: 1 = base 1")
+
+
+def test_votes_over_parts_of_missing_cells_are_refused():
+    est = tw.AdaBoostClassifier(tw.DecisionTreeClassifier(max_depth=2, missing="fractional"), n_estimators=3)
+    est.fit(TABLE, PLAY)
+    with pytest.raises(DataError, match="a vote is no sum"):
+        est.explain(TABLE)
+
+
+def test_the_base_of_a_background_is_its_own_mean_beside_huge_answers_elsewhere():
+    x, y = np.arange(100.0)[:, None], np.arange(100.0)
+    y[99] = 1e15
+    found = tw.DecisionTreeRegressor().fit(x, y).explain(x[:5], kind="interventional", background=x[:50])
+    assert found.base == 24.5
+    assert NUMBERS.explain(TABLE).values.dtype == np.float64
+    huge = tw.DecisionTreeRegressor().fit(TABLE, np.array(HOURS) * 1e300).explain(TABLE)
+    assert all(np.isfinite(error).all() for _, error in huge.importances().values())
+
+
+@pytest.mark.parametrize("some", [8, -9, "a", None, True, [0, 1.5], (0, 99)])
+def test_rows_that_are_not_there_are_refused(some):
+    with pytest.raises(ParameterError, match="positions of the 8 rows"):
+        NUMBERS.explain(TABLE).rows(some)
+    assert len(NUMBERS.explain(TABLE).rows((1, -1))) == 2
+
+
+def test_of_many_classes_the_text_tells_some():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    text = str(tw.DecisionTreeClassifier().fit(X, rng.integers(0, 60, 300)).explain(X[:1]))
+    assert "48 more outputs" in text

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from treewright.exceptions import DataError, ParameterError
+from treewright.core.whole import whole_number
+from treewright.exceptions import DataError
 from treewright.show.figures.bars import AROUND_COLUMNS, ROW
 from treewright.show.figures.look import (
     DOT,
@@ -383,8 +384,7 @@ def _of_columns(names: Sequence[str], values: npt.ArrayLike, most: int) -> Numbe
     """One contribution a column."""
     if not len(names):
         raise DataError("names is empty: there is nothing to draw")
-    if most < 1:
-        raise ParameterError(f"most={most}: give the number of columns to draw, 1 or more")
+    whole_number("most", most, 1)
     found: Numbers = numbers("values", values, len(names), like="names")
     return found
 

@@ -60,7 +60,7 @@ _LONGEST = 12  # players on a path that has a table
 _TABLE_BYTES = 2**28  # of all tables
 _BLOCK_BYTES, _MOST_ROWS = 2**20, 512  # of the sums of a block, rows of it
 # Of quadrature at a point for a node, and of filling a cell of a table, in units of a look-up.
-_STEPS_OF_A_NODE, _STEPS_OF_A_CELL = 3, 4
+_STEPS_OF_A_NODE, _STEPS_OF_A_CELL = 3, 2
 # Rows times nodes, and steps of filling tables, of a call of a kernel, between which Ctrl-C is answered.
 _NODES_AT_ONCE, _STEPS_AT_ONCE = 50_000_000, 30_000_000
 _SCRATCH_BYTES = 2**26  # of what is noted of every node of the largest tree for every row of a block

@@ -400,7 +400,11 @@ def outputs_of(model: ModelData) -> tuple[tuple[Hashable, ...], str]:
             ]
         return tuple(named), "share" if boosting is None else "score"
     if boosting is not None and boosting.n_scores != len(names):
-        return tuple(f"score {at}" for at in range(boosting.n_scores)), "score"
+        levels = model.facts.get("parameters", {}).get("quantile")
+        is_known = isinstance(levels, list | tuple) and len(levels) == boosting.n_scores
+        return tuple(f"quantile {level:g}" for level in levels) if is_known else tuple(
+            f"score {at}" for at in range(boosting.n_scores)
+        ), "score"
     return tuple(names), "number" if boosting is None or boosting.link == "identity" else "score"
 
 

@@ -70,6 +70,8 @@ class DependenceTable:
         Their positions in the table.
     n_rows : int
         How many rows the means are of.
+    is_accumulated : bool
+        Whether these are accumulated effects: means of changes, not of answers to rows that were set.
     """
 
     task: str
@@ -80,6 +82,7 @@ class DependenceTable:
     individual: np.ndarray
     rows: np.ndarray
     n_rows: int
+    is_accumulated: bool = False
 
     def __post_init__(self) -> None:
         for array in (self.values, self.individual, self.rows):
@@ -116,7 +119,8 @@ class DependenceTable:
         named = " and ".join(shorten(written_name(axis.name), NAME_WIDTH) for axis in self.axes)
         each = "each value" if len(self.axes) == 1 else "each pair of values"
         what = "share of each class" if self.task == "classification" else "what the model says"
-        lines = [f"{what} on average over {counted(self.n_rows, 'row')}, with {named} set to {each}"]
+        how = f"changes added up along {named}" if self.is_accumulated else f"with {named} set to {each}"
+        lines = [f"{what} on average over {counted(self.n_rows, 'row')}, {how}"]
         lines += self._map() if len(self.axes) == 2 else self._columns()
         if len(self.rows):
             lines.append(f"individual: {counted(len(self.rows), 'row')}, drawn")
@@ -346,7 +350,7 @@ def _accumulated(predictor: Predictor, matrix: np.ndarray, axis: Axis, own: np.n
         curves.append(curve - level + _mean(np.ascontiguousarray(answers), weights))
     return DependenceTable(
         predictor.task, predictor.name, predictor.labels, (replace(axis, values=_values_at(axis, grid), cells=grid),),
-        np.array(curves), np.empty((len(curves), 0, len(grid))), np.empty(0, np.int64), len(rows),
+        np.array(curves), np.empty((len(curves), 0, len(grid))), np.empty(0, np.int64), len(rows), True,
     )  # fmt: skip
 
 

@@ -106,3 +106,4 @@ def test_rows_outside_the_grid_are_not_asked():
     every = est.partial_dependence({"x": x}, "x", grid=[4, 5], method="accumulated")
     assert every.n_rows == inside.sum()
     np.testing.assert_array_equal(every.values, some.values)
+    assert "changes added up along x" in str(every)

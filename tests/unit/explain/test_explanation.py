@@ -151,6 +151,12 @@ def test_boosted_classes_of_several_targets_have_outputs_of_their_own():
     assert second.split("\n")[1].split()[0] == "x1"
 
 
+def test_quantiles_are_called_by_their_levels():
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    est = tw.GradientBoostingRegressor(3, loss="quantile", quantile=[0.1, 0.5]).fit(X, X[:, 0] + X[:, 1])
+    assert est.explain(X).outputs == ("quantile 0.1", "quantile 0.5")
+
+
 def test_means_over_no_rows_are_refused():
     with pytest.raises(ParameterError, match="there are none"):
         NUMBERS.explain(TABLE).rows(slice(0, 0)).importances()

@@ -13,7 +13,7 @@ A row's way at a test is what the model does with the whole row: a missing cell 
 the policy say; with "fractional" to every branch in part, whoever is in S.
 
     contributions_of     what a call asks for, in blocks of rows on threads
-      game_of          the trees one after another as kernels take them; kept with the model
+      game_of            the trees one after another as kernels take them; kept with the model
       _by_shares         path: tables where many rows pay for them, else quadrature (``predict.contributions``)
       _by_rows           interventional: tables of the background's patterns, else every row beside every other
       _steps
@@ -128,11 +128,7 @@ class Game:
         roots = self.trees.expected[self.trees.roots[:-1]]
         for tree, output in enumerate(self.trees.output.tolist()):
             total[output : output + roots.shape[1]] += roots[tree]
-        return self.completed(total)
-
-    def completed(self, answer: np.ndarray) -> np.ndarray:
-        """An answer, float64[n_kept], with the last share where that is left out."""
-        return answer if self.n_kept == self.n_outputs else np.append(answer, 1.0 - answer.sum())
+        return total if self.n_kept == self.n_outputs else np.append(total, 1.0 - total.sum())
 
 
 _games: WeakKeyDictionary[ModelData, Game] = WeakKeyDictionary()
@@ -184,9 +180,14 @@ def _made(model: ModelData) -> Game:
         return np.concatenate([getattr(part, name) for part in parts])
 
     def moved(name: str) -> np.ndarray:
-        """Numbers of nodes, counted through all listed."""
+        """Numbers of nodes, counted through all trees."""
         found = [getattr(part, name).astype(np.int64) for part in parts]
         return np.concatenate([np.where(at < 0, -1, at + root) for at, root in zip(found, roots, strict=False)])
+
+    def padded(name: str) -> np.ndarray:
+        """What stands by slot, as wide as the longest path."""
+        found = [getattr(part, name) for part in parts]
+        return np.concatenate([np.pad(each, ((0, 0), (0, longest - each.shape[1]))) for each in found])
 
     leaf_of = np.full(roots[-1], -1, np.int64)
     leaves = moved("leaves")
@@ -199,7 +200,6 @@ def _made(model: ModelData) -> Game:
         expected=np.concatenate([part.expected * factor for part, factor in zip(parts, factors, strict=True)]),
         leaf_of=leaf_of,
         parent=moved("parent"),
-        branch=joined("branch"),
         player=joined("player"),
         slot=joined("slot"),
         before=moved("before"),
@@ -207,15 +207,13 @@ def _made(model: ModelData) -> Game:
         share=joined("share"),
         leaves=leaves,
         n_slots=joined("n_slots"),
-        players=np.concatenate([_padded(part.players, longest) for part in parts]),
+        players=padded("players"),
         has_surrogates=model.missing == "surrogate",
         is_fractional=model.missing == "fractional",
     )
     tables, surrogates = _joined_tables(listed, roots)
-    share_of_slot = np.ones((len(leaves), longest))
-    _shares_by_slot(trees, share_of_slot)
     asked = np.unique(tables.feature[tables.feature >= 0]).astype(np.int64)
-    return Game(trees, tables, surrogates, share_of_slot, players, n_outputs, start, asked)
+    return Game(trees, tables, surrogates, padded("shares"), players, n_outputs, start, asked)
 
 
 def _leaves_last_out(model: ModelData) -> bool:
@@ -228,7 +226,6 @@ class _Part:
     """A tree's nodes and leaves, by their own numbers."""
 
     parent: np.ndarray
-    branch: np.ndarray
     player: np.ndarray
     slot: np.ndarray
     before: np.ndarray
@@ -237,21 +234,23 @@ class _Part:
     leaves: np.ndarray
     n_slots: np.ndarray
     players: np.ndarray
+    shares: np.ndarray
     content: np.ndarray
     expected: np.ndarray
 
 
 def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
     n = tree.n_nodes
-    parent, branch, player, slot, before, depth = (np.empty(n, np.int32) for _ in range(6))
+    parent, player, slot, before, depth = (np.empty(n, np.int32) for _ in range(5))
     cover, share = np.empty(n), np.empty(n)
     trace_paths(
         np.array(tree.first_child), np.array(tree.n_branches), np.array(tree.feature), np.array(tree.weight), player_of,
-        parent, branch, player, slot, before, cover, share, depth,
+        parent, player, slot, before, cover, share, depth,
     )  # fmt: skip
     leaves = np.flatnonzero(tree.is_leaf).astype(np.int32)
     players = np.zeros((len(leaves), max(1, int(depth[leaves].max(initial=0)))), np.int32)
-    players_on_paths(leaves, parent, player, slot, players)
+    shares = np.empty(players.shape)
+    players_on_paths(leaves, parent, player, slot, share, players, shares)
     content = tree.value[leaves] if model.boosting is not None else model.aggregation.content(model, tree.value[leaves])
     if _leaves_last_out(model):
         content = np.ascontiguousarray(content[:, :-1])
@@ -259,13 +258,7 @@ def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
     expected[leaves] = content
     for node in range(n - 1, 0, -1):
         expected[parent[node]] += cover[node] * expected[node]
-    return _Part(parent, branch, player, slot, before, cover, share, leaves, depth[leaves], players, content, expected)
-
-
-def _padded(players: np.ndarray, longest: int) -> np.ndarray:
-    wider = np.zeros((len(players), longest), np.int32)
-    wider[:, : players.shape[1]] = players
-    return wider
+    return _Part(parent, player, slot, before, cover, share, leaves, depth[leaves], players, shares, content, expected)
 
 
 def _joined_tables(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surrogates]:
@@ -296,23 +289,6 @@ def _joined_tables(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surr
         all_of("surrogate_threshold"), places.astype(np.int64), all_of("surrogate_flipped"), all_of("levels_seen"),
     )  # fmt: skip
     return tables, surrogates
-
-
-def _shares_by_slot(trees: AllTrees, share_of_slot: np.ndarray) -> None:
-    """Of each leaf the share of each of its players: that of the lowest edge that asks it."""
-    leaf = np.arange(len(trees.leaves))
-    node = trees.leaves.copy()
-    seen = np.zeros(share_of_slot.shape, bool)
-    while True:
-        going = trees.parent[node] >= 0
-        if not going.any():
-            return
-        leaf, node = leaf[going], node[going]
-        slot = trees.slot[node]
-        new = ~seen[leaf, slot]
-        share_of_slot[leaf[new], slot[new]] = trees.share[node[new]]
-        seen[leaf, slot] = True
-        node = trees.parent[node]
 
 
 def gauss_legendre(longest: int) -> tuple[np.ndarray, np.ndarray]:
@@ -479,16 +455,16 @@ def answers_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None) -> np.n
     return predict_numbers(model, matrix, n_jobs).reshape(len(matrix), -1)
 
 
-def _in_pieces(rows: np.ndarray, sums: np.ndarray, steps_of_row: float, call: Work) -> None:
-    """``call`` with a few rows at a time, their cells by column and their sums: Ctrl-C is answered in between."""
+def _in_pieces(rows: np.ndarray, cells: np.ndarray, sums: np.ndarray, steps_of_row: float, call: Work) -> None:
+    """``call`` with a few rows at a time, where they take long: Ctrl-C is answered in between."""
     size = max(1, int(_NODES_AT_ONCE / max(steps_of_row, 1.0)))
     if len(rows) <= size:
-        call(rows, np.ascontiguousarray(rows.T), sums)
+        call(rows, cells, sums)
         return
     for begin in range(0, len(rows), size):
         piece = slice(begin, begin + size)
         own = np.ascontiguousarray(sums[:, :, piece])
-        call(rows[piece], np.ascontiguousarray(rows[piece].T), own)
+        call(rows[piece], np.ascontiguousarray(cells[:, piece]), own)
         sums[:, :, piece] = own
         threads.heed()
 
@@ -594,7 +570,7 @@ def _by_shares(game: Game, matrix: np.ndarray, n_threads: int, *, pairs: bool) -
                 tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
                 continue
             steps = float(game.most_nodes * m * (game.longest**2 if pairs else 1))
-            _in_pieces(rows, sums, steps, partial(by_points, first, last))
+            _in_pieces(rows, cells, sums, steps, partial(by_points, first, last))
 
     def by_points(first: int, last: int, rows: np.ndarray, cells: np.ndarray, sums: np.ndarray) -> None:
         n_nodes, k = game.most_nodes, game.n_kept
@@ -647,6 +623,6 @@ def _by_rows(game: Game, others: np.ndarray, n: int, n_threads: int, *, pairs: b
             if has_tables:
                 tables.look_up(game, first, last, found, rows, cells, sums, pairs=pairs)
             else:
-                _in_pieces(rows, sums, float(game.most_nodes * m), partial(beside, first, last))
+                _in_pieces(rows, cells, sums, float(game.most_nodes * m), partial(beside, first, last))
 
     return work

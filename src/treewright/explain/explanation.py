@@ -88,7 +88,7 @@ class ExplanationTable:
         ParameterError
             There is no such output.
         """
-        return self._at(_position(output, self.outputs, "output"))
+        return self._at(position_among(output, self.outputs, "output"))
 
     def _at(self, at: int) -> Self:
         """The explanation of an output, by its position."""
@@ -433,7 +433,7 @@ def _number(cell: Any) -> Any:
     return np.nan if cell is None else cell
 
 
-def _position(wanted: Hashable, known: Sequence[Hashable], what: str) -> int:
+def position_among(wanted: Hashable, known: Sequence[Hashable], what: str) -> int:
     """Where something stands among names, by its name; by its position where no name is a whole number."""
     if wanted in known:
         return list(known).index(wanted)

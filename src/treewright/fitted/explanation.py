@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from treewright.data.cells import shown
 from treewright.exceptions import ParameterError
-from treewright.explain.explanation import ExplanationTable, text_of_cell
+from treewright.explain.explanation import ExplanationTable, position_among, text_of_cell
 from treewright.explain.explanation import explain as worked_out
 from treewright.model.data import ModelData
 from treewright.tree.writing import written_level, written_name
@@ -113,20 +112,20 @@ class Explanation(ExplanationTable):
             return contributions.contribution_swarm(
                 names=names, values=one.values, cells=cells, xlabel=f"contribution to {where}", most=most, ax=ax
             )
-        at = int(np.abs(one.values).mean(axis=0).argmax()) if column is None else self._position(column)
-        beside = _strongest(one.values[:, at], cells, at) if partner is None else self._position(partner)
+        at = (
+            int(np.abs(one.values).mean(axis=0).argmax())
+            if column is None
+            else position_among(column, self.columns, "column of the explanation")
+        )
+        beside = (
+            _strongest(one.values[:, at], cells, at)
+            if partner is None
+            else position_among(partner, self.columns, "column of the explanation")
+        )
         return contributions.contribution_scatter(
             x=_places(self.cells[at]), values=one.values[:, at], shade=None if beside == at else cells[:, beside],
             xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], ax=ax,
         )  # fmt: skip
-
-    def _position(self, column: Hashable) -> int:
-        """Where a column stands, by its name or its position."""
-        if column in self.columns:
-            return self.columns.index(column)
-        if isinstance(column, int | np.integer) and 0 <= column < len(self.columns):
-            return int(column)
-        raise ParameterError(f"{shown(column)} is no column of the explanation: there are {list(self.columns)}")
 
 
 def explain(model: ModelData, X: Any, **options: Any) -> Explanation:

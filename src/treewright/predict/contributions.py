@@ -30,9 +30,7 @@ EVERY_WAY = -1  # of a missing cell that goes to every branch in part
 
 
 @kernel
-def trace_paths(
-    first_child, n_branches, feature, weight, player_of, parent, branch, player, slot, before, cover, share, depth
-):
+def trace_paths(first_child, n_branches, feature, weight, player_of, parent, player, slot, before, cover, share, depth):
     """What is said of the edge to each node of a tree.
 
     Parameters
@@ -40,8 +38,8 @@ def trace_paths(
     first_child, n_branches, feature : int32[n], weight : float64[n], IN
         Arrays of ``Tree``.
     player_of : int32[p], IN
-    parent, branch : int32[n], OUT
-        Of which node a node is which branch; -1 at the root.
+    parent : int32[n], OUT
+        -1 at the root.
     player, slot : int32[n], OUT
         Who is asked on the edge to it, and the place of that player among those on the path.
     before : int32[n], OUT
@@ -51,7 +49,7 @@ def trace_paths(
     depth : int32[n], OUT
         Players on the path to each node.
     """
-    parent[0] = branch[0] = player[0] = slot[0] = before[0] = -1
+    parent[0] = player[0] = slot[0] = before[0] = -1
     cover[0] = share[0] = 1.0
     depth[0] = 0
     for node in range(len(first_child)):
@@ -65,7 +63,7 @@ def trace_paths(
         k = n_branches[node]
         for b in range(k):
             child = first + b
-            parent[child], branch[child], player[child], before[child] = node, b, asked, above
+            parent[child], player[child], before[child] = node, asked, above
             cover[child] = weight[child] / weight[node] if weight[node] > 0.0 else 1.0 / k
             share[child] = cover[child] * (share[above] if above >= 0 else 1.0)
             slot[child] = slot[above] if above >= 0 else depth[node]
@@ -73,12 +71,17 @@ def trace_paths(
 
 
 @kernel
-def players_on_paths(leaves, parent, player, slot, players):
-    """The players of each leaf by slot: ``players`` int32[l, d], OUT."""
+def players_on_paths(leaves, parent, player, slot, share, players, shares):
+    """The players of each leaf by slot, and their shares: those of the lowest edge that asks each.
+
+    ``players`` int32[l, d], ``shares`` float64[l, d], OUT.
+    """
     for at in range(len(leaves)):
+        shares[at, :] = -1.0
         node = leaves[at]
         while parent[node] >= 0:
-            players[at, slot[node]] = player[node]
+            if shares[at, slot[node]] < 0.0:
+                players[at, slot[node]], shares[at, slot[node]] = player[node], share[node]
             node = parent[node]
 
 
@@ -310,7 +313,7 @@ class AllTrees(NamedTuple):
     ``roots`` int64[t + 1], ``leaf_begin`` int64[t + 1]: where each tree's nodes and leaves begin. ``output`` int32[t]:
     the output that its first value is of. ``values`` float64[l, k]: what leaves say, times the weight of the tree.
     ``expected`` float64[n, k]: the same of every node, the mean of the leaves below it. ``leaf_of`` int64[n]: a node's
-    number among the leaves; -1 of others. ``parent``, ``before`` int64[n], ``branch``, ``player``, ``slot`` int32[n],
+    number among the leaves; -1 of others. ``parent``, ``before`` int64[n], ``player``, ``slot`` int32[n],
     ``cover``, ``share`` float64[n]: as ``trace_paths`` fills them. ``leaves`` int64[l]: the leaves' nodes; ``n_slots``
     int32[l], ``players`` int32[l, d]: the players on their paths, by slot. ``has_surrogates``, ``is_fractional``: which
     way missing cells go.
@@ -323,7 +326,6 @@ class AllTrees(NamedTuple):
     expected: np.ndarray
     leaf_of: np.ndarray
     parent: np.ndarray
-    branch: np.ndarray
     player: np.ndarray
     slot: np.ndarray
     before: np.ndarray

@@ -192,7 +192,7 @@ def contribution_swarm(
             s=points(DOT) ** 2 / 2, zorder=3, linewidths=0,
         )  # fmt: skip
     _name_rows(ax, [named(names[at], NAME) for at in order.tolist()])
-    _bar_of_shades(ax, "cell", ("low", "high"))
+    _bar_of_shades(ax, "cell")
     return figure
 
 
@@ -259,7 +259,7 @@ def contribution_scatter(
             places[is_known], value[is_known], c=shades[is_known], cmap=_shades(), vmin=0, vmax=1, s=size, zorder=3,
             linewidths=0,
         )  # fmt: skip
-        _bar_of_shades(ax, zlabel, ("low", "high"))
+        _bar_of_shades(ax, zlabel)
     return figure
 
 
@@ -430,12 +430,12 @@ def _shades() -> Any:
     return LinearSegmentedColormap.from_list("cells", [DOWN, tint(TRAIN, 0.6), UP])
 
 
-def _bar_of_shades(ax: Axes, title: str, ends: tuple[str, str]) -> None:
+def _bar_of_shades(ax: Axes, title: str) -> None:
     """Say what shades mean."""
     from matplotlib.cm import ScalarMappable
 
     bar = ax.figure.colorbar(ScalarMappable(cmap=_shades()), ax=ax, pad=0.02, fraction=0.03, ticks=[0, 1])
-    bar.ax.set_yticklabels(list(ends))
+    bar.ax.set_yticklabels(["low", "high"])
     _dress_bar(bar, title)
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from treewright.data.derived import pairs_of, rows_of_levels, with_derived, with_derived_cells
+from treewright.data.derived import (
+    levels_together,
+    linear_score,
+    pairs_of,
+    rows_of_levels,
+    with_derived,
+    with_derived_cells,
+)
 from treewright.data.encoder import encode_fit
 from treewright.explain.cheapest_leaf import Asked, cheapest_leaf, nearest_value
 from treewright.explain.counterfactual import preferred_levels
@@ -75,11 +82,19 @@ def test_columns_made_of_others_have_the_cells_of_python(scripts):
     schema, matrix = encode_fit({
         "a": rng.choice(numbers, 300).tolist(), "b": rng.choice(numbers, 300).tolist(),
         "town": [None if rng.random() < 0.1 else f"t{rng.integers(0, 9)}" for _ in range(300)],
+        "kind": [None if rng.random() < 0.1 else "abc"[rng.integers(0, 3)] for _ in range(300)],
     })  # fmt: skip
-    wide = with_derived(schema, [rows_of_levels(schema, 2, matrix[:, 2], None), *pairs_of(schema, [0, 1])])
-    expected = with_derived_cells(wide, matrix)
+    of_columns = [[0.1, *rng.normal(size=10), *rng.normal(size=4)], [1 / 3, *sorted(rng.normal(size=2)), 0.7, -0.9]]
+    wide = with_derived(schema, [
+        rows_of_levels(schema, 2, matrix[:, 2], None), *pairs_of(schema, [0, 1]),
+        levels_together(schema, 2, 3, matrix[:100]), linear_score("linear score", (2, 3), of_columns[0]),
+        linear_score("another", (0,), of_columns[1]),
+    ])  # fmt: skip
+    later = matrix.copy()
+    later[:20, 2], later[10:30, 3] = 9, 3  # levels that fit never saw
+    expected = with_derived_cells(wide, later)
     columns = [plain(each) for each in columns_in_words(wide)]
-    [found] = scripts([{"columns": columns, "rows": matrix.tolist()}], "made")
+    [found] = scripts([{"columns": columns, "rows": later.tolist()}], "made")
     as_numbers = [[math.nan if held is None else float(str(held).replace("I", "i")) for held in row] for row in found]
     np.testing.assert_array_equal(np.array(as_numbers), expected)
 

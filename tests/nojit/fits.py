@@ -16,8 +16,10 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 import treewright as tw
+from treewright.boosting.linear import FOLDS, linear_scores
 from treewright.data import sparse as stored
 from treewright.data.column_summary import ColumnSummary, thinned
+from treewright.data.encoder import encode_fit
 from treewright.explain import contributions
 from treewright.grow.gradient import grower, rows
 from treewright.model_selection import pruning_path
@@ -221,6 +223,7 @@ def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
             subsample=0.7, features_per_tree=0.7, features_per_level=0.7, features_per_node=0.7, **boosted
         ).fit(XM, SCORE),
     )
+    yield "boosting linear scores", linear_cells
     # Numbers that float32 cannot hold once they are scaled.
     yield "boosting tiny", lambda: tw.GradientBoostingRegressor(**boosted).fit(X, SCORE * 1e-30)
     yield "boosting float32", lambda: tw.GradientBoostingClassifier(**boosted).fit(X.astype(np.float32), THREE)
@@ -383,6 +386,13 @@ def cut(model: Any, method: str, y: np.ndarray, options: dict[str, Any]) -> Any:
         return model.prune(method, *rows, **options)
     except Exception as error:  # a method that is not for numbers says so
         return f"{type(error).__name__}: {error}"
+
+
+def linear_cells() -> list[Any]:
+    """The linear score that members of 100 rows and more may ask about, of fewer rows."""
+    schema, matrix = encode_fit(T)
+    folds = np.arange(N, dtype=np.int32) % FOLDS
+    return list(linear_scores(schema, matrix, SCORE[:, None], WEIGHTS, folds, ["linear score"]))
 
 
 def content(made: Any) -> bytes:

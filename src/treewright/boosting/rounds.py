@@ -370,6 +370,7 @@ def grow_members(
     settings: BoostSettings,
     asides: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
+    codes_of_members: Sequence[np.ndarray] | None = None,
 ) -> Members:
     """Grow members side by side, each on the rows that it does not keep aside, and replay them on all rows.
 
@@ -383,6 +384,8 @@ def grow_members(
         As of ``boost``. ``settings.evaluation`` is of the rows aside of all members, one member's after another's.
     asides : sequence of int64[m]
         The rows that each member keeps aside.
+    codes_of_members : sequence of uint8[n, stride], optional
+        All rows as each member sees them, where what it sees depends on which rows it keeps aside.
 
     Notes
     -----
@@ -393,13 +396,14 @@ def grow_members(
     whole = _Rounds(table, rows, replace(settings, evaluation=None), None, base)
     begins, k, n_members = list(whole.boosting.base), whole.train.n_scores, len(asides)
     grown: list[_Rounds] = [whole] * n_members
+    seen = [rows] * n_members if codes_of_members is None else [replace(rows, codes=own) for own in codes_of_members]
 
     def begin(number: int, _thread: int) -> None:
         is_aside = np.zeros(len(rows.target), bool)
         is_aside[asides[number]] = True
         seed = mixed(settings.seed & (2**64 - 1), number)
-        own = replace(settings, seed=seed, evaluation=replace(evaluation, rows=rows.take(asides[number])))
-        grown[number] = _Rounds(table, rows.take(~is_aside), own, None, begins)
+        own = replace(settings, seed=seed, evaluation=replace(evaluation, rows=seen[number].take(asides[number])))
+        grown[number] = _Rounds(table, seen[number].take(~is_aside), own, None, begins)
         grown[number].tells_gains = False
 
     # A user's own loss is not called by two threads at once: it may have a buffer of its own.
@@ -420,7 +424,7 @@ def grow_members(
         watch.note(number, judge)
         if watch.is_over(number, 0):
             break
-    replays = [whole, *(whole.another() for _ in asides[1:])]
+    replays = [whole.another(seen[number]) for number in range(n_members)]
     replayed: list[list[KeptTree]] = [[]] * n_members
 
     def replay(number: int, _thread: int) -> None:
@@ -582,10 +586,11 @@ class _Rounds:
         self.gained_out_of_bag: list[float] = []
         self.tells_gains = all(loss.has_values for loss in self.losses) and settings.sampling == "uniform"
 
-    def another(self) -> _Rounds:
-        """The same rows, on which other rounds can be replayed at the same time."""
+    def another(self, rows: BoostRows) -> _Rounds:
+        """The same rows, perhaps in other bins, on which other rounds can be replayed at the same time."""
         other = copy(self)
-        other.train = Scored(self.rows, self.losses, np.array(self.boosting.base), self.settings.n_threads)
+        other.rows = rows
+        other.train = Scored(rows, self.losses, np.array(self.boosting.base), self.settings.n_threads)
         other.grower = self.grower.another()
         other.growers, other.n_beside, other.kept = [other.grower], 0, []
         other.gradient, other.hessian = np.empty_like(self.gradient), np.empty_like(self.hessian)

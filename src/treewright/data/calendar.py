@@ -122,8 +122,8 @@ def with_parts(columns: Sequence[Column], asked: Mapping[int, Asked]) -> tuple[C
     Examples
     --------
     >>> columns = with_parts([Column("sold", "numeric", family="date")], {0: Asked(("year",), True)})
-    >>> columns[1].name, columns[1].part, columns[1].source
-    ('sold.year', 'year', 0)
+    >>> columns[1].name, columns[1].part, columns[1].sources
+    ('sold.year', 'year', (0,))
     """
     names, made = {column.name for column in columns}, []
     for at, (parts, named) in asked.items():
@@ -179,7 +179,7 @@ def _column_of(source: Column, at: int, part: str) -> Column:
     levels = _LEVELS.get(part, ())
     return Column(
         f"{source.name}.{part}", "ordinal" if levels else "numeric", levels, source.missing_seen,
-        "string" if levels else "number", declared=bool(levels), part=part, source=at,
+        "string" if levels else "number", declared=bool(levels), part=part, sources=(at,),
     )  # fmt: skip
 
 
@@ -242,7 +242,8 @@ def is_sound(columns: Sequence[Column]) -> bool:
         if bool(column.part) != (at >= n_given):
             return False
         if column.part:
-            source = columns[column.source] if 0 <= column.source < n_given else column
-            if not _has(source, column.part) or column != _column_of(source, column.source, column.part):
+            at = column.sources[0] if column.sources else -1
+            source = columns[at] if 0 <= at < n_given else column
+            if not _has(source, column.part) or column != _column_of(source, at, column.part):
                 return False
     return True

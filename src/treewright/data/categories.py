@@ -222,9 +222,7 @@ def column_to_json(column: Column) -> dict[str, Any]:
     if column.zone:
         entry["zone"] = column.zone
     if column.part:
-        entry |= {"part": column.part, "source": column.source}
-    if column.other >= 0:
-        entry["other"] = column.other
+        entry |= {"part": column.part, "sources": list(column.sources)}
     if column.numbers:
         entry["numbers"] = list(column.numbers)
     return entry | {"declared": True} if column.declared else entry
@@ -251,6 +249,7 @@ def column_from_json(obj: Any, position: int) -> Column:
         "part",
         "source",
         "other",
+        "sources",
         "numbers",
     } != {
         "name",
@@ -280,23 +279,22 @@ def column_from_json(obj: Any, position: int) -> Column:
     if "zone" in obj and not (isinstance(zone, str) and zone and obj["family"] == "datetime"):
         raise ValueError(f"column {position} has an unknown 'zone'")
     name = value_from_json(obj["name"])
-    part, source, other, numbers = _part_from(obj, position)
+    part, sources, numbers = _part_from(obj, position)
     return Column(
-        name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone, part, source,
-        other, numbers,
+        name, obj["kind"], levels, obj["missing_seen"], obj["family"], "declared" in obj, left_out, zone, part, sources,
+        numbers,
     )  # fmt: skip
 
 
-def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, int, int, tuple[float, ...]]:
-    """What a column is made of; what ``part`` and ``source`` say of each other is checked with the model."""
-    part, source = obj.get("part", ""), obj.get("source", -1)
-    other, numbers = obj.get("other", -1), obj.get("numbers", [])
-    if "other" in obj and not (type(other) is int and 0 <= other < position):
-        raise ValueError(f"column {position} has an unknown 'other'")
+def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, tuple[int, ...], tuple[float, ...]]:
+    """What a column is made of; what ``part`` and ``sources`` say of each other is checked with the model."""
+    part, numbers = obj.get("part", ""), obj.get("numbers", [])
+    # Files of before have the first source, and of two the "other".
+    sources = obj.get("sources", [obj[name] for name in ("source", "other") if name in obj])
+    if not isinstance(sources, list) or not all(type(at) is int and 0 <= at < position for at in sources):
+        raise ValueError(f"column {position} has unknown 'sources'")
     if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):
         raise ValueError(f"column {position} has unknown 'numbers'")
-    if ("part" in obj or "source" in obj) and not (
-        isinstance(part, str) and part and type(source) is int and 0 <= source < position
-    ):
-        raise ValueError(f"column {position} has an unknown 'part' or 'source'")
-    return part, source, other, tuple(map(float, numbers))
+    if not isinstance(part, str) or bool(part) != bool(sources) or ("part" in obj and not part):
+        raise ValueError(f"column {position} has an unknown 'part', or no 'sources'")
+    return part, tuple(sources), tuple(map(float, numbers))

@@ -1,4 +1,4 @@
-"""Columns made of other columns: how many rows a level has, sums, differences, products and ratios of two columns.
+"""Columns made of other columns: rows of a level, what two columns give together, linear scores.
 
 A tree asks about one column at a time: "is a below b" takes it a staircase of tests, and that a level is rare it cannot
 see at all. In these columns each is one test. They stand last, behind parts of dates, in the schema of the model, which
@@ -7,23 +7,36 @@ makes them from their sources wherever it encodes a table: no table needs to hav
     rows        of a nominal column: what the rows of the cell's level weighed at fit, 0 of one that fit never saw
     plus, minus, times, over
                 of two numeric columns; what is no number (a ratio to 0 among them) is a missing value
+    and         of two nominal columns: both levels together, of which "missing" may be one; levels that no row of the
+                fit had together are a missing value
+    linear      of all columns of the table: numbers times slopes, and weights of levels (``boosting.linear``)
+
+``Column.numbers`` holds what the work needs beside the sources:
+
+    rows        a number for each level
+    and         ascending, for each level: the code of one level times (1 + levels of the other) plus that code; a
+                missing cell has the code behind the last
+    linear      the intercept, and for each source in turn: of numbers and ranks the least and the greatest one that
+                counts, the slope, and what a missing cell adds; of levels a weight each, and that of a missing cell
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
 
 import numpy as np
 
 from treewright.data.schema import Column, Schema
 
-ROWS = "rows"
+ROWS, LEVELS, LINEAR = "rows", "and", "linear"
 _SIGNS = {"plus": "+", "minus": "-", "times": "*", "over": "/"}
 _WORK: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "plus": np.add, "minus": np.subtract, "times": np.multiply, "over": np.divide,
 }  # fmt: skip
-DERIVED = (ROWS, *_SIGNS)
+DERIVED = (ROWS, *_SIGNS, LEVELS, LINEAR)
+_MISSING = "missing"
 
 
 def is_derived(column: Column) -> bool:
@@ -61,7 +74,7 @@ def rows_of_levels(schema: Schema, at: int, codes: np.ndarray, weights: np.ndarr
 
 def _rows(source: Column, at: int, numbers: tuple[float, ...]) -> Column:
     """The column of the rows of a level: a cell is missing where that of the source is."""
-    return Column(f"{source.name}.{ROWS}", "numeric", (), True, part=ROWS, source=at, numbers=numbers)
+    return Column(f"{source.name}.{ROWS}", "numeric", (), True, part=ROWS, sources=(at,), numbers=numbers)
 
 
 def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
@@ -82,9 +95,61 @@ def pairs_of(schema: Schema, columns: Sequence[int]) -> tuple[Column, ...]:
 
 def _pair(one: Column, other: Column, word: str, source: int, beside: int) -> Column:
     """The column of a pair: it may have missing cells wherever a ratio or one of both has."""
+    return Column(f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, sources=(source, beside))
+
+
+def levels_together(schema: Schema, source: int, beside: int, matrix: np.ndarray) -> Column:
+    """The column of the levels that two nominal columns hold together, as rows of the fit have them.
+
+    Parameters
+    ----------
+    schema : Schema
+    source, beside : int
+        Positions of the columns, ascending.
+    matrix : float[n, p]
+        Encoded rows.
+
+    Examples
+    --------
+    >>> schema = Schema((Column("sky", "nominal", ("rain", "sun")), Column("wind", "nominal", ("calm", "storm"))))
+    >>> column = levels_together(schema, 0, 1, np.array([[0.0, 1.0], [1.0, 0.0], [1.0, np.nan]]))
+    >>> column.name, column.levels
+    ('sky & wind', ('rain & storm', 'sun & calm', 'sun & missing'))
+    """
+    one, other = schema.columns[source], schema.columns[beside]
+    places = np.unique(_places(one, other, matrix[:, source], matrix[:, beside]))
+    return _together(one, other, source, beside, tuple(places[places >= 0].astype(np.float64).tolist()))
+
+
+def _places(one: Column, other: Column, source: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Where two levels stand among all pairs, int64[n]; -1 where both cells are missing, or a level is unknown."""
+    n_one, n_other = len(one.levels), len(other.levels)
+    first = np.where(np.isnan(source), n_one, source).astype(np.int64)
+    second = np.where(np.isnan(beside), n_other, beside).astype(np.int64)
+    is_unknown = (source >= n_one) | (beside >= n_other) | (np.isnan(source) & np.isnan(beside))
+    places: np.ndarray = np.where(is_unknown, -1, first * (n_other + 1) + second)
+    return places
+
+
+def _together(one: Column, other: Column, source: int, beside: int, places: tuple[float, ...]) -> Column:
+    """The column of levels together; each is told by both."""
+    firsts, seconds = (*one.levels, _MISSING), (*other.levels, _MISSING)
+    pairs = [divmod(int(place), len(seconds)) for place in places]
+    levels = tuple(f"{firsts[first]} & {seconds[second]}" for first, second in pairs)
     return Column(
-        f"{one.name} {_SIGNS[word]} {other.name}", "numeric", (), True, part=word, source=source, other=beside
-    )
+        f"{one.name} & {other.name}", "nominal", levels, True, "string", part=LEVELS, sources=(source, beside),
+        numbers=places,
+    )  # fmt: skip
+
+
+def linear_score(name: Hashable, sources: Sequence[int], numbers: Sequence[float]) -> Column:
+    """The column of a linear score; ``numbers`` as above."""
+    return Column(name, "numeric", (), True, part=LINEAR, sources=tuple(sources), numbers=tuple(numbers))
+
+
+def numbers_of_source(column: Any) -> int:
+    """How many numbers a linear score has for a source, a column with a kind and levels."""
+    return len(column.levels) + 1 if column.kind == "nominal" else 4
 
 
 def with_derived(schema: Schema, made: Sequence[Column]) -> Schema:
@@ -97,29 +162,64 @@ def with_derived(schema: Schema, made: Sequence[Column]) -> Schema:
     return Schema((*schema.columns, *kept), schema.named)
 
 
-def derived_cells(column: Column, source: np.ndarray, other: np.ndarray | None) -> np.ndarray:
+def derived_cells(columns: Sequence[Column], at: int, matrix: np.ndarray) -> np.ndarray:
     """The cells of a derived column, float64[n].
 
     Parameters
     ----------
-    column : Column
-    source, other : float[n]
-        The encoded cells that it is made of; only a pair has another.
+    columns : sequence of Column
+        Of the schema.
+    at : int
+        Which of them.
+    matrix : float[n, p]
+        Encoded, at least of its sources.
 
     Examples
     --------
-    >>> ratio = Column("a / b", "numeric", (), True, part="over", source=0, other=1)
-    >>> derived_cells(ratio, np.array([3.0, 1.0]), np.array([2.0, 0.0]))
+    >>> schema = Schema((Column("a", "numeric"), Column("b", "numeric")))
+    >>> columns = with_derived(schema, pairs_of(schema, [0, 1])).columns
+    >>> derived_cells(columns, 5, np.array([[3.0, 2.0], [1.0, 0.0]]))
     array([1.5, nan])
     """
+    column = columns[at]
+    if column.part == LINEAR:
+        return _linear_cells(column, columns, matrix)
+    source = matrix[:, column.sources[0]]
     if column.part == ROWS:
         by_code = np.array([*column.numbers, 0.0, np.nan])  # the code of a level that fit never saw, a missing cell
         cells: np.ndarray = by_code[np.where(np.isnan(source), len(column.numbers) + 1, source).astype(np.int64)]
         return cells
+    other = matrix[:, column.sources[1]]
+    if column.part == LEVELS:
+        places = _places(columns[column.sources[0]], columns[column.sources[1]], source, other)
+        known = np.array(column.numbers)
+        code = np.minimum(np.searchsorted(known, places), max(0, len(known) - 1))
+        return np.where(known[code] == places, code, np.nan) if len(known) else np.full(len(places), np.nan)
     with np.errstate(all="ignore"):
-        cells = _WORK[column.part](source.astype(np.float64), np.asarray(other, np.float64))
+        cells = _WORK[column.part](source.astype(np.float64), other.astype(np.float64))
     if column.part == "over":
-        cells[np.asarray(other) == 0] = np.nan
+        cells[other == 0] = np.nan
+    return cells
+
+
+def _linear_cells(column: Column, columns: Sequence[Column], matrix: np.ndarray) -> np.ndarray:
+    """The cells of a linear score, added up source after source."""
+    cells, begin = np.full(len(matrix), column.numbers[0]), 1
+    for position in column.sources:
+        source, held = columns[position], matrix[:, position].astype(np.float64)
+        end = begin + numbers_of_source(source)
+        own, begin = column.numbers[begin:end], end
+        is_missing = np.isnan(held)
+        with np.errstate(all="ignore"):  # a file may hold any numbers
+            if source.kind == "nominal":
+                n_levels = len(source.levels)
+                by_code = np.array([*own, 0.0])  # a level that fit never saw adds nothing
+                cells += by_code[
+                    np.where(is_missing, n_levels, np.where(held < n_levels, held, n_levels + 1)).astype(np.int64)
+                ]
+            else:
+                low, high, slope, of_missing = own
+                cells += np.where(is_missing, of_missing, (np.clip(held, low, high) - low) * slope)
     return cells
 
 
@@ -141,15 +241,14 @@ def with_derived_cells(schema: Schema, matrix: np.ndarray) -> np.ndarray:
     wider = np.empty((n, len(schema)), np.float64, order="F")
     wider[:, :p] = matrix
     for at in range(p, len(schema)):
-        column = schema.columns[at]
-        wider[:, at] = derived_cells(
-            column, wider[:, column.source], wider[:, column.other] if column.other >= 0 else None
-        )
+        wider[:, at] = derived_cells(schema.columns, at, wider)
     return wider
 
 
 def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarray:
-    """Shares of columns, float64[p], with those of derived ones given to what they are made of, of two a half each.
+    """Shares of columns, float64[p], with those of derived ones given to what they are made of.
+
+    Of two sources each gets a half, of a linear score each as much as it moves the score.
 
     Examples
     --------
@@ -161,31 +260,54 @@ def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarra
     n_given = sum(not is_derived(column) for column in columns)
     given = shares[:n_given].copy()
     for column, share in zip(columns[n_given:], shares[n_given:].tolist(), strict=True):
-        sources = [column.source, column.other] if column.other >= 0 else [column.source]
-        for source in sources:
-            given[source] += share / len(sources)
+        moves = _moves_of(column, columns)
+        for source, move in zip(column.sources, moves, strict=True):
+            given[source] += share * (move / sum(moves))
     return given
+
+
+def _moves_of(column: Column, columns: Sequence[Column]) -> list[float]:
+    """How far each source moves a derived column, in proportion."""
+    if column.part != LINEAR:
+        return [1.0] * len(column.sources)
+    moves, begin = [], 1
+    for source in column.sources:
+        own = column.numbers[begin : begin + numbers_of_source(columns[source])]
+        begin += len(own)
+        if columns[source].kind == "nominal":
+            moves.append(max(own[:-1], default=0.0) - min(own[:-1], default=0.0))
+        else:
+            moves.append((own[1] - own[0]) * abs(own[2]))
+    return moves if 0 < sum(moves) < np.inf else [1.0] * len(moves)
 
 
 def is_sound(columns: Sequence[Column], n_given: int) -> bool:
     """Whether derived columns are what this file makes of their sources; ``n_given`` columns are no derived ones."""
-    if any(column.other != -1 or column.numbers for column in columns[:n_given]):
+    if any(len(column.sources) > 1 or column.numbers for column in columns[:n_given]):
         return False
-    for column in columns[n_given:]:
-        if not is_derived(column) or not 0 <= column.source < n_given or columns[column.source].left_out:
-            return False
-        source = columns[column.source]
-        if column.part == ROWS:
-            fits = source.kind == "nominal" and len(column.numbers) == len(source.levels)
-            fits = fits and all(np.isfinite(number) and number >= 0 for number in column.numbers)
-            if not fits or column != _rows(source, column.source, column.numbers):
-                return False
-            continue
-        if not column.source < column.other < n_given or columns[column.other].left_out:
-            return False
-        other = columns[column.other]
-        if source.kind != "numeric" or other.kind != "numeric":
-            return False
-        if column != _pair(source, other, column.part, column.source, column.other):
-            return False
-    return True
+    return all(is_derived(column) and _is_made(column, columns[:n_given]) for column in columns[n_given:])
+
+
+def _is_made(column: Column, given: Sequence[Column]) -> bool:
+    """Whether a derived column is what this file makes of its sources."""
+    ascending = column.sources == tuple(sorted(set(column.sources)))
+    if not ascending or not column.sources or not 0 <= min(column.sources) <= max(column.sources) < len(given):
+        return False
+    sources, numbers = [given[at] for at in column.sources], column.numbers
+    if any(source.left_out for source in sources) or not all(map(np.isfinite, numbers)):
+        return False
+    kinds = {source.kind for source in sources}
+    if column.part == LINEAR:
+        fits = len(numbers) == 1 + sum(map(numbers_of_source, sources))
+        return fits and column == linear_score(column.name, column.sources, numbers)
+    if column.part == ROWS:
+        fits = len(sources) == 1 and kinds == {"nominal"} and len(numbers) == len(sources[0].levels)
+        return fits and min(numbers, default=0.0) >= 0 and column == _rows(sources[0], column.sources[0], numbers)
+    if len(sources) != 2 or kinds != {"nominal" if column.part == LEVELS else "numeric"}:
+        return False
+    (one, other), (first, second) = sources, column.sources
+    if column.part != LEVELS:
+        return column == _pair(one, other, column.part, first, second)
+    n_places = (len(one.levels) + 1) * (len(other.levels) + 1) - 1
+    fits = all(0 <= number < n_places and number == int(number) for number in numbers)
+    return fits and numbers == tuple(sorted(set(numbers))) and column == _together(one, other, first, second, numbers)

@@ -141,9 +141,9 @@ def _part_of(schema: Schema, at: int, matrix: np.ndarray) -> np.ndarray:
     """The column of a part, float64[n], where the columns that it is made of are encoded."""
     column = schema.columns[at]
     if is_derived(column):
-        other = matrix[:, column.other] if column.other >= 0 else None
-        return derived_cells(column, matrix[:, column.source], other)
-    return part_cells(column.part, schema.columns[column.source], matrix[:, column.source])
+        return derived_cells(schema.columns, at, matrix)
+    (source,) = column.sources
+    return part_cells(column.part, schema.columns[source], matrix[:, source])
 
 
 def numbered(width: int) -> tuple[Hashable, ...]:
@@ -274,7 +274,8 @@ def encode_table(schema: Schema, table: Table, unseen: str, owner: str, missing:
         if column.part:
             matrix[:, at] = _part_of(schema, at, matrix)
             if column.part == ROWS:  # a level that fit never saw has none, also where it is taken for a missing cell
-                is_unseen = np.isnan(matrix[:, column.source]) & ~table.cells(source[column.source]).missing()
+                (of,) = column.sources
+                is_unseen = np.isnan(matrix[:, of]) & ~table.cells(source[of]).missing()
                 matrix[is_unseen, at] = 0.0
             continue
         cells = table.cells(source[at])

@@ -49,10 +49,10 @@ class Column:
     part : str
         Which part of a date the column holds, such as ``"month"`` (``data.calendar``), or how it is made of others
         (``data.derived``); empty for a column of the table.
-    source, other : int
-        Of a part: the position of the column that it is made of, and of the second one; else -1.
+    sources : tuple of int
+        Of a part: the positions of the columns that it is made of, ascending; else empty.
     numbers : tuple of float
-        Of the rows of levels: a number for each level of the source.
+        What else a column that is made of others needs (``data.derived``).
     """
 
     name: Hashable
@@ -64,8 +64,7 @@ class Column:
     left_out: str = ""
     zone: str = ""
     part: str = ""
-    source: int = -1
-    other: int = -1
+    sources: tuple[int, ...] = ()
     numbers: tuple[float, ...] = ()
 
     def __reduce__(self) -> tuple[type[Column], tuple[Any, ...]]:

@@ -544,9 +544,10 @@ class GradientBoostingClassifier(Boosting, Classifier):
         Added to ``l2`` where a subset of levels is asked for.
     derived_columns : {"auto", "all", "none"}, default "auto"
         ``"all"``: trees may also ask how many rows a level has (of nominal columns with 30 levels or more), and members
-        about sums, differences, products and ratios of two numeric columns, of which up to eight stay where they make
-        the rows aside better answered (500 rows or more). The model makes these columns itself; no table needs to have
-        them. Constraints and sparse tables have none. "auto" is ``"all"`` where ``quality`` makes members.
+        about sums, differences, products and ratios of two numeric columns, the levels of two nominal ones together
+        (both of 500 rows or more) and a linear score of all columns (100 rows or more), where the rows aside are
+        answered better with them. The model makes these columns itself; no table needs to have them. Constraints and
+        sparse tables have none. "auto" is ``"all"`` where ``quality`` makes members.
     monotonic_cst : sequence of -1, 0, 1, or dict from column name, optional
         The probability of the second class may only fall (-1) or rise (1) with the column. Two classes, one output.
     interaction_cst : sequence of groups of columns (names or positions), "pairwise", "no_interactions", optional

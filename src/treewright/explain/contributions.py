@@ -141,7 +141,7 @@ def players_of(schema: Schema) -> tuple[np.ndarray, tuple[int, ...]]:
     for at, column in enumerate(schema.columns):
         is_part = bool(column.part) and (not is_derived(column) or column.part == ROWS)
         if is_part:
-            player_of[at] = player_of[column.source]
+            player_of[at] = player_of[column.sources[0]]
             continue
         player_of[at] = len(names)
         names.append(at)

@@ -430,8 +430,7 @@ def listed(keep: Any) -> list[Any]:
 
 def with_their_parts(schema: Schema) -> frozenset[int]:
     """Columns that are made of others, and those: a change of one alone would be no row that there can be."""
-    parts = [(at, column.source, column.other) for at, column in enumerate(schema.columns) if column.part]
-    return frozenset(at for made in parts for at in made if at >= 0)
+    return frozenset(each for at, column in enumerate(schema.columns) if column.part for each in (at, *column.sources))
 
 
 def position_of(schema: Schema, name: Any) -> int:

@@ -472,8 +472,10 @@ class Axis:
         The family and the time zone of a column of dates, whose values are days; empty texts for any other.
     parts : tuple of (int, str, Column)
         Of a column of dates: where a column stands that the model makes of it, which part that is, and this column.
-    derived : tuple of (int, Column)
-        Where columns stand that the model makes of this one and others, and what they are.
+    derived : tuple of int
+        Where columns stand that the model makes of this one and others.
+    columns : tuple of Column
+        Those of the model.
     """
 
     name: Hashable
@@ -484,7 +486,8 @@ class Axis:
     deciles: np.ndarray
     clock: tuple[str, str] = ("", "")
     parts: tuple[tuple[int, str, Column], ...] = ()
-    derived: tuple[tuple[int, Column], ...] = ()
+    derived: tuple[int, ...] = ()
+    columns: tuple[Column, ...] = ()
 
     @property
     def is_numeric(self) -> bool:
@@ -512,10 +515,8 @@ def set_to(axes: Sequence[Axis], points: np.ndarray, matrix: np.ndarray) -> None
     for axis, values in zip(axes, points.T, strict=True):
         matrix[:, axis.position] = np.repeat(values, n)
     own = {axis.position for axis in axes}
-    for at, column in (each for axis in axes for each in axis.derived if each[0] not in own):
-        matrix[:, at] = derived_cells(
-            column, matrix[:, column.source], matrix[:, column.other] if column.other >= 0 else None
-        )
+    for at in sorted({at for axis in axes for at in axis.derived} - own):
+        matrix[:, at] = derived_cells(axes[0].columns, at, matrix)
 
 
 def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) -> Axis:
@@ -534,11 +535,7 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
     column = schema.columns[position]
     name = shown(column.name)
     held = cells[np.isfinite(cells)]
-    derived = tuple(
-        (at, each)
-        for at, each in enumerate(schema.columns)
-        if is_derived(each) and position in (each.source, each.other)
-    )
+    derived = tuple(at for at, each in enumerate(schema.columns) if is_derived(each) and position in each.sources)
     if column.kind == "numeric":
         if grid is None or is_whole(grid):
             n_points = GRID if grid is None else whole_number("grid", grid, 2)
@@ -551,10 +548,19 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
         parts = tuple(
             (at, each.part, column)
             for at, each in enumerate(schema.columns)
-            if each.part and each.source == position and not is_derived(each)
+            if each.sources == (position,) and not is_derived(each)
         )
         return Axis(
-            column.name, "numeric", position, tuple(values.tolist()), values, marks, clock_of(column), parts, derived
+            column.name,
+            "numeric",
+            position,
+            tuple(values.tolist()),
+            values,
+            marks,
+            clock_of(column),
+            parts,
+            derived,
+            schema.columns,
         )
     if grid is None or is_whole(grid):
         most = MOST_LEVELS if grid is None else whole_number("grid", grid, 2)
@@ -564,7 +570,16 @@ def axis_of(schema: Schema, position: int, cells: np.ndarray, grid: Any = None) 
     else:
         codes = _codes(column, grid, name)
     levels = tuple(column.levels[code] for code in codes.tolist())
-    return Axis(column.name, column.kind, position, levels, codes.astype(np.float64), np.empty(0), derived=derived)
+    return Axis(
+        column.name,
+        column.kind,
+        position,
+        levels,
+        codes.astype(np.float64),
+        np.empty(0),
+        derived=derived,
+        columns=schema.columns,
+    )
 
 
 def spread_values(held: np.ndarray, n_points: int) -> np.ndarray:

@@ -241,9 +241,7 @@ def column_structure(column: Column) -> dict[str, Any]:
         if column.zone:
             structure["zone"] = column.zone
     if column.part:
-        structure |= {"part": column.part, "source": column.source}
-    if column.other >= 0:
-        structure["other"] = column.other
+        structure |= {"part": column.part, "sources": list(column.sources)}
     if column.numbers:
         structure["numbers"] = list(column.numbers)
     if column.kind != "numeric":

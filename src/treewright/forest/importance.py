@@ -131,7 +131,7 @@ def permutation_importances(
         raise ParameterError("trees of a boosted model add up and cannot be judged one by one: ask its estimator")
     exponent = _exponent(model, rows.target)
     judge = _Judge(model, exponent)
-    source_of = {at: column.source for at, column in enumerate(model.schema.columns) if is_derived(column)}
+    source_of = {at: column.sources[0] for at, column in enumerate(model.schema.columns) if is_derived(column)}
 
     def rises(tree: int) -> np.ndarray | None:
         cells, target, weights = rows.of_tree(tree)

@@ -30,9 +30,10 @@ from treewright.boosting.sampling import GradientWeights
 from treewright.boosting.statistics import with_ordered_statistics
 from treewright.core import notices, progress
 from treewright.core.progress import bar_where_nobody_listens
+from treewright.data.bin_rows import bin_rows
 from treewright.data.dataset import Dataset
-from treewright.data.derived import is_derived, pairs_of, with_derived
-from treewright.data.schema import Schema
+from treewright.data.derived import is_derived, with_derived
+from treewright.data.schema import Column, Schema
 from treewright.data.weights import weighed
 from treewright.exceptions import DataError, ParameterError
 from treewright.fitted import Model
@@ -46,6 +47,7 @@ from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, ju
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
+from treewright.learn.wider import pairs_of_levels, pairs_of_numbers, with_linear_scores
 from treewright.model.aggregation import Boosting
 from treewright.model.data import ModelData
 from treewright.tree.packed import PackedTrees
@@ -59,8 +61,8 @@ SYMMETRIC_DEPTH = 6  # 64 leaves, as in CatBoost
 MOST_GROUPS = 64
 _MORE_THAN_ALL_ROWS = 2**60  # by far, also twice it fits into 64 bits
 _ROWS_OF_LEAF, _LEAVES_OF_FEW = 20, 3  # of min_samples_leaf="auto"
-_ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the rows aside
-_PAIRED, _PAIRS, _ROUNDS_OF_PROBE = 6, 8, 40  # columns that pairs are made of, pairs that stay, rounds that choose them
+_MOST_MADE, _ROUNDS_OF_PROBE = 8, 40  # columns made of others that stay, rounds that choose them
+_MEMBERS_OF_PROBE, _WORTH_A_GROUP = 2, 0.9  # who try levels together and linear scores; the loss that is worth more
 _COUNTED_FROM = 30  # levels of a nominal column
 FEW_ROWS_IN_BOOSTING = 16  # of a level; forests and trees ask for 32: the order by a statistic has the noise of one
 _NOTHING = np.empty(0, np.int64)
@@ -190,39 +192,56 @@ def _averaged_members(
 ) -> tuple[Boosted, Dataset]:  # fmt: skip
     """The members of all groups, averaged; the dataset with the columns that they ask about.
 
-    The first group grows twice where columns can be made of others: without pairs of columns, and with those of its
-    most important ones. Pairs stay where the rows aside are answered better with them, and then so do both.
+    The first group grows again where columns can be made of others (``learn.wider``). A few rounds of a few members
+    first say whether that is worth its time. What the rows aside are answered better with stays, and so do the members
+    without it.
     """
-    first, contents = plan.groups[0], contents_of(dataset)
-    units = np.unique(contents, return_inverse=True)[1].astype(np.int32)
+    first, units = plan.groups[0], np.unique(contents_of(dataset), return_inverse=True)[1].astype(np.int32)
     groups: list[Members] = []
 
-    def grow(params: BoostingParams, dataset: Dataset, binned: Binned) -> Members:
-        rows = replace(binned.rows, units=units)
-        own = settings_of(params, dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
-        judged = evaluation_of(dataset, params, settings.losses, rows.take(np.concatenate(asides)))
-        return grow_members(binned.table, rows, replace(own, evaluation=judged), asides, base)
+    def grow(params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int | None = None) -> Members:
+        rows = replace(wide.binned.rows, units=units)
+        own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
+        judged = evaluation_of(wide.dataset, params, settings.losses, rows.take(np.concatenate(asides)))
+        own = replace(own, evaluation=judged)
+        if n_rounds is not None:
+            own = replace(own, n_rounds=n_rounds, callbacks=())
+        return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members)
 
-    groups.append(grow(first, dataset, binned))
+    def loss_of_few(wide: _Wide) -> float:
+        return min(grow(first, wide, asides[:_MEMBERS_OF_PROBE], _ROUNDS_OF_PROBE).history.validation)
+
+    now, loss_now = _Wide(dataset, binned), math.nan
+    groups.append(grow(first, now, asides))
     # By a callback. A further group that it cuts short would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
-    if has_derived and number_of_rows(dataset) >= _ROWS_FOR_PAIRS and not ended:
-        wider = _with_pairs(dataset, first, groups[0], settings, base)
-        if wider is not None:
-            binned_wider = _binned(wider, first, settings.seed, settings.n_threads)
-            crossed = grow(first, wider, binned_wider)
-            ended = crossed.is_called_off
-            if not ended and min(crossed.history.validation) < min(groups[0].history.validation):
-                dataset, binned = wider, binned_wider
-                groups.append(crossed)
+    for way in ("pairs", "levels", "linear") if has_derived else ():
+        if ended:
+            break
+        if way == "linear":
+            wide = _with_linear_scores(now, asides, first, settings)
+        else:
+            made = pairs_of_numbers if way == "pairs" else pairs_of_levels
+            wide = _with_the_best(now, made(now.dataset, groups[-1]), first, settings, base)
+        if wide is None:
+            continue
+        if way != "pairs":
+            loss_now = loss_of_few(now) if math.isnan(loss_now) else loss_now
+            if not loss_of_few(wide) < _WORTH_A_GROUP * loss_now:
+                continue
+        group = grow(first, wide, asides)
+        ended = group.is_called_off
+        if not ended and min(group.history.validation) < min(groups[-1].history.validation):
+            now, loss_now = wide, math.nan
+            groups.append(group)
     for params in plan.groups[1:]:
         if ended:
             break
-        further = grow(params, dataset, binned)
+        further = grow(params, now, asides)
         ended = further.is_called_off
         groups += [] if ended else [further]
     warn_of_no_better_round(min((group.history for group in groups), key=lambda each: min(each.validation[1:])))
-    return averaged(binned.table, groups), dataset
+    return averaged(now.binned.table, groups), now.dataset
 
 
 def columns_to_count(schema: Schema) -> list[int]:
@@ -234,31 +253,53 @@ def columns_to_count(schema: Schema) -> list[int]:
     ]
 
 
-def _with_pairs(
-    dataset: Dataset, params: BoostingParams, members: Members, settings: BoostSettings, base: list[float] | None
-) -> Dataset | None:
-    """The dataset with sums, differences, products and ratios of the numbers that members ask about most.
+class _Wide(NamedTuple):
+    """Rows with columns made of others, in bins; for each member its own, where these depend on its rows aside."""
 
-    Of all pairs of these columns those stay that a few rounds on all rows gain most by; None where there are none.
-    """
-    gains = np.zeros(len(dataset.schema))
-    for trees in members.trees:
-        for kept in trees:
-            np.add.at(gains, kept.tree.column[kept.tree.gain > 0], kept.tree.gain[kept.tree.gain > 0])
-    numeric = [at for at, column in enumerate(dataset.schema.columns) if column.kind == "numeric" and not column.part]
-    asked = sorted((at for at in numeric if gains[at] > 0), key=lambda at: -gains[at])[:_PAIRED]
-    schema = with_derived(dataset.schema, pairs_of(dataset.schema, asked))
-    n_given = len(dataset.schema)
-    if len(schema) == n_given:
+    dataset: Dataset
+    binned: Binned
+    codes_of_members: list[np.ndarray] | None = None
+
+
+def _with_the_best(
+    now: _Wide, made: Sequence[Column], params: BoostingParams, settings: BoostSettings, base: list[float] | None
+) -> _Wide | None:
+    """The rows with those of some columns that a few rounds on all rows gain most by; None where there are none."""
+    dataset, n_given = now.dataset, len(now.dataset.schema)
+    wide = with_derived_columns(dataset, with_derived(dataset.schema, made))
+    if wide is dataset:
         return None
-    wide = with_derived_columns(dataset, schema)
     binned = _binned(wide, params, settings.seed, settings.n_threads)
     tree = replace(settings.tree, order="leaf", max_leaf_nodes=DEFAULT_LEAVES, max_depth=None)
     probe = replace(settings, tree=tree, n_rounds=_ROUNDS_OF_PROBE, learning_rate=0.1, callbacks=())
     found = boost(binned.table, binned.rows, probe, None, base).trees.importances.sum(axis=0)[n_given:]
-    best = sorted(np.argsort(-found, kind="stable")[:_PAIRS].tolist())
-    chosen = [schema.columns[n_given + at] for at in best if found[at] > 0]
-    return with_derived_columns(dataset, with_derived(dataset.schema, chosen)) if chosen else None
+    best = sorted(np.argsort(-found, kind="stable")[:_MOST_MADE].tolist())
+    chosen = [wide.schema.columns[n_given + at] for at in best if found[at] > 0]
+    if not chosen:
+        return None
+    wide = with_derived_columns(dataset, with_derived(dataset.schema, chosen))
+    return _Wide(wide, _binned(wide, params, settings.seed, settings.n_threads))
+
+
+def _with_linear_scores(
+    now: _Wide, asides: list[np.ndarray], params: BoostingParams, settings: BoostSettings
+) -> _Wide | None:
+    """The rows with linear scores of all columns; None where there are none."""
+    wide, cells_of_members = with_linear_scores(now.dataset, asides)
+    if not cells_of_members:
+        return None
+    binned, n_given, n_all = (
+        _binned(wide, params, settings.seed, settings.n_threads),
+        len(now.dataset.schema),
+        len(wide.schema),
+    )
+    matrix, codes_of_members = wide.matrix.copy(order="F"), []
+    for cells in cells_of_members:
+        matrix[:, n_given:] = cells
+        codes = binned.rows.codes.copy()
+        codes[:, n_given:n_all] = bin_rows(binned.table.bins, matrix, settings.n_threads)[:, n_given:n_all]
+        codes_of_members.append(codes)
+    return _Wide(wide, binned, codes_of_members)
 
 
 def _parts_of(dataset: Dataset, params: BoostingParams, seed: int) -> tuple[Dataset, Dataset | None]:

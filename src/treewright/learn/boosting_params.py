@@ -158,7 +158,7 @@ class BoostingParams(ColumnParams):
     level_l2: float = param(1.0, _FROM_0, unit="hessian", help="added to l2 where a set of levels splits", needs=_SETS)
     derived_columns: str = param(
         AUTO, words(AUTO, "all", "none"),
-        help="trees may ask how many rows a level has, and members about sums, differences, products and ratios",
+        help="trees may ask how many rows a level has, members about what columns give together",
     )  # fmt: skip
     monotonic_cst: Any = stated(MONOTONE)
     interaction_cst: Any = stated(INTERACTIONS)

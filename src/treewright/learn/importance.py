@@ -71,10 +71,10 @@ def rises_of(
     found = np.zeros((n_repeats, given.shape[1]))
     order = np.empty(len(matrix), np.int32)
     derived = {at: each for at, each in enumerate(columns) if is_derived(each)}
-    sources = {at for made in asked.tolist() if made in derived for at in (derived[made].source, derived[made].other)}
-    shuffled = sorted(({*asked.tolist()} | sources) - {-1} - {*derived})
+    sources = {at for made in asked.tolist() if made in derived for at in derived[made].sources}
+    shuffled = sorted(({*asked.tolist()} | sources) - {*derived})
     for done, column in enumerate(shuffled):
-        made_of_it = [at for at, each in derived.items() if column in (each.source, each.other)]
+        made_of_it = [at for at, each in derived.items() if column in each.sources]
         own, made = matrix[:, column].copy(), matrix[:, made_of_it].copy()
         states = seeds_of(int(seeds_of(seed, column, 1)[0, COLUMNS]), 0, n_repeats)[:, COLUMNS]
         for repeat in range(n_repeats):
@@ -82,10 +82,8 @@ def rises_of(
             choose_columns(states[repeat], len(order), len(order), order)
             matrix[:, column] = own[order]
             for place, at in enumerate(made_of_it):
-                if derived[at].other < 0:
-                    matrix[:, at] = made[order, place]
-                    continue
-                matrix[:, at] = derived_cells(derived[at], matrix[:, derived[at].source], matrix[:, derived[at].other])
+                alone = len(derived[at].sources) == 1
+                matrix[:, at] = made[order, place] if alone else derived_cells(columns, at, matrix)
             found[repeat, column] = error(matrix) - before
         matrix[:, column], matrix[:, made_of_it] = own, made
         progress.report((done + 1) / len(shuffled), "shuffling columns")

@@ -142,9 +142,9 @@ def test_a_schema_comes_back_from_json_and_a_wrong_one_is_refused():
     assert schema_from_json(written) == schema
     assert pickle.loads(pickle.dumps(schema)) == schema
 
-    for change in ({"part": 3}, {"source": 1}, {"source": -1}, {"source": True}, {"part": ""}):
+    for change in ({"part": 3}, {"sources": [1]}, {"sources": [-1]}, {"sources": [True]}, {"part": ""}, {"sources": 0}):
         wrong = {**written, "columns": [*written["columns"][:1], {**written["columns"][1], **change}]}
-        with pytest.raises(ValueError, match="unknown 'part' or 'source'"):
+        with pytest.raises(ValueError, match=r"'sources'|unknown 'part'"):
             schema_from_json(wrong)
 
 
@@ -152,13 +152,13 @@ def test_parts_that_no_fit_makes_are_not_sound():
     at, month, hour = encode_fit({"at": WHEN}, calendar=["month", "hour"])[0].columns
     assert is_sound((at, month, hour))
     for wrong in (
-        (at, Column("at.month", "numeric", part="month", source=0)),
+        (at, Column("at.month", "numeric", part="month", sources=(0,))),
         (at, Column("at.weekday", **{**vars_of(month), "part": "weekday"})),
         (at, Column("month", **vars_of(month))),
         (Column("at", "numeric"), month),
         (month, at),
         (at, month, Column("age", "numeric")),
-        (at, month, Column("at.month.hour", "numeric", missing_seen=True, part="hour", source=1)),
+        (at, month, Column("at.month.hour", "numeric", missing_seen=True, part="hour", sources=(1,))),
     ):
         assert not is_sound(wrong)
 

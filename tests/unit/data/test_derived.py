@@ -9,10 +9,21 @@ import pytest
 
 import treewright as tw
 from treewright.data.categories import schema_from_json, schema_to_json
-from treewright.data.derived import derived_cells, is_derived, pairs_of, rows_of_levels, with_derived
+from treewright.data.derived import (
+    derived_cells,
+    given_to_sources,
+    is_derived,
+    levels_together,
+    linear_score,
+    pairs_of,
+    rows_of_levels,
+    with_derived,
+    with_derived_cells,
+)
 from treewright.data.encoder import encode, encode_fit, encode_row
 from treewright.exceptions import ModelFileError, TreewrightError
 from treewright.model.check import check_columns
+from treewright.model.codec import dumps
 
 RNG = np.random.default_rng(11)
 N = 600
@@ -84,7 +95,8 @@ def test_an_unseen_level_has_no_rows_and_a_missing_cell_no_number():
 def test_what_is_no_number_is_a_missing_cell():
     schema, _ = encode_fit({"a": [1.0, 2.0], "b": [1.0, 0.0]})
     a, b = np.array([1.0, np.inf, 1e308, np.nan, 0.0]), np.array([0.0, np.inf, 1e308, 1.0, -2.0])
-    cells = {column.part: derived_cells(column, a, b) for column in pairs_of(schema, [0, 1])}
+    columns = (*schema.columns, *pairs_of(schema, [0, 1]))
+    cells = {columns[at].part: derived_cells(columns, at, np.column_stack([a, b])) for at in range(2, 6)}
     np.testing.assert_array_equal(cells["over"], [np.nan, np.nan, 1.0, np.nan, -0.0])
     np.testing.assert_array_equal(cells["minus"], [1.0, np.nan, 0.0, np.nan, 2.0])
     np.testing.assert_array_equal(cells["plus"], [1.0, np.inf, np.inf, np.nan, -2.0])
@@ -114,8 +126,10 @@ def test_shuffling_a_column_shuffles_what_is_made_of_it(boosted):
 @pytest.mark.parametrize(
     "change",
     [
-        {"source": 3}, {"other": 3}, {"other": 0}, {"part": "over"}, {"name": "else"}, {"kind": "ordinal"},
-        {"other": 99}, {"source": -1}, {"numbers": (1.0,)}, {"part": "square"},
+        {"sources": (1, 3)}, {"sources": (0, 3)}, {"sources": (0, 0)}, {"part": "over"}, {"name": "else"},
+        {"kind": "ordinal"}, {"sources": (0, 99)}, {"sources": (-1, 1)}, {"sources": (1, 0)}, {"sources": (0,)},
+        {"sources": ()}, {"sources": (0, 1, 2)}, {"numbers": (1.0,)}, {"part": "square"}, {"part": "and"},
+        {"part": "linear"},
     ],
 )  # fmt: skip
 def test_a_file_with_a_pair_that_there_cannot_be_is_refused(boosted, change):
@@ -130,6 +144,11 @@ def test_a_file_with_a_pair_that_there_cannot_be_is_refused(boosted, change):
 def test_a_schema_goes_through_json(boosted):
     schema = boosted.model_.schema
     assert schema_from_json(schema_to_json(schema)) == schema
+    before = schema_to_json(schema)
+    for entry in before["columns"]:  # as files were written before a column could have many sources
+        own = entry.pop("sources", [])
+        entry |= dict(zip(("source", "other"), own, strict=False))
+    assert schema_from_json(before) == schema
     broken = schema_to_json(schema)
     broken["columns"][4]["numbers"][0] = "many"
     with pytest.raises(ValueError, match="numbers"):
@@ -152,7 +171,7 @@ def test_a_file_with_rows_of_levels_that_there_cannot_be_is_refused(boosted, cha
         check_columns(replace(boosted.model_.schema, columns=tuple(columns)))
 
 
-@pytest.mark.parametrize("change", [{"left_out": "identifier"}, {"numbers": (1.0,)}, {"other": 1}])
+@pytest.mark.parametrize("change", [{"left_out": "identifier"}, {"numbers": (1.0,)}, {"sources": (1, 2)}])
 def test_a_file_whose_sources_cannot_be_sources_is_refused(boosted, change):
     columns = list(boosted.model_.schema.columns)
     columns[0] = replace(columns[0], **change)
@@ -173,3 +192,146 @@ def test_the_command_and_a_translation_name_columns_made_of_others(boosted):
     assert "dates" not in words
     with pytest.raises(TreewrightError, match="derived_columns"):
         tw.to_sklearn(boosted.model_.tree(0))
+
+
+# Levels together, and linear scores.
+
+TWO = {
+    "x": RNG.normal(size=N), "z": RNG.normal(size=N), "sky": RNG.choice(["rain", "sun", "fog"], N).tolist(),
+    "wind": RNG.choice(["calm", "storm", "gale", "breeze"], N).tolist(),
+}  # fmt: skip
+TOGETHER = np.array([(a == "sun") ^ (b in ("storm", "gale")) for a, b in zip(TWO["sky"], TWO["wind"], strict=True)]) * 1
+
+
+@pytest.fixture(scope="module")
+def wide():
+    schema, matrix = encode_fit(
+        {**TWO, "sky": [None, *TWO["sky"][1:-1], None], "wind": [*TWO["wind"][:-1], None], "x": [np.nan, *TWO["x"][1:]]}
+    )
+    score = linear_score(
+        "linear score", (0, 2), (0.5, -1.0, 1.0, 2.0, 7.0, 10.0, 20.0, 30.0, 40.0)
+    )  # of x: -1 to 1, slope 2, missing 7; of fog, rain, sun and a missing cell 10, 20, 30, 40
+    return with_derived(schema, [levels_together(schema, 2, 3, matrix), score]), matrix
+
+
+def test_levels_together_are_told_by_both_and_unknown_ones_are_missing(wide):
+    schema, _ = wide
+    later = {"x": [0.0] * 5, "z": [0.0] * 5, "sky": ["fog", None, "hail", None, "sun"]}
+    later["wind"] = ["calm", TWO["wind"][0], "calm", None, "squall"]
+    for unseen in ("missing", "majority"):
+        codes = encode(schema, later, unseen=unseen)[:, 4]
+        levels = schema.columns[4].levels
+        said = [None if np.isnan(code) else levels[int(code)] for code in codes]
+        # A level that is taken for a missing cell may be one that rows had beside the other.
+        assert said[:2] == ["fog & calm", f"missing & {TWO['wind'][0]}"]
+        assert said[3] is None
+        if unseen == "majority":
+            assert said[2] is None
+            assert said[4] is None
+
+
+def test_a_linear_score_adds_up_its_sources(wide):
+    schema, _ = wide
+    later = {"x": [0.0, -9.0, np.inf, np.nan, 0.25], "z": [0.0] * 5, "wind": ["calm"] * 5}
+    later["sky"] = ["fog", "rain", "sun", None, "hail"]
+    said = encode(schema, later, unseen="majority")[:, 5]
+    np.testing.assert_array_equal(said, [12.5, 20.5, 34.5, 47.5, 3.0])
+
+
+def test_shares_of_a_score_go_to_what_moves_it(wide):
+    schema, _ = wide
+    shares = given_to_sources(schema.columns, np.array([0, 0, 0, 0, 0.5, 0.5]))
+    np.testing.assert_allclose(shares, [0.5 * 4 / 24, 0.0, 0.5 * 20 / 24 + 0.25, 0.25])
+    flat = replace(schema.columns[5], numbers=(0.5, 0.0, 0.0, 0.0, 7.0, 1.0, 1.0, 1.0, 4.0))
+    shares = given_to_sources((*schema.columns[:5], flat), np.array([0, 0, 0, 0, 0, 0.5]))
+    np.testing.assert_allclose(shares, [0.25, 0, 0.25, 0])
+
+
+@pytest.mark.parametrize(
+    ("at", "change"),
+    [
+        (4, {"numbers": (0.0, 1.0)}), (4, {"sources": (0, 1)}), (4, {"sources": (2,)}), (4, {"name": "both"}),
+        (4, {"kind": "ordinal"}), (4, {"numbers": (0.5,)}), (5, {"numbers": ()}), (5, {"sources": (0, 3)}),
+        (5, {"numbers": (np.nan,) * 9}), (5, {"numbers": (1.0,) * 8}), (5, {"sources": (2, 0)}), (5, {"sources": ()}),
+        (5, {"kind": "ordinal"}), (5, {"missing_seen": False}),
+    ],
+)  # fmt: skip
+def test_a_file_with_levels_or_scores_that_there_cannot_be_is_refused(wide, at, change):
+    schema, _ = wide
+    check_columns(schema)
+    columns = list(schema.columns)
+    columns[at] = replace(columns[at], **change)
+    with pytest.raises(ModelFileError):
+        check_columns(replace(schema, columns=tuple(columns)))
+
+
+def test_the_schema_of_levels_and_scores_goes_through_json(wide):
+    schema, _ = wide
+    assert schema_from_json(schema_to_json(schema)) == schema
+
+
+@pytest.fixture(scope="module")
+def of_levels():
+    return tw.GradientBoostingClassifier().fit(TWO, TOGETHER)
+
+
+@pytest.fixture(scope="module")
+def of_sums():
+    table = {f"c{at}": RNG.normal(size=200) for at in range(8)} | {"kind": RNG.choice(["a", "b", "c"], 200).tolist()}
+    y = sum(table[f"c{at}"] for at in range(8)) + np.array([1.0, 2.0, 4.0])[[ord(k) - 97 for k in table["kind"]]]
+    return tw.GradientBoostingRegressor().fit(table, y), table, y
+
+
+def test_members_find_levels_that_tell_only_together(of_levels):
+    assert "sky & wind" in of_levels.model_.schema.names
+    assert of_levels.score(TWO, TOGETHER) == 1.0
+    assert of_levels.feature_importances_[2:].sum() > 0.9
+
+
+def test_members_find_a_sum_of_many_columns(of_sums):
+    boosted, table, y = of_sums
+    assert "linear score" in boosted.model_.schema.names
+    plain = tw.GradientBoostingRegressor(derived_columns="none").fit(table, y)
+    rng = np.random.default_rng(1)
+    later = {name: rng.normal(size=500) for name in table if name != "kind"} | {"kind": rng.choice(list("abc"), 500)}
+    truth = sum(later[f"c{at}"] for at in range(8)) + np.array([1.0, 2.0, 4.0])[[ord(k) - 97 for k in later["kind"]]]
+    assert np.mean((boosted.predict(later) - truth) ** 2) < 0.5 * np.mean((plain.predict(later) - truth) ** 2)
+
+
+@pytest.mark.parametrize("which", ["of_levels", "of_sums"])
+def test_everything_reads_a_model_with_levels_and_scores(request, which, tmp_path):
+    found = request.getfixturevalue(which)
+    boosted, table, y = found if isinstance(found, tuple) else (found, TWO, TOGETHER)
+    boosted.save(tmp_path / "m.tw")
+    loaded = tw.load(tmp_path / "m.tw")
+    np.testing.assert_array_equal(loaded.predict(table), boosted.predict(table))
+    one = {name: cells[3] for name, cells in table.items()}
+    assert boosted.predict_one(one) == boosted.predict(table)[3]
+    np.testing.assert_array_equal(
+        with_derived_cells(loaded.schema, encode(loaded.schema, table)[:, : len(table)]), encode(loaded.schema, table)
+    )
+    explained = boosted.explain({name: cells[:20] for name, cells in table.items()})
+    assert {each for each in loaded.schema.names if " & " in each or each == "linear score"} & set(explained.columns)
+    rises = boosted.importances("permutation", table, y, n_repeats=2)
+    assert max(rises.values) > 0
+    assert "made of others" in boosted.report(table, y).html
+    name = "sky" if which == "of_levels" else "c0"
+    assert boosted.partial_dependence(table, name).values[0].std() > 0
+
+
+def test_order_and_threads_do_not_matter_to_levels_and_scores(of_sums):
+    boosted, table, y = of_sums
+    order = np.random.default_rng(2).permutation(len(y))
+    turned = {name: np.asarray(cells)[order] for name, cells in table.items()}
+    for jobs in (1, 2):
+        other = tw.GradientBoostingRegressor(n_jobs=jobs).fit(turned, y[order])
+        assert dumps(other.model_) == dumps(boosted.model_)
+
+
+def test_a_row_of_weight_2_is_a_row_twice_in_a_score(of_sums):
+    _, table, y = of_sums
+    weights = np.random.default_rng(3).integers(1, 3, len(y))
+    twice = {name: np.repeat(np.asarray(cells), weights) for name, cells in table.items()}
+    one = tw.GradientBoostingRegressor().fit(table, y, sample_weight=weights)
+    other = tw.GradientBoostingRegressor().fit(twice, np.repeat(y, weights))
+    np.testing.assert_allclose(one.predict(table), other.predict(table), rtol=1e-6)

@@ -8,12 +8,14 @@ is shown otherwise: rows that hold other levels are in no list of the page.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from treewright.show.page.parts import AskedPart, ExamplesPart, Summary, SupportPart, TestPart, TreePart
+from treewright.data.derived import LEVELS, ROWS, numbers_of_source
+from treewright.show.page.parts import AskedPart, ColumnWords, ExamplesPart, Summary, SupportPart, TestPart, TreePart
 
 MOST_LEVELS = 5_000
 _OTHERS = -1  # the code of all other levels together
@@ -41,14 +43,42 @@ def with_named_levels(summary: Summary) -> Summary:
         places[at] = np.where(kept, np.cumsum(kept) - 1, -1)
         codes = np.flatnonzero(kept[:-1]).tolist()
         columns[at] = replace(words, levels=tuple(words.levels[code] for code in codes), unnamed=n_levels - len(codes))
-        for made, each in enumerate(columns):
-            if each.numbers and each.source == at:
-                columns[made] = replace(each, numbers=tuple(each.numbers[code] for code in codes))
+    for at, words in enumerate(columns):
+        if words.numbers:
+            columns[at] = replace(words, numbers=_numbers(summary.columns, at, places))
     parts = {name: _renamed(getattr(summary, name), places) for name in ("tree", "pruning", "ensemble")}
     examples = summary.examples
     if examples is not None and summary.tree is not None:
         examples = _examples(examples, summary.tree, places)
     return replace(summary, columns=tuple(columns), examples=examples, **parts)
+
+
+def _numbers(columns: Sequence[ColumnWords], at: int, places: Places) -> tuple[float, ...]:
+    """What the work of a derived column needs (``data.derived``), by the codes that this page knows."""
+
+    def kept_of(column: int) -> list[int]:
+        n_levels = len(columns[column].levels)
+        return np.flatnonzero(places[column][:-1] >= 0).tolist() if column in places else list(range(n_levels))
+
+    words, kept = columns[at], [kept_of(source) for source in columns[at].sources]
+    sources = [columns[source] for source in words.sources]
+    if words.part == ROWS:
+        return tuple(words.numbers[code] for code in kept[0])
+    if words.part == LEVELS:
+        # The code of a level, and behind the last that of a missing cell: -1 where this page does not know the level.
+        renamed = [
+            {code: new for new, code in enumerate(own)} | {len(source.levels): len(own)}
+            for source, own in zip(sources, kept, strict=True)
+        ]
+        pairs = [divmod(int(words.numbers[code]), len(sources[1].levels) + 1) for code in kept_of(at)]
+        known = [(renamed[0].get(first, -1), renamed[1].get(second, -1)) for first, second in pairs]
+        return tuple(-1.0 if min(pair) < 0 else float(pair[0] * (len(kept[1]) + 1) + pair[1]) for pair in known)
+    numbers, begin = [words.numbers[0]], 1
+    for source, own in zip(sources, kept, strict=True):
+        end = begin + numbers_of_source(source)
+        block, begin = words.numbers[begin:end], end
+        numbers += [*(block[code] for code in own), block[-1]] if source.kind == "nominal" else block
+    return tuple(numbers)
 
 
 def _codes_shown(summary: Summary, column: int) -> set[int]:

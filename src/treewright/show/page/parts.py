@@ -604,11 +604,10 @@ class ColumnWords:
     dates: str = ""  # "date", "datetime", "duration", "time" where its numbers are days; else empty
     zone: str = ""  # of its instants, where they have one
     unnamed: int = 0  # how many levels more it has than this page knows (``show.page.levels``)
-    # part, source, other, numbers: how the model makes it of others (``data.calendar``, ``data.derived``): what it is,
-    # the positions of what it is made of, and of the rows of levels a number for each level of the source
+    # part, sources, numbers: how the model makes it of others (``data.calendar``, ``data.derived``): what it is, the
+    # positions of what it is made of, and what else the work needs
     part: str = ""  # empty for a column of the table
-    source: int = -1
-    other: int = -1
+    sources: tuple[int, ...] = ()
     numbers: tuple[float, ...] = ()
 
 

@@ -189,8 +189,7 @@ def columns_in_words(schema: Schema) -> tuple[ColumnWords, ...]:
             dates=clock_of(column)[0],
             zone=column.zone,
             part=column.part,
-            source=column.source,
-            other=column.other,
+            sources=column.sources,
             numbers=column.numbers,
         )
         for column in schema.columns

@@ -6,12 +6,11 @@ const followFields = (() => {
   function fields(columns, asked, policy, onchange) {
     const made = columns.map((column, at) => whenShown(column, at, policy, changed));
     // What is made of other columns, such as a part of a date, is shown behind these, which decide it.
-    const sources = (at) => [columns[at].source, columns[at].other].filter((from) => from >= 0);
-    const wanted = [...new Set(asked.flatMap((at) => columns[at].part ? [...sources(at), at] : [at]))];
+    const wanted = [...new Set(asked.flatMap((at) => columns[at].part ? [...columns[at].sources, at] : [at]))];
     const some = wanted.length > MOST_FIELDS + 2 ? wanted.slice(0, MOST_FIELDS) : wanted;
     const rest = columns.map((_, at) => at).filter((at) => !wanted.includes(at) && !columns[at].left_out);
     const parts = columns.flatMap((column, at) => column.part ? [at] : []);
-    const fixed = parts.flatMap((at) => [at, ...sources(at)]);
+    const fixed = parts.flatMap((at) => [at, ...columns[at].sources]);
     function changed() {
       const cells = made.map((each) => each.read());
       for (const at of parts) made[at].write(numbers.madeOf(columns, at, cells));

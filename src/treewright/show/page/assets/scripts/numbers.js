@@ -72,13 +72,35 @@ const numbers = (() => {
   const OPERATIONS = { plus: (one, other) => one + other, minus: (one, other) => one - other,
     times: (one, other) => one * other, over: (one, other) => other === 0 ? NaN : one / other };
 
-  // The cell of a column that the model makes of others: a part of a date, how many rows a level has (none of one that
-  // the fit never saw), or a sum, difference, product or ratio; null where it is missing.
+  // Two levels together: null where both cells are missing, or where no row of the fit had them together.
+  function levelsTogether(column, sizes, one, other) {
+    if ((one === null && other === null) || one >= sizes[0] || other >= sizes[1]) return null;
+    const code = column.numbers.indexOf((one ?? sizes[0]) * (sizes[1] + 1) + (other ?? sizes[1]));
+    return code < 0 ? null : code;
+  }
+
+  // A linear score, added up source after source as the model does it.
+  function linearScore(columns, column, cells) {
+    let score = value(column.numbers[0]), begin = 1;
+    for (const at of column.sources) {
+      const source = columns[at], held = cells[at] ?? null, n = source.kind === "nominal" ? source.levels.length : 3;
+      const own = column.numbers.slice(begin, begin += n + 1).map(value);
+      if (held === null) score += own[n];
+      else if (source.kind === "nominal") score += held < n ? own[held] : 0;
+      else score += (Math.min(Math.max(held, own[0]), own[1]) - own[0]) * own[2];
+    }
+    return score;
+  }
+
+  // The cell of a column that the model makes of others (data/derived.py): a part of a date, how many rows a level has
+  // (none of one that the fit never saw), a sum, difference, product or ratio, two levels together, or a linear score;
+  // null where it is missing.
   function madeOf(columns, at, cells) {
-    const column = columns[at], one = cells[column.source] ?? null;
+    const column = columns[at], [one, other] = column.sources.map((source) => cells[source] ?? null);
+    if (column.part === "linear") return linearScore(columns, column, cells);
+    if (column.part === "and") return levelsTogether(column, column.sources.map((source) => columns[source].levels.length), one, other);
     if (column.part === "rows") return one === null ? null : value(column.numbers[one] ?? 0);
-    if (!OPERATIONS[column.part]) return partOf(columns[column.source], column.part, one);
-    const other = cells[column.other] ?? null;
+    if (!OPERATIONS[column.part]) return partOf(columns[column.sources[0]], column.part, one);
     const made = one === null || other === null ? NaN : OPERATIONS[column.part](one, other);
     return Number.isNaN(made) ? null : made;
   }

@@ -1,0 +1,239 @@
+"""Linear scores as columns. In: encoded rows, outcomes. Out: a derived column per outcome, and its cells for the fit.
+
+What adds up smoothly over many columns costs trees a staircase in each; the sum itself is one column, of which one
+test is a slanted cut. It is a ridge regression on numbers, ranks and the commonest levels:
+
+    moments of all columns and outcomes, of each tenth of the rows        one pass
+    for each strength of the penalty, for each tenth:
+        the weights that the other nine tenths give                      Cholesky
+        the scores of the rows of the tenth
+    the strength whose scores are nearest the outcomes, and its weights by all rows
+
+The cells of the rows of the fit are those that the other tenths gave them, as new rows know nothing of their own
+outcome either. Sums run in the order of the rows, and no library of linear algebra takes part: their last bits differ
+between processors and numbers of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.core.jit import kernel
+from treewright.data.derived import linear_score
+from treewright.data.schema import Column, Schema
+
+FOLDS = 10
+MOST_TERMS = 256  # columns of the design: the moments of more take longer than the trees
+_MOST_LEVELS = 20  # of a nominal column, those of the most rows; all others have weight 0
+_TAIL = 0.01  # of the rows on either side that count as the last one within: an outlier would hold the slope down
+_STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the penalty, in largest variances of the design's columns
+_LARGEST = 1e100  # of what can be squared
+
+
+class _Term(NamedTuple):
+    """A column of the design: a number between its ends, 0 to 1; a level (``code``), or a missing cell (-1)."""
+
+    source: int
+    low: float
+    high: float
+    code: int
+    is_number: bool
+
+
+def linear_scores(
+    schema: Schema,
+    matrix: np.ndarray,
+    outcomes: np.ndarray,
+    weights: np.ndarray | None,
+    folds: np.ndarray,
+    names: Sequence[Hashable],
+) -> tuple[tuple[Column, ...], np.ndarray]:
+    """Linear scores of the columns of the table.
+
+    Parameters
+    ----------
+    schema : Schema
+    matrix : float[n, p]
+        Encoded rows, in an order that the caller vouches for.
+    outcomes : float64[n, k]
+        What the scores come close to, each in units of about 1.
+    weights : float64[n] or None
+    folds : int32[n]
+        The tenth of each row, 0 to ``FOLDS`` - 1.
+    names : sequence of k
+        What the columns are called.
+
+    Returns
+    -------
+    tuple of Column
+        None where the table has no column to go by, more than ``MOST_TERMS`` terms, or more terms than rows.
+    float64[n, k]
+        Their cells.
+    """
+    own_weights = np.ones(len(matrix)) if weights is None else weights
+    terms = _terms_of(schema, matrix, own_weights)
+    n, n_outcomes = outcomes.shape
+    if not 0 < len(terms) <= min(MOST_TERMS, n // 2):
+        return (), np.empty((n, 0))
+    design = np.empty((n, 1 + len(terms) + n_outcomes))
+    design[:, 0], design[:, 1 + len(terms) :] = 1.0, outcomes
+    for at, term in enumerate(terms, start=1):
+        design[:, at] = _cells_of(term, matrix)
+    moments = np.zeros((FOLDS, design.shape[1], design.shape[1]))
+    add_moments(design, own_weights, folds, moments)
+    together = moments.sum(axis=0)  # of ten, one after the other
+    best, least, cells = _STRENGTHS[0], np.inf, np.empty((n, n_outcomes))
+    for strength in _STRENGTHS:
+        own = np.empty((n, n_outcomes))
+        for fold in range(FOLDS):
+            in_fold = folds == fold
+            found = _weights_by(together - moments[fold], len(terms), strength)
+            # The means of all rows: those of the other tenths would tell on which side the tenth's own outcomes lie.
+            found[0] = (together[0, 1 + len(terms) :] - together[0, 1 : 1 + len(terms)] @ found[1:]) / together[0, 0]
+            own[in_fold] = _scores(design[in_fold], found)
+        error = float((np.square(own - outcomes) * own_weights[:, None]).sum())
+        if error < least:
+            best, least, cells = strength, error, own
+    if not np.isfinite(least):
+        return (), np.empty((n, 0))
+    found = _weights_by(together, len(terms), best)
+    return tuple(_column_of(schema, terms, found[:, at], name) for at, name in enumerate(names)), cells
+
+
+def _terms_of(schema: Schema, matrix: np.ndarray, weights: np.ndarray) -> list[_Term]:
+    """The columns of the design."""
+    terms: list[_Term] = []
+    for at, column in enumerate(schema.columns):
+        if column.left_out or column.part:
+            continue
+        held = matrix[:, at]
+        is_missing = np.isnan(held)
+        known = held[~is_missing]
+        if column.kind == "nominal":
+            count = np.bincount(known.astype(np.int64), weights[~is_missing], minlength=len(column.levels))
+            codes = np.argsort(-count, kind="stable")[:_MOST_LEVELS]
+            # One level less than there are says all: the penalty would tell, but the terms are dear.
+            codes = codes[count[codes] > 0][
+                : None if is_missing.any() or np.count_nonzero(count) > _MOST_LEVELS else -1
+            ]
+            terms += [_Term(at, 0.0, 1.0, code, False) for code in sorted(codes.tolist())]
+        elif len(known):
+            order = np.argsort(known, kind="stable")
+            below = np.cumsum(weights[~is_missing][order])
+            ends = np.searchsorted(below, [_TAIL * below[-1], (1 - _TAIL) * below[-1]])
+            low, high = known[order[np.minimum(ends, len(known) - 1)]].astype(np.float64).tolist()
+            if low == high:  # nearly all rows hold the same
+                low, high = float(known.min()), float(known.max())
+            if -_LARGEST < low < high < _LARGEST:
+                terms.append(_Term(at, low, high, 0, True))
+        if is_missing.any() and len(known):
+            terms.append(_Term(at, 0.0, 1.0, -1, False))
+    return terms
+
+
+def _cells_of(term: _Term, matrix: np.ndarray) -> np.ndarray:
+    """A column of the design, float64[n]."""
+    held = matrix[:, term.source].astype(np.float64)
+    if term.is_number:
+        return np.where(np.isnan(held), 0.0, (np.clip(held, term.low, term.high) - term.low) / (term.high - term.low))
+    return (np.isnan(held) if term.code < 0 else held == term.code).astype(np.float64)
+
+
+def _weights_by(moments: np.ndarray, n_terms: int, strength: float) -> np.ndarray:
+    """float64[1 + n_terms, k]: intercepts and weights that moments give."""
+    end = 1 + n_terms
+    weight = max(moments[0, 0], np.finfo(np.float64).tiny)
+    means = moments[0, :] / weight
+    about_means = moments - weight * np.outer(means, means)
+    normal, given = about_means[1:end, 1:end].copy(), about_means[1:end, end:].copy()
+    diagonal = np.arange(n_terms)
+    normal[diagonal, diagonal] += strength * max(float(normal[diagonal, diagonal].max()), 1e-12 * weight)
+    solve(normal, given)
+    found = np.empty((end, given.shape[1]))
+    found[1:] = given
+    found[0] = means[end:]
+    for at in range(n_terms):
+        found[0] -= means[1 + at] * given[at]
+    return found
+
+
+def _scores(design: np.ndarray, found: np.ndarray) -> np.ndarray:
+    """float64[n, k]: the scores of rows of the design."""
+    scores = np.zeros((len(design), found.shape[1]))
+    for at, weights in enumerate(found):
+        scores += design[:, at, None] * weights
+    return scores
+
+
+def _column_of(schema: Schema, terms: Sequence[_Term], found: np.ndarray, name: Hashable) -> Column:
+    """The weights as a derived column."""
+    numbers, sources = [float(found[0])], sorted({term.source for term in terms})
+    weight_of = {(term.source, term.is_number, term.code): float(found[at]) for at, term in enumerate(terms, start=1)}
+    ends = {term.source: (term.low, term.high) for term in terms if term.is_number}
+    for at in sources:
+        column, of_missing = schema.columns[at], weight_of.get((at, False, -1), 0.0)
+        if column.kind == "nominal":
+            numbers += [weight_of.get((at, False, code), 0.0) for code in range(len(column.levels))]
+        else:
+            low, high = ends.get(at, (0.0, 0.0))
+            numbers += [low, high, weight_of.get((at, True, 0), 0.0) / (high - low) if high > low else 0.0]
+        numbers.append(of_missing)
+    return linear_score(name, sources, numbers)
+
+
+@kernel
+def add_moments(design: np.ndarray, weights: np.ndarray, folds: np.ndarray, moments: np.ndarray) -> None:
+    """Products of every two columns, added up fold by fold.
+
+    design : float64[n, d]
+    weights : float64[n]
+    folds : int32[n]
+    moments : float64[n_folds, d, d], of zeros; the whole square is filled
+    """
+    n, d = design.shape
+    for row in range(n):
+        own = moments[folds[row]]
+        for at in range(d):
+            weighed = weights[row] * design[row, at]
+            if weighed != 0.0:  # most levels are not the row's
+                for other in range(at, d):
+                    own[at, other] += weighed * design[row, other]
+    for fold in range(len(moments)):
+        for at in range(d):
+            for other in range(at):
+                moments[fold, at, other] = moments[fold, other, at]
+
+
+@kernel
+def solve(normal: np.ndarray, given: np.ndarray) -> None:
+    """Solve normal @ x = given by Cholesky, in place: x stands in ``given``, ``normal`` becomes the factor.
+
+    normal : float64[d, d], symmetric, with a diagonal above 0
+    given : float64[d, k]
+    """
+    d, k = given.shape
+    for at in range(d):
+        for other in range(at):
+            total = normal[at, other]
+            for before in range(other):
+                total -= normal[at, before] * normal[other, before]
+            normal[at, other] = total / normal[other, other]
+        total = normal[at, at]
+        for before in range(at):
+            total -= normal[at, before] * normal[at, before]
+        # What rounding leaves of two columns that are the same.
+        normal[at, at] = np.sqrt(max(total, 1e-14 * normal[at, at]))
+    for column in range(k):
+        for at in range(d):
+            total = given[at, column]
+            for before in range(at):
+                total -= normal[at, before] * given[before, column]
+            given[at, column] = total / normal[at, at]
+        for at in range(d - 1, -1, -1):
+            total = given[at, column]
+            for behind in range(at + 1, d):
+                total -= normal[behind, at] * given[behind, column]
+            given[at, column] = total / normal[at, at]

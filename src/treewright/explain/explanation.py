@@ -350,7 +350,15 @@ def explain(
                 "kind='interventional' beside missing cells that go to every branch (missing='fractional'): fill them, "
                 "or use kind='path'"
             )
-    found = contributions_of(model, matrix, kind=cast("Kind", kind), pairs=order == 2, background=others, n_jobs=n_jobs)
+    return explain_encoded(model, matrix, kind=cast("Kind", kind), order=int(order), background=others, n_jobs=n_jobs)
+
+
+def explain_encoded(
+    model: ModelData, matrix: np.ndarray, *, kind: Kind = "path", order: int = 1, background: np.ndarray | None = None,
+    n_jobs: int | None = None,
+) -> ExplanationTable:  # fmt: skip
+    """``explain`` of rows as the trees take them, float [n, p], with names and cells."""
+    found = contributions_of(model, matrix, kind=kind, pairs=order == 2, background=background, n_jobs=n_jobs)
     values, base = found.values, found.base
     outputs, scale = outputs_of(model)
     columns = [model.schema.columns[at] for at in found.players]
@@ -362,7 +370,7 @@ def explain(
         outputs=outputs,
         scale=scale,
         kind=kind,
-        order=int(order),
+        order=order,
     )
 
 

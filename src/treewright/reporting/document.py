@@ -27,6 +27,7 @@ from treewright.fitted.neighbors import NeighborsModel
 from treewright.model.summary import counted, summarize
 from treewright.model.threshold import threshold_words
 from treewright.reporting.columns import columns_part
+from treewright.reporting.contributions import contributions_part
 from treewright.reporting.ensemble import ensemble_part, examples_beside, surrogate_part
 from treewright.reporting.estimator import is_ours
 from treewright.reporting.findings import findings_of
@@ -277,6 +278,7 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         findings=findings_of(judged),
         examples=examples,
         ensemble=ensemble_part(judged, options, standing),
+        contributions=contributions_part(judged, options),
     )
     return with_named_levels(summary)
 

@@ -582,6 +582,49 @@ class EnsemblePart:
     first: int | None = None  # which of ``members`` the page begins with; None for the tree that stands for all
 
 
+# -------- What columns do to answers
+
+
+@dataclass(frozen=True)
+class RowContributions:
+    """Contributions to the answer for one of the example rows, the largest first."""
+
+    columns: tuple[int, ...]  # positions in ``Summary.columns``
+    values: tuple[float, ...]
+    rest: float  # of all other columns together
+    n_rest: int
+
+
+@dataclass(frozen=True)
+class OutputContributions:
+    """Contributions to one output: a class, a target or a score."""
+
+    name: str
+    base: float  # the answer where nothing is known of a row
+    # means, errors: of the sizes of each column's contributions, with standard errors
+    means: tuple[float, ...]
+    errors: tuple[float, ...]
+    swarm: tuple[tuple[float, ...], ...]  # for each column one of each row
+    rows: tuple[RowContributions, ...]  # of ``ExamplesPart.rows``, in their order
+
+
+@dataclass(frozen=True)
+class ContributionsPart:
+    """The section of contributions."""
+
+    why_not: str = ""  # why there are none; then all else is empty
+    scale: str = ""  # "share", "score", "prediction": what is explained
+    columns: tuple[int, ...] = ()  # those that contribute most, positions in ``Summary.columns``
+    n_columns: int = 0  # how many contribute anything
+    n_rows: int = 0  # of the swarm
+    n_all: int = 0  # test rows
+    outputs: tuple[OutputContributions, ...] = ()
+    n_outputs: int = 0  # of the model; the page may have fewer
+    places: tuple[tuple[float | None, ...], ...] = ()  # of the swarm's cells: 0 the least, 1 the greatest, None missing
+    pairs: tuple[tuple[int, int, float], ...] = ()  # two columns, and the mean size of what they do together
+    notes: tuple[str, ...] = ()
+
+
 # -------- The page
 
 
@@ -639,6 +682,7 @@ class Summary:
     data: tuple[ColumnPart, ...] = ()
     findings: tuple[Finding, ...] = ()  # what looks wrong about the table
     ensemble: EnsemblePart | None = None
+    contributions: ContributionsPart | None = None
     examples: ExamplesPart | None = None
     format: str = FORMAT
     format_version: int = VERSION

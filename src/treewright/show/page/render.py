@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 SCRIPTS = (
     "dom", "state", "numbers", "chart_axes", "chart_bars", "chart", "route", "layout", "tree_model", "tree_asked",
     "tree_cards", "tree_panel", "tree_view", "tree_map", "tree_drawing", "search", "tree", "pruning",
-    "change", "follow_fields", "follow_told", "follow", "quality", "dependence", "data", "ensemble", "main",
+    "change", "follow_fields", "follow_told", "follow", "quality", "dependence", "data", "contributions",
+    "ensemble", "main",
 )  # fmt: skip
 # What the page of a tree alone needs of them: it stands in a notebook, once per cell.
 TREE_SCRIPTS = (
@@ -32,7 +33,7 @@ TREE_SCRIPTS = (
     "tree_map", "tree_drawing", "search", "tree", "main_tree",
 )  # fmt: skip
 TREE_STYLES = ("base", "tree", "print")
-STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "ensemble", "print")
+STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "contributions", "ensemble", "print")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
 N_COLORS = 3 * len(CLASS_COLORS)
 

@@ -145,5 +145,5 @@ const followTold = (() => {
     ];
   }
 
-  return { steps, distribution, onScale, cards, percent };
+  return { steps, distribution, onScale, cards, percent, cellText };
 })();

@@ -6,5 +6,6 @@ if (dom.byId("pruning")) pruning.start();
 if (dom.byId("follow")) follow.start();
 if (dom.byId("quality")) quality.start();
 if (dom.byId("data")) data.start();
+if (dom.byId("contributions")) contributions.start();
 if (dom.byId("ensemble")) ensemble.start();
 document.documentElement.dataset.ready = "yes";

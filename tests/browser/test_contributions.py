@@ -1,0 +1,95 @@
+"""The section of contributions in a real browser: swarm, waterfall of the row that is followed, its values changed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import treewright as tw
+
+RNG = np.random.default_rng(3)
+N = 200
+TABLE = {
+    "a": RNG.normal(size=N), "b": RNG.normal(size=N), "town": RNG.choice(["Lima", "Oslo", "Rome"], N).tolist(),
+}  # fmt: skip
+Y = np.where(TABLE["a"] > 0.4, "high", np.where(np.array(TABLE["town"]) == "Oslo", "low", "mid"))
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return tw.RandomForestClassifier(n_estimators=20, random_state=0).fit(TABLE, Y)
+
+
+def number_in(text):
+    return float(text.split()[-1].replace("\u2212", "-"))
+
+
+def test_the_waterfall_is_of_the_row_that_is_followed(open_page, forest):
+    report = forest.report(TABLE, Y)
+    page = open_page(report.html).page
+    section = page.locator("#contributions")
+    row = section.locator("#contributions-row")
+    first, later = report.summary.examples.rows[0], report.summary.examples.rows[7]
+    names = [output.name for output in report.summary.contributions.outputs]
+    assert row.locator("figcaption").inner_text() == f"Row {first.number}: share of {first.said}"
+    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(
+        first.shares[0][names.index(first.said)], abs=1e-3
+    )
+    page.locator("#follow-example").select_option("7")
+    assert row.locator("figcaption").inner_text() == f"Row {later.number}: share of {later.said}"
+    section.locator("#contributions-output").select_option(label="low")
+    assert row.locator("figcaption").inner_text() == f"Row {later.number}: share of low"
+    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(
+        later.shares[0][names.index("low")], abs=1e-3
+    )
+    assert section.locator("#contributions-swarm circle").count() == 3 * report.summary.contributions.n_rows
+
+
+def test_values_of_your_own_go_through_the_tree_in_the_picture(open_page, forest):
+    report = forest.report(TABLE, Y)
+    page = open_page(report.html).page
+    row = page.locator("#contributions-row")
+    page.locator("#contributions-output").select_option(label="high")
+    before = row.locator("figcaption").inner_text()
+    field = page.locator("#follow .follow-fields input[type=text]").first
+    field.fill("1.5")
+    field.press("Enter")
+    assert row.locator("figcaption").inner_text() == "Values of your own: share of high"
+    assert "the tree in the picture" in row.inner_text()
+    shown = page.evaluate("document.querySelector('[data-name=follow-leaf]').dataset.leaf")
+    part = report.summary.tree
+    leaf = next(node for node in part.nodes if node.id == int(shown))
+    counts = leaf.values[0]
+    expected = counts[part.outputs[0].index("high")] / sum(counts)
+    assert number_in(row.locator("text", has_text="in all").text_content()) == pytest.approx(expected, abs=1e-3)
+    page.locator("#follow-example").select_option("0")
+    assert row.locator("figcaption").inner_text() == before
+
+
+def test_numbers_on_a_phone_in_the_dark(open_page):
+    y = TABLE["a"] - 2 * (np.array(TABLE["town"]) == "Rome")
+    est = tw.GradientBoostingRegressor(60, random_state=0).fit(TABLE, y)
+    report = est.report(TABLE, y)
+    page = open_page(report.html, width=380, scheme="dark").page
+    section = page.locator("#contributions")
+    assert section.locator("select").count() == 0
+    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+    told = section.locator("#contributions-row text", has_text="in all").text_content()
+    assert number_in(told) == pytest.approx(report.summary.examples.rows[0].shares[0][0], rel=1e-3)
+    section.locator("#contributions-row summary").click()
+    body = section.locator("#contributions-row tbody tr").all_inner_texts()
+    assert body[0].startswith("base")
+    assert body[-1].startswith("in all")
+
+
+def test_nothing_is_wrong_for_readers_who_hear_the_page(open_page, forest, axe_source):
+    page = open_page(forest.report(TABLE, Y).html).page
+    page.evaluate(axe_source)
+    found = page.evaluate("axe.run('#contributions', {resultTypes: ['violations']})")
+    assert [each["id"] for each in found["violations"]] == []
+
+
+def test_without_scripts_the_sizes_stand_in_a_table(forest):
+    html = forest.report(TABLE, Y).html
+    assert "mean size, high" in html
+    assert "±" in html

@@ -93,3 +93,24 @@ def test_without_scripts_the_sizes_stand_in_a_table(forest):
     html = forest.report(TABLE, Y).html
     assert "mean size, high" in html
     assert "±" in html
+
+
+def test_a_page_of_its_own_lets_rows_be_chosen(open_page, forest, axe_source):
+    found = forest.explain(TABLE)
+    page = open_page(found.html).page
+    assert page.locator("h1").inner_text() == "Contributions to the share of high, low, mid"
+    page.locator("#contributions-example").select_option("9")
+    page.locator("#contributions-output").select_option(label="mid")
+    row = int(page.locator("#contributions-example option:checked").inner_text().split(":")[0])
+    assert page.locator("#contributions-row figcaption").inner_text() == f"Row {row}: share of mid"
+    told = page.locator("#contributions-row text", has_text="in all").text_content()
+    assert number_in(told) == pytest.approx(found.answers[row, 2], abs=1e-3)
+    page.evaluate(axe_source)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    assert [each["id"] for each in found["violations"]] == []
+
+
+def test_a_page_of_one_row_has_no_swarm(open_page, forest):
+    page = open_page(forest.explain({name: cells[:1] for name, cells in TABLE.items()}).html).page
+    assert not page.locator("#contributions-swarm").is_visible()
+    assert page.locator("#contributions-row figcaption").is_visible()

@@ -117,3 +117,16 @@ def test_what_is_wrong_with_the_background_names_it(command, model, penguins, tm
     assert done.returncode != 0
     assert "empty.csv" in done.stderr
     assert "penguins.csv" not in done.stderr
+
+
+def test_a_page_has_the_rows_and_replaces_nothing_unasked(command, model, penguins, tmp_path):
+    page = tmp_path / "why.html"
+    done = command("explain", model, penguins, "--order", 2, "--out", page)
+    assert done.returncode == 0, done.stderr
+    text = page.read_text()
+    assert "Contributions to the share of Adelie, Chinstrap, Gentoo" in text
+    assert "What columns do together" in text
+    again = command("explain", model, penguins, "--row", 3, "--out", page)
+    assert again.returncode == 1
+    assert page.read_text() == text
+    assert command("explain", model, penguins, "--row", 3, "--out", page, "--force").returncode == 0

@@ -289,7 +289,10 @@ def explain(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", parser=output_path, metavar="FILE", help="Write a line for each row here, CSV or Parquet."
+            "--out",
+            parser=output_path,
+            metavar="FILE",
+            help="Write a line for each row here, CSV or Parquet; or a page, .html.",
         ),
     ] = None,
     guard: Annotated[

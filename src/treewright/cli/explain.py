@@ -1,4 +1,4 @@
-"""``treewright explain``. In: a model and rows. Out: what each column contributes, as text, CSV or Parquet.
+"""``treewright explain``. In: a model and rows. Out: what each column contributes, as text, CSV, Parquet or a page.
 
 Rows are read, explained and written a block at a time; Parquet, whose end says what it holds, when all are there.
 Without a file the text tells of one row (``--row``), or how large contributions are on average. Texts that a
@@ -31,6 +31,7 @@ from treewright.cli.terminal import (
 from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
+from treewright.fitted.explanation import Explanation
 from treewright.tree.writing import written_level, written_name
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def run_explain(
     model_path, data : Path
     options : ReadOptions
     out : Path or None
-        A CSV file, or one of Parquet by its ending; None prints text.
+        A CSV file, or by its ending one of Parquet or a page (``.html``); None prints text.
     question : Question
     force : bool
         Whether ``out`` may be replaced.
@@ -95,8 +96,14 @@ def run_explain(
                 raise UsageRefusal(f"--background {printable(question.background)}: it has no rows")
     if out is None:
         with progress():
-            text = _text(model, data, options, question, background)
+            text = str(_whole(model, data, options, question, background))
         say(printable_lines(text))
+        return
+    if out.suffix.lower() in (".html", ".htm"):
+        with progress(), open_output(out, force) as file:
+            found = _whole(model, data, options, question, background)
+            file.write(found.html.encode("utf-8", "backslashreplace"))
+        note(f"wrote {printable(out)} (contributions)")
         return
     is_parquet, tables = out.suffix == ".parquet", []
     with progress(), open_output(out, force) as file:
@@ -129,9 +136,7 @@ def _check(question: Question) -> None:
         )
 
 
-def _explained(
-    model: Model, features: Any, begin: int, question: Question, background: Any
-) -> tuple[ExplanationTable, int]:
+def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> tuple[Explanation, int]:
     """The explanation of a block, or of the one row of it that is asked for; the number of its first row."""
     if question.row is not None:
         at = question.row - begin
@@ -139,8 +144,8 @@ def _explained(
     return model.explain(features, kind=question.kind, order=question.order, background=background), begin
 
 
-def _text(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> str:
-    """What is printed."""
+def _whole(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> Explanation:
+    """The explanation of all rows, or of the one that is asked for."""
     begin, parts = 0, []
     for rows in rows_for(model, data, options):
         parts.append(_explained(model, rows.features, begin, question, background)[0])
@@ -148,7 +153,7 @@ def _text(model: Model, data: Path, options: ReadOptions, question: Question, ba
         if question.row is not None and begin > question.row:
             break
     _refuse_no_such_row(question, begin)
-    return str(joined(parts))
+    return joined(parts)
 
 
 def _refuse_no_such_row(question: Question, n_rows: int) -> None:

@@ -18,7 +18,8 @@ from treewright.data.schema import Column
 from treewright.exceptions import DataError, MissingLibraryError, ParameterError
 from treewright.explain.contributions import KINDS, Kind, contributions_of
 from treewright.model.data import ModelData
-from treewright.tree.writing import shorten, written_amount, written_level, written_name
+from treewright.tree.wording import clock_of
+from treewright.tree.writing import shorten, written_amount, written_cut, written_level, written_name
 
 Table = TypeVar("Table", bound="ExplanationTable")
 
@@ -55,6 +56,8 @@ class ExplanationTable:
         numbers.
     kind : {"path", "interventional", "steps"}
     order : {1, 2}
+    clocks : tuple of (str, str)
+        Of each column of dates, whose cells are days since 1970, the family and the time zone; else empty texts.
     """
 
     values: np.ndarray
@@ -65,6 +68,7 @@ class ExplanationTable:
     scale: str
     kind: str
     order: int
+    clocks: tuple[tuple[str, str], ...]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -153,9 +157,17 @@ class ExplanationTable:
         found["column"] = [name for name in names for _ in range(several * k)] * n
         if self.order == 2:
             found["with"] = [name for name in names for _ in range(k)] * (n * p)
-        found["cell"] = [self.cells[at][row] for row in range(n) for at in range(p) for _ in range(several * k)]
+        cells = [self.shown_cells(at) for at in range(p)]
+        found["cell"] = [cells[at][row] for row in range(n) for at in range(p) for _ in range(several * k)]
         found["contribution"] = values.ravel().tolist()
         return found
+
+    def shown_cells(self, at: int) -> list[Any]:
+        """The cells of the column at a position: numbers, levels, dates as texts, None where missing."""
+        clock = self.clocks[at]
+        if not any(clock):
+            return self.cells[at]
+        return [None if cell is None else written_cut(cell, clock) for cell in self.cells[at]]
 
     def to_frame(self, library: str = "polars") -> Any:
         """``to_dict`` as a data frame; cells are text.
@@ -241,7 +253,7 @@ class ExplanationTable:
         """What adds up to the answers of one output: a text for each column, or pair, and float64[n_terms, n]."""
         names = [shorten(written_name(each), NAME_WIDTH) for each in self.columns]
         if len(self) == 1:
-            cells = [shorten(text_of_cell(each[0]), CELL_WIDTH) for each in self.cells]
+            cells = [shorten(text_of_cell(self.shown_cells(at)[0]), CELL_WIDTH) for at in range(len(self.cells))]
             names = [f"{name} = {cell}" for name, cell in zip(names, cells, strict=True)]
         if self.order == 1:
             return names, self.values.T
@@ -371,6 +383,7 @@ def explain_encoded(
         scale=scale,
         kind=kind,
         order=order,
+        clocks=tuple(map(clock_of, columns)),
     )
 
 

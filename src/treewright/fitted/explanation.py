@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from dataclasses import fields
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
+from treewright.core.files import write_whole
 from treewright.exceptions import ParameterError
 from treewright.explain.explanation import ExplanationTable, position_among, text_of_cell
 from treewright.explain.explanation import explain as worked_out
 from treewright.model.data import ModelData
+from treewright.show.page.contributions import explanation_page
+from treewright.show.page.tree import framed
 from treewright.tree.writing import written_level, written_name
 
+HEIGHT = 620  # of the frame in a notebook
 PICTURES = ("waterfall", "bars", "swarm", "scatter", "lines", "map")
 
 
@@ -22,6 +28,43 @@ class Explanation(ExplanationTable):
 
     The attributes are those of ``treewright.explain.explanation.ExplanationTable``.
     """
+
+    @property
+    def html(self) -> str:
+        """A page: a swarm of the rows, a waterfall for each of them, pairs; one HTML document that loads nothing."""
+        return explanation_page(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page.
+
+        Parameters
+        ----------
+        path : path ending in ``.html``
+            An old file stays whole if writing fails.
+
+        Raises
+        ------
+        ParameterError
+            The name does not end in ``.html``.
+        InputFileError
+            The file cannot be written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import treewright as tw
+        >>> X = {"rain": [0, 2, 5, 9], "wind": [1, 1, 3, 3]}
+        >>> found = tw.DecisionTreeRegressor().fit(X, [4.0, 6.0, 7.0, 11.0]).explain(X)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     found.save(f"{folder}/why.html")
+        """
+        if PurePath(os.fsdecode(path)).suffix.lower() not in (".html", ".htm"):
+            raise ParameterError(f"{os.fsdecode(path)!r}: an explanation is written as a page, .html")
+        write_whole(path, self.html.encode("utf-8", "backslashreplace"))
+
+    def _repr_html_(self) -> str:
+        """A frame of its own: styles and scripts of the page stay inside."""
+        return framed(self.html, "Contributions", HEIGHT)
 
     def plot(
         self,
@@ -88,7 +131,7 @@ class Explanation(ExplanationTable):
         if kind == "waterfall":
             if len(self) > 1:
                 raise ParameterError(f"a waterfall is of one row, and here are {len(self)}: choose one, rows(0).plot()")
-            labels = [f"{name} = {text_of_cell(cells[0])}" for name, cells in zip(names, self.cells, strict=True)]
+            labels = [f"{name} = {text_of_cell(self.shown_cells(at)[0])}" for at, name in enumerate(names)]
             return contributions.contribution_waterfall(
                 names=labels, values=one.values[0], base=base, xlabel=what, most=most, ax=ax
             )

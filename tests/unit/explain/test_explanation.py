@@ -223,3 +223,27 @@ def test_of_many_classes_the_text_tells_some():
     X = rng.normal(size=(300, 2))
     text = str(tw.DecisionTreeClassifier().fit(X, rng.integers(0, 60, 300)).explain(X[:1]))
     assert "48 more outputs" in text
+
+
+def test_a_page_is_written_whole_and_shown_in_a_notebook(tmp_path):
+    found = CLASSES.explain(TABLE)
+    found.save(tmp_path / "why.html")
+    text = (tmp_path / "why.html").read_text()
+    assert text == found.html
+    assert "share of no, yes" in text
+    assert found._repr_html_().startswith("<iframe")
+    with pytest.raises(ParameterError, match=r"\.html"):
+        found.save(tmp_path / "why.pdf")
+
+
+def test_a_page_of_pairs_of_steps_of_dates_and_of_nothing():
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=8), "wind": TABLE["wind"]})
+    dated = tw.DecisionTreeRegressor().fit(days, HOURS)
+    for found in (NUMBERS.explain(TABLE, order=2), NUMBERS.explain(TABLE, kind="steps"), dated.explain(days)):
+        assert "Contributions to y" in found.html
+    assert '"dates":"datetime"' in dated.explain(days).html
+    assert "day = 2024-01-03" in str(dated.explain(days.iloc[2:3]))
+    assert "2024-01-03" in dated.explain(days).to_dict()["cell"]
+    assert "Contributions to y" in NUMBERS.explain({"sky": [], "wind": []}).html
+    hostile = tw.DecisionTreeClassifier().fit({"<script>": [1.0, 2.0]}, ["</script>", "b"])
+    assert "<script>=" not in hostile.explain({"<script>": [1.0, 2.0]}).html

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import treewright as tw
-from treewright.reporting.contributions import MOST_COLUMNS, MOST_OF_A_ROW, MOST_OUTPUTS
+from treewright.show.page.contributions import MOST_COLUMNS, MOST_OF_A_ROW, MOST_OUTPUTS
 
 RNG = np.random.default_rng(5)
 N = 240

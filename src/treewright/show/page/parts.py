@@ -614,6 +614,7 @@ class ContributionsPart:
 
     why_not: str = ""  # why there are none; then all else is empty
     scale: str = ""  # "share", "score", "prediction": what is explained
+    game: str = ""  # what the base is, and what contributions are, in words
     columns: tuple[int, ...] = ()  # those that contribute most, positions in ``Summary.columns``
     n_columns: int = 0  # how many contribute anything
     n_rows: int = 0  # of the swarm

@@ -34,6 +34,14 @@ TREE_SCRIPTS = (
 )  # fmt: skip
 TREE_STYLES = ("base", "tree", "print")
 STYLES = ("base", "chart", "tree", "pruning", "follow", "quality", "data", "contributions", "ensemble", "print")
+EXPLANATION_SCRIPTS = (
+    "dom", "state", "numbers", "chart_axes", "route", "follow_told", "contributions", "main_contributions",
+)  # fmt: skip
+# What pages of one thing alone need: template to styles and scripts.
+PARTS_OF = {
+    "tree": (TREE_STYLES, TREE_SCRIPTS),
+    "explanation": (("base", "chart", "contributions", "print"), EXPLANATION_SCRIPTS),
+}
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one holds a comment
 N_COLORS = 3 * len(CLASS_COLORS)
 
@@ -44,16 +52,16 @@ def render(summary: Summary, *, template: str = "report") -> str:
     Parameters
     ----------
     summary : Summary
-    template : {"report", "tree"}
-        ``"tree"`` shows the tree alone, for a frame in a notebook.
+    template : {"report", "tree", "explanation"}
+        ``"tree"`` shows the tree alone, for a frame in a notebook, ``"explanation"`` contributions alone.
 
     Returns
     -------
     str
         A whole HTML document, ASCII but for texts that the template writes.
     """
-    alone = template == "tree"
-    style, script = style_text(TREE_STYLES if alone else STYLES), script_text(TREE_SCRIPTS if alone else SCRIPTS)
+    styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
+    style, script = style_text(styles), script_text(scripts)
     policy = (
         f"default-src 'none'; script-src '{digest_of(script)}'; style-src '{digest_of(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

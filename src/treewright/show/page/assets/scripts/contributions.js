@@ -48,7 +48,7 @@ const contributions = (() => {
     const gist = () => part.columns.slice(0, 3).map((column, at) => `${nameOf(column)}: mean size ${numbers.short(now().means[at])}.`).join(" ");
     const rows = () => ({ head: ["column", "mean size", "standard error", "least", "greatest"],
       body: part.columns.map((column, at) => [nameOf(column), now().means[at], now().errors[at], Math.min(...now().swarm[at]), Math.max(...now().swarm[at])]) });
-    const made = chartAxes.figure(host, `Contributions for ${numbers.counted(part.n_rows, "test row")}`, { draw, gist, rows, items: () => [] });
+    const made = chartAxes.figure(host, `Contributions for ${numbers.counted(part.n_rows, "row")}`, { draw, gist, rows, items: () => [] });
     made.element.append(dom.el("p", { class: "small muted" }, "A dot is a row. Its colour is the value of the column: least ",
       dom.el("span", { class: "contributions-key", "aria-hidden": "true" }), " greatest; grey is missing."));
     return made;
@@ -156,7 +156,7 @@ const contributions = (() => {
       told = tellOf(null);
       note = dom.el("p", { class: "small muted" }, told.note);
       fall = waterfall(rowHost, () => told);
-      rowHost.append(note, dom.el("p", { class: "small" }, dom.el("a", { href: "#follow" }, "Choose another row or change its values")));
+      rowHost.append(note, dom.byId("follow") && dom.el("p", { class: "small" }, dom.el("a", { href: "#follow" }, "Choose another row or change its values")) || "");
       state.on("row", redraw);
       state.on("shape", redraw);
     }

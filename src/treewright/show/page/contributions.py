@@ -1,0 +1,208 @@
+"""Contributions as a part of a page, and as a page of their own. In: an explanation. Out: typed parts, HTML.
+
+A page cannot hold all trees, so it has contributions for rows: a drawn few as a swarm, others one by one to be chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from treewright.explain.explanation import ExplanationTable
+from treewright.show.page.parts import (
+    ColumnWords,
+    ContributionsPart,
+    ExampleRow,
+    ExamplesPart,
+    OutputContributions,
+    RowContributions,
+    Summary,
+)
+from treewright.show.page.render import render
+from treewright.tree.writing import escape_controls, shorten, written_level, written_name
+from treewright.version import __version__
+
+MOST_COLUMNS, MOST_OUTPUTS, MOST_PAIRS, MOST_OF_A_ROW = 10, 6, 6, 8
+MOST_ROWS, MOST_CHOSEN = 150, 50  # of the swarm, to be looked at one by one
+NAME_WIDTH = 200
+_DIGITS = 4
+_SCALES = {"share": "share", "score": "score", "number": "prediction"}
+_GAMES = {
+    "path": "The base is the mean answer for the rows of the fit, and contributions are Shapley values by these rows",
+    "interventional": "The base is the mean answer for the background rows, and contributions are Shapley values by "
+    "these rows",
+    "steps": "The base is the answer where nothing is asked, and contributions are changes along the way from there",
+}
+
+
+def part_of(
+    found: ExplanationTable,
+    drawn: Sequence[int],
+    chosen: Sequence[int],
+    positions: Sequence[int],
+    places: Sequence[np.ndarray],
+    *,
+    n_all: int,
+    pairs: np.ndarray | None = None,
+    notes: tuple[str, ...] = (),
+) -> ContributionsPart:
+    """The section of an explanation of columns.
+
+    Parameters
+    ----------
+    found : ExplanationTable
+    drawn, chosen : sequence of int
+        Its rows that make the swarm, and those that can be looked at one by one.
+    positions : sequence of int
+        Where the page has the columns of the explanation.
+    places : sequence of float64[n]
+        Of each column its cells as numbers that can be put in an order; nan where missing.
+    n_all : int
+        Rows that those of the swarm were drawn of.
+    pairs : float64[m, p, p] or float64[m, p, p, k], optional
+        Contributions of pairs.
+    """
+    values = found.values if found.values.ndim == 3 else found.values[..., None]
+    base = np.atleast_1d(found.base)
+    outputs = _shown_outputs(found, values)
+    swarm = values[np.asarray(drawn, np.int64)]
+    sizes = np.abs(swarm[..., outputs]).mean(axis=0)
+    columns = [int(at) for at in np.argsort(-sizes.sum(axis=1), kind="stable") if sizes[at].any()][:MOST_COLUMNS]
+    parts = tuple(
+        OutputContributions(
+            name=written_level(found.outputs[output]),
+            base=float(base[output]),
+            means=_short(np.abs(swarm[:, columns, output]).mean(axis=0)),
+            errors=_short(_errors(np.abs(swarm[:, columns, output]))),
+            swarm=tuple(_short(swarm[:, at, output]) for at in columns),
+            rows=tuple(_row(values[row, :, output], positions) for row in chosen),
+        )
+        for output in outputs
+    )
+    return ContributionsPart(
+        scale=_SCALES[found.scale],
+        game=_GAMES[found.kind],
+        columns=tuple(positions[at] for at in columns),
+        n_columns=int((sizes > 0).any(axis=1).sum()),
+        n_rows=len(drawn),
+        n_all=n_all,
+        outputs=parts,
+        n_outputs=len(found.outputs),
+        places=tuple(_ranks(places[at][np.asarray(drawn, np.int64)]) for at in columns),
+        pairs=() if pairs is None else _strongest(pairs, outputs, positions),
+        notes=notes,
+    )
+
+
+def _shown_outputs(found: ExplanationTable, values: np.ndarray) -> list[int]:
+    """The outputs that a page has: of two classes the second, whose share is one less the first's; else the first."""
+    n = len(found.outputs)
+    if n == 2 and found.scale == "share" and bool((values[..., 0] == -values[..., 1]).all()):
+        return [1]
+    return list(range(min(n, MOST_OUTPUTS)))
+
+
+def _short(values: np.ndarray) -> tuple[float, ...]:
+    """Numbers with as many digits as a picture shows."""
+    return tuple(float(f"{value:.{_DIGITS}g}") for value in values.tolist())
+
+
+def _errors(sizes: np.ndarray) -> np.ndarray:
+    """Standard errors of the means of columns."""
+    if len(sizes) < 2:
+        return np.zeros(sizes.shape[1])
+    errors: np.ndarray = sizes.std(axis=0, ddof=1) / len(sizes) ** 0.5
+    return errors
+
+
+def _ranks(cells: np.ndarray) -> tuple[float | None, ...]:
+    """Where cells stand among all, 0 to 1, for their colour; None where they are missing."""
+    distinct = np.unique(cells[~np.isnan(cells)])
+    places = np.searchsorted(distinct, cells) / max(1, len(distinct) - 1)
+    return tuple(None if np.isnan(cell) else round(float(place), 2) for cell, place in zip(cells, places, strict=True))
+
+
+def _row(values: np.ndarray, positions: Sequence[int]) -> RowContributions:
+    """The largest contributions of a row, and what all others come to."""
+    order = [int(at) for at in np.argsort(-np.abs(values), kind="stable") if values[at] != 0]
+    shown = order[:MOST_OF_A_ROW] if len(order) > MOST_OF_A_ROW + 1 else order
+    rest = order[len(shown) :]
+    return RowContributions(
+        columns=tuple(positions[at] for at in shown),
+        values=tuple(float(values[at]) for at in shown),
+        rest=float(values[rest].sum()),
+        n_rest=len(rest),
+    )
+
+
+def _strongest(pairs: np.ndarray, outputs: list[int], positions: Sequence[int]) -> tuple[tuple[int, int, float], ...]:
+    """The pairs of columns that do most together, with the mean size of it over rows."""
+    of_outputs = pairs[..., outputs] if pairs.ndim == 4 else pairs[..., None]
+    together = 2 * np.abs(of_outputs).mean(axis=0).sum(axis=2)
+    firsts, seconds = np.triu_indices(len(together), 1)
+    sizes = together[firsts, seconds]
+    best = [at for at in np.argsort(-sizes, kind="stable").tolist() if sizes[at] > 1e-12 * together.max()]
+    return tuple(
+        (positions[firsts[at]], positions[seconds[at]], float(f"{sizes[at]:.{_DIGITS}g}")) for at in best[:MOST_PAIRS]
+    )
+
+
+def explanation_page(found: ExplanationTable) -> str:
+    """A page about an explanation: one HTML document that loads nothing.
+
+    Of many rows 150 make the swarm and 50 can be looked at, evenly spread. Of pairs each column has what it does alone
+    and its halves of all its pairs, which is its Shapley value.
+    """
+    n, pairs = len(found), None
+    if found.order == 2:
+        pairs = found.values
+        found = replace(found, values=found.values.sum(axis=2), order=1)
+    drawn, chosen = (
+        np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(np.int64)).tolist() if n else []
+        for most in (MOST_ROWS, MOST_CHOSEN)
+    )
+    coded = [
+        _coded(name, cells, clock) for name, cells, clock in zip(found.columns, found.cells, found.clocks, strict=True)
+    ]
+    codes = [codes for _, codes in coded]
+    part = part_of(found, drawn, chosen, range(len(coded)), codes, n_all=n, pairs=pairs)
+    answers = found.answers.reshape(n, -1)
+    rows = tuple(
+        ExampleRow(
+            number=row, cells=tuple(float(own[row]) for own in codes), truth="",
+            said=_said(found, answers[row]), right=None, shares=(),
+        )
+        for row in chosen
+    )  # fmt: skip
+    what = ", ".join(written_level(each) for each in found.outputs[:3]) + ", ..." * (len(found.outputs) > 3)
+    title = escape_controls(
+        f"Contributions to the {part.scale} of {what}" if found.scale != "number" else f"Contributions to {what}"
+    )
+    summary = Summary(
+        title=title, subtitle="", task="classification" if found.scale == "share" else "", target="", facts=(),
+        notes=(), columns=tuple(words for words, _ in coded), text=str(found), tree=None, version=__version__,
+        contributions=part, examples=ExamplesPart(rows, (), 0.0, "", (), "missing"),
+    )  # fmt: skip
+    return render(summary, template="explanation")
+
+
+def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnWords, np.ndarray]:
+    """A column as a page knows it, and its cells as numbers or codes of levels, float64[n]."""
+    title = shorten(written_name(name), NAME_WIDTH)
+    if all(cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool)) for cell in cells):
+        words = ColumnWords(title, "numeric", (), dates=clock[0], zone=clock[1])
+        return words, np.array([np.nan if cell is None else cell for cell in cells], float)
+    levels = sorted({written_level(cell) for cell in cells if cell is not None})
+    places = {level: float(at) for at, level in enumerate(levels)}
+    codes = np.array([np.nan if cell is None else places[written_level(cell)] for cell in cells])
+    return ColumnWords(title, "nominal", tuple(levels)), codes
+
+
+def _said(found: ExplanationTable, answers: np.ndarray) -> str:
+    """The answer for a row in words: of several outputs the largest."""
+    if len(answers) == 1 or found.scale == "number":
+        return f"{answers[0]:.{_DIGITS}g}"
+    return written_level(found.outputs[int(answers.argmax())])

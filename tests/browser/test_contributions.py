@@ -114,3 +114,11 @@ def test_a_page_of_one_row_has_no_swarm(open_page, forest):
     page = open_page(forest.explain({name: cells[:1] for name, cells in TABLE.items()}).html).page
     assert not page.locator("#contributions-swarm").is_visible()
     assert page.locator("#contributions-row figcaption").is_visible()
+
+
+def test_trees_without_a_test_and_no_rows_leave_a_page_that_works(open_page):
+    est = tw.RandomForestRegressor(n_estimators=3, max_depth=1, min_samples_leaf=150).fit(TABLE, TABLE["a"])
+    page = open_page(est.explain(TABLE).html).page
+    assert "No column changes the base" in page.locator("#contributions-row").inner_text()
+    empty = est.explain({name: cells[:0] for name, cells in TABLE.items()})
+    assert open_page(empty.html).page.locator("h1").inner_text() == "Contributions to y"

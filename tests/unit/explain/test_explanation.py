@@ -241,7 +241,7 @@ def test_a_page_of_pairs_of_steps_of_dates_and_of_nothing():
     dated = tw.DecisionTreeRegressor().fit(days, HOURS)
     for found in (NUMBERS.explain(TABLE, order=2), NUMBERS.explain(TABLE, kind="steps"), dated.explain(days)):
         assert "Contributions to y" in found.html
-    assert '"dates":"datetime"' in dated.explain(days).html
+    assert '"dates":"date' in dated.explain(days).html
     assert "day = 2024-01-03" in str(dated.explain(days.iloc[2:3]))
     assert "2024-01-03" in dated.explain(days).to_dict()["cell"]
     assert "Contributions to y" in NUMBERS.explain({"sky": [], "wind": []}).html

@@ -69,18 +69,18 @@ def part_of(
     base = np.atleast_1d(found.base)
     outputs = _shown_outputs(found, values)
     swarm = values[np.asarray(drawn, np.int64)]
-    sizes = np.abs(swarm[..., outputs]).mean(axis=0)
+    sizes = np.abs(swarm[..., outputs]).sum(axis=0) / max(len(swarm), 1)
     columns = [int(at) for at in np.argsort(-sizes.sum(axis=1), kind="stable") if sizes[at].any()][:MOST_COLUMNS]
     parts = tuple(
         OutputContributions(
             name=written_level(found.outputs[output]),
             base=float(base[output]),
-            means=_short(np.abs(swarm[:, columns, output]).mean(axis=0)),
+            means=_short(sizes[columns, place]),
             errors=_short(_errors(np.abs(swarm[:, columns, output]))),
             swarm=tuple(_short(swarm[:, at, output]) for at in columns),
             rows=tuple(_row(values[row, :, output], positions) for row in chosen),
         )
-        for output in outputs
+        for place, output in enumerate(outputs)
     )
     return ContributionsPart(
         scale=_SCALES[found.scale],
@@ -169,7 +169,7 @@ def explanation_page(found: ExplanationTable) -> str:
     ]
     codes = [codes for _, codes in coded]
     part = part_of(found, drawn, chosen, range(len(coded)), codes, n_all=n, pairs=pairs)
-    answers = found.answers.reshape(n, -1)
+    answers = found.answers.reshape(n, len(found.outputs))
     rows = tuple(
         ExampleRow(
             number=row, cells=tuple(float(own[row]) for own in codes), truth="",

@@ -121,7 +121,7 @@ const contributions = (() => {
   function start() {
     part = summary.contributions;
     if (!part || part.why_not) return;
-    const drawn = swarm(dom.fill(dom.byId("contributions-swarm")));
+    const drawn = part.columns.length ? swarm(dom.fill(dom.byId("contributions-swarm"))) : { redraw() {} };
     let fall = null, told = null, note = null;
     const rowHost = dom.byId("contributions-row"), examples = summary.examples;
     const choose = part.outputs.length < 2 ? null : dom.el("select", { id: "contributions-output", onchange: () => { chosen = true; output = Number(choose.value); redraw(); } },

@@ -17,11 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from forest_scaling import Axis, described, picture
 from pairs import Pair, machine, table_of, time_pairs, write_json
 
 import treewright as tw
 
-TREES, COLUMNS = 100, 20
+TREES, COLUMNS, DEPTH = 100, 20, 6
 Run = Callable[[np.ndarray], Any]
 
 
@@ -40,10 +41,10 @@ class Sizes:
 QUICK = Sizes(200, 50, 20, 300, 5, 1)
 
 
-def made(n: int) -> tuple[np.ndarray, np.ndarray]:
+def made(n: int, n_columns: int = COLUMNS) -> tuple[np.ndarray, np.ndarray]:
     """Numbers with an additive part, a product and noise."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, COLUMNS))
+    X = rng.normal(size=(n, n_columns))
     return X, X[:, 0] * X[:, 1] + np.sin(3 * X[:, 2]) + X[:, 3:8].sum(axis=1) / 3 + rng.normal(scale=0.3, size=n)
 
 
@@ -205,19 +206,40 @@ def timed(job: str, ours: Any, theirs: Any, rows: np.ndarray, sizes: Sizes, note
     return replace(pair, note=note)
 
 
+def axes(sizes: Sizes) -> tuple[Axis, ...]:
+    """Rows, depth, trees and columns, one growing while the others are held."""
+    trees, rows = sizes.trees, sizes.rows
+    return (
+        Axis("rows", tuple(sorted({1, 100, rows // 10, rows})), {f"trees of depth {DEPTH}": trees}),
+        Axis("depth", (3, 6, 9, 12), {"rows": rows, "trees": trees}),
+        Axis("trees", (trees // 4, trees // 2, trees, 2 * trees), {"rows": rows, "depth": DEPTH}),
+        Axis("columns", (10, 20, 40, 80), {"rows": rows, f"trees of depth {DEPTH}": trees}),
+    )
+
+
 def scaling(sizes: Sizes, n_threads: int) -> Iterator[Pair]:
-    """Ours alone: rows, depth, trees, columns."""
-    X, y = made(sizes.rows)
-    for what, values in (("rows", (1, 100, 1_000, sizes.rows)), ("depth", (3, 6, 9, 12)), ("trees", (10, 100, 300))):
-        for value in values:
-            depth, n_trees = value if what == "depth" else 6, value if what == "trees" else sizes.trees
-            n_rows = min(value, sizes.rows) if what == "rows" else sizes.rows
-            own = replace(sizes, trees=min(n_trees, 3 * sizes.trees))
-            more = {"growth": "level", "max_depth": depth, "max_leaf_nodes": None}
-            one = of_ours(X, y, own, n_threads, more).by_paths
-            job = f"{n_rows:,} rows, {own.trees} trees of depth {depth}"
-            pair = timed(job, one, one, X[:n_rows], sizes, f"{what}, beside itself")
+    """Ours alone, over rows, depth, trees and columns."""
+    for axis in axes(sizes):
+        for size in axis.sizes:
+            n_columns = size if axis.name == "columns" else COLUMNS
+            X, y = made(sizes.rows, n_columns)
+            own = replace(sizes, trees=size if axis.name == "trees" else sizes.trees)
+            depth = size if axis.name == "depth" else DEPTH
+            one = of_ours(
+                X, y, own, n_threads, {"growth": "level", "max_depth": depth, "max_leaf_nodes": None}
+            ).by_paths
+            rows = X[:size] if axis.name == "rows" else X
+            pair = timed(f"{size:,} {axis.name}", one, one, rows, sizes, described(axis))
             yield replace(pair, theirs=pair.ours, ratio=None)
+
+
+def scaling_picture(sizes: Sizes, results: list[Pair], n_threads: int) -> Any:
+    """A panel for each thing that grows."""
+    seconds = {(pair.note, pair.job): pair.ours for pair in results}
+    measured = [
+        (axis, [seconds[described(axis), f"{size:,} {axis.name}"] for size in axis.sizes]) for axis in axes(sizes)
+    ]
+    return picture(measured, n_threads)
 
 
 JOBS = {"boosted": boosted, "forests": forests, "scaling": scaling}
@@ -231,6 +253,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small tables, few trees, one pair: does everything run?")
     parser.add_argument("--jobs", nargs="+", choices=JOBS, default=list(JOBS), help="which; all of them by default")
     parser.add_argument("--threads", type=int, default=2, metavar="N", help="threads of every library that has some")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the scaling there: .svg or .png")
     parser.add_argument("--out", type=Path, help="write JSON there")
     arguments = parser.parse_args()
     sizes = QUICK if arguments.quick else Sizes()
@@ -250,6 +273,8 @@ def main() -> None:
     print(f"\n{machine()}\n{versions}; ratio is theirs / ours\n")
     print(table_of(results, "the other"))
     write_json(arguments.out, results, threads=arguments.threads, rivals=versions)
+    if arguments.picture is not None and "scaling" in arguments.jobs:
+        scaling_picture(sizes, results, arguments.threads).savefig(arguments.picture)
 
 
 if __name__ == "__main__":

@@ -392,7 +392,7 @@ def linear_cells() -> list[Any]:
     """The linear score that members of 100 rows and more may ask about, of fewer rows."""
     schema, matrix = encode_fit(T)
     folds = np.arange(N, dtype=np.int32) % FOLDS
-    return list(linear_scores(schema, matrix, SCORE[:, None], WEIGHTS, folds, ["linear score"]))
+    return list(linear_scores(schema, matrix, SCORE[:, None], WEIGHTS, N, folds, ["linear score"]))
 
 
 def content(made: Any) -> bytes:

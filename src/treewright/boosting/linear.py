@@ -30,7 +30,7 @@ MOST_TERMS = 256  # columns of the design: the moments of more take longer than 
 _MOST_LEVELS = 20  # of a nominal column, those of the most rows; all others have weight 0
 _TAIL = 0.01  # of the rows on either side that count as the last one within: an outlier would hold the slope down
 _STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the penalty, in largest variances of the design's columns
-_LARGEST = 1e100  # of what can be squared
+_LARGEST = 1e100  # of numbers, and of slopes: both can be squared
 
 
 class _Term(NamedTuple):
@@ -48,6 +48,7 @@ def linear_scores(
     matrix: np.ndarray,
     outcomes: np.ndarray,
     weights: np.ndarray | None,
+    n_rows: int,
     folds: np.ndarray,
     names: Sequence[Hashable],
 ) -> tuple[tuple[Column, ...], np.ndarray]:
@@ -61,6 +62,8 @@ def linear_scores(
     outcomes : float64[n, k]
         What the scores come close to, each in units of about 1.
     weights : float64[n] or None
+    n_rows : int
+        A whole weight counts as so many.
     folds : int32[n]
         The tenth of each row, 0 to ``FOLDS`` - 1.
     names : sequence of k
@@ -69,15 +72,16 @@ def linear_scores(
     Returns
     -------
     tuple of Column
-        None where the table has no column to go by, more than ``MOST_TERMS`` terms, or more terms than rows.
+        Empty where the table has no column to go by, more than ``MOST_TERMS`` terms, or more than one for two rows.
     float64[n, k]
         Their cells.
     """
     own_weights = np.ones(len(matrix)) if weights is None else weights
     terms = _terms_of(schema, matrix, own_weights)
     n, n_outcomes = outcomes.shape
-    if not 0 < len(terms) <= min(MOST_TERMS, n // 2):
-        return (), np.empty((n, 0))
+    nothing = (), np.empty((n, 0))
+    if not 0 < len(terms) <= min(MOST_TERMS, n_rows // 2):
+        return nothing
     design = np.empty((n, 1 + len(terms) + n_outcomes))
     design[:, 0], design[:, 1 + len(terms) :] = 1.0, outcomes
     for at, term in enumerate(terms, start=1):
@@ -92,13 +96,13 @@ def linear_scores(
             in_fold = folds == fold
             found = _weights_by(together - moments[fold], len(terms), strength)
             # The means of all rows: those of the other tenths would tell on which side the tenth's own outcomes lie.
-            found[0] = (together[0, 1 + len(terms) :] - together[0, 1 : 1 + len(terms)] @ found[1:]) / together[0, 0]
+            found[0] = _intercept(together[0] / together[0, 0], found[1:])
             own[in_fold] = _scores(design[in_fold], found)
         error = float((np.square(own - outcomes) * own_weights[:, None]).sum())
         if error < least:
             best, least, cells = strength, error, own
     if not np.isfinite(least):
-        return (), np.empty((n, 0))
+        return nothing
     found = _weights_by(together, len(terms), best)
     return tuple(_column_of(schema, terms, found[:, at], name) for at, name in enumerate(names)), cells
 
@@ -127,7 +131,7 @@ def _terms_of(schema: Schema, matrix: np.ndarray, weights: np.ndarray) -> list[_
             low, high = known[order[np.minimum(ends, len(known) - 1)]].astype(np.float64).tolist()
             if low == high:  # nearly all rows hold the same
                 low, high = float(known.min()), float(known.max())
-            if -_LARGEST < low < high < _LARGEST:
+            if -_LARGEST < low < high < _LARGEST and high - low > 1 / _LARGEST:
                 terms.append(_Term(at, low, high, 0, True))
         if is_missing.any() and len(known):
             terms.append(_Term(at, 0.0, 1.0, -1, False))
@@ -154,10 +158,16 @@ def _weights_by(moments: np.ndarray, n_terms: int, strength: float) -> np.ndarra
     solve(normal, given)
     found = np.empty((end, given.shape[1]))
     found[1:] = given
-    found[0] = means[end:]
-    for at in range(n_terms):
-        found[0] -= means[1 + at] * given[at]
+    found[0] = _intercept(means, given)
     return found
+
+
+def _intercept(means: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """float64[k]: what slopes float64[n_terms, k] leave of the means of the outcomes, which stand last."""
+    left = means[1 + len(slopes) :].copy()
+    for mean, slope in zip(means[1:], slopes, strict=False):  # the outcomes' means are left over
+        left -= mean * slope
+    return left
 
 
 def _scores(design: np.ndarray, found: np.ndarray) -> np.ndarray:

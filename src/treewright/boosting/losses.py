@@ -100,6 +100,10 @@ class Loss(ABC):
     def values(self, target: np.ndarray, scores: np.ndarray) -> np.ndarray:
         """float64[m]: the loss of each row; inf where it is beyond float64."""
 
+    def least(self, target: np.ndarray) -> np.ndarray:
+        """float64[m]: the least that ``values`` can be for each row."""
+        return np.zeros(len(target))
+
     def renewed(
         self, score: int, target: np.ndarray, scores: np.ndarray, weights: np.ndarray | None, rows: np.ndarray,
         starts: np.ndarray,
@@ -415,6 +419,10 @@ class MeanDeviance(NumberLoss):
                 return score + target * _exp(-score)
             falls, rises = 1.0 - self.power, 2.0 - self.power
             return _exp(rises * score) / rises - target * _exp(falls * score) / falls
+
+    def least(self, target: np.ndarray) -> np.ndarray:
+        """Where the mean is the target: ``values`` leave out what no score changes."""
+        return self.values(target, log_of(np.maximum(target, np.finfo(np.float64).tiny))[None])
 
 
 def _exp(score: np.ndarray) -> np.ndarray:

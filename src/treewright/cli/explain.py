@@ -7,7 +7,7 @@ spreadsheet would run as a formula get an apostrophe in front, unless the caller
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -109,9 +109,9 @@ def run_explain(
     with progress(), open_output(out, force) as file:
         begin, is_first = 0, True
         for rows in rows_for(model, data, options):
-            found, first = _explained(model, rows.features, begin, question, background)
+            found = _explained(model, rows.features, begin, question, background)
             begin += rows.features.height
-            table = _lines(found, first, guard=guard and not is_parquet)
+            table = _lines(found, guard=guard and not is_parquet)
             if is_parquet:
                 tables.append(table)
                 continue
@@ -136,19 +136,20 @@ def _check(question: Question) -> None:
         )
 
 
-def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> tuple[Explanation, int]:
-    """The explanation of a block, or of the one row of it that is asked for; the number of its first row."""
+def _explained(model: Model, features: Any, begin: int, question: Question, background: Any) -> Explanation:
+    """The explanation of a block, or of the one row of it that is asked for."""
     if question.row is not None:
         at = question.row - begin
         features, begin = features[at : at + 1] if 0 <= at < features.height else features[:0], question.row
-    return model.explain(features, kind=question.kind, order=question.order, background=background), begin
+    found = model.explain(features, kind=question.kind, order=question.order, background=background)
+    return replace(found, positions=found.positions + begin)
 
 
 def _whole(model: Model, data: Path, options: ReadOptions, question: Question, background: Any) -> Explanation:
     """The explanation of all rows, or of the one that is asked for."""
     begin, parts = 0, []
     for rows in rows_for(model, data, options):
-        parts.append(_explained(model, rows.features, begin, question, background)[0])
+        parts.append(_explained(model, rows.features, begin, question, background))
         begin += rows.features.height
         if question.row is not None and begin > question.row:
             break
@@ -161,13 +162,13 @@ def _refuse_no_such_row(question: Question, n_rows: int) -> None:
         raise UsageRefusal(f"--row {question.row}: the table has {n_rows} rows, counted from 0")
 
 
-def _lines(found: ExplanationTable, first: int, *, guard: bool) -> pl.DataFrame:
+def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:
     """A line for each row and output: the answer, the base, and what each column or pair contributes."""
     k, n = len(found.outputs), len(found)
     values = found.values if k > 1 else found.values[..., None]
     names = [written_name(name) for name in found.columns]
     names = guarded_labels(names) if guard else names
-    series = [pl.Series("row", np.repeat(np.arange(first, first + n), k))]
+    series = [pl.Series("row", np.repeat(found.positions, k))]
     if k > 1:
         outputs = [written_level(each) for each in found.outputs]
         series.append(pl.Series("output", (guarded_labels(outputs) if guard else outputs) * n, dtype=pl.String))

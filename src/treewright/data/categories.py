@@ -291,6 +291,8 @@ def _part_from(obj: Mapping[str, Any], position: int) -> tuple[str, tuple[int, .
     part, numbers = obj.get("part", ""), obj.get("numbers", [])
     # Files of before have the first source, and of two the "other".
     sources = obj.get("sources", [obj[name] for name in ("source", "other") if name in obj])
+    if ("other" in obj and "source" not in obj) or ("sources" in obj and "source" in obj):
+        raise ValueError(f"column {position} has unknown 'sources'")
     if not isinstance(sources, list) or not all(type(at) is int and 0 <= at < position for at in sources):
         raise ValueError(f"column {position} has unknown 'sources'")
     if not isinstance(numbers, list) or not all(type(number) in (int, float) for number in numbers):

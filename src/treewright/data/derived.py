@@ -23,7 +23,7 @@ makes them from their sources wherever it encodes a table: no table needs to hav
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,9 @@ def _together(one: Column, other: Column, source: int, beside: int, places: tupl
     firsts, seconds = (*one.levels, _MISSING), (*other.levels, _MISSING)
     pairs = [divmod(int(place), len(seconds)) for place in places]
     levels = tuple(f"{firsts[first]} & {seconds[second]}" for first, second in pairs)
+    if len(set(levels)) < len(levels):  # a level "missing", or one with "&" in it
+        shown = [[*map(repr, own.levels), _MISSING] for own in (one, other)]
+        levels = tuple(f"{shown[0][first]} & {shown[1][second]}" for first, second in pairs)
     return Column(
         f"{one.name} & {other.name}", "nominal", levels, True, "string", part=LEVELS, sources=(source, beside),
         numbers=places,
@@ -150,6 +153,15 @@ def linear_score(name: Hashable, sources: Sequence[int], numbers: Sequence[float
 def numbers_of_source(column: Any) -> int:
     """How many numbers a linear score has for a source, a column with a kind and levels."""
     return len(column.levels) + 1 if column.kind == "nominal" else 4
+
+
+def by_source(numbers: Sequence[float], sources: Sequence[Any]) -> Iterator[tuple[Any, Sequence[float]]]:
+    """Each source of a linear score with its own numbers, which begin behind the intercept."""
+    begin = 1
+    for source in sources:
+        end = begin + numbers_of_source(source)
+        yield source, numbers[begin:end]
+        begin = end
 
 
 def with_derived(schema: Schema, made: Sequence[Column]) -> Schema:
@@ -204,11 +216,10 @@ def derived_cells(columns: Sequence[Column], at: int, matrix: np.ndarray) -> np.
 
 def _linear_cells(column: Column, columns: Sequence[Column], matrix: np.ndarray) -> np.ndarray:
     """The cells of a linear score, added up source after source."""
-    cells, begin = np.full(len(matrix), column.numbers[0]), 1
-    for position in column.sources:
-        source, held = columns[position], matrix[:, position].astype(np.float64)
-        end = begin + numbers_of_source(source)
-        own, begin = column.numbers[begin:end], end
+    cells = np.full(len(matrix), column.numbers[0])
+    sources = [columns[at] for at in column.sources]
+    for position, (source, own) in zip(column.sources, by_source(column.numbers, sources), strict=True):
+        held = matrix[:, position].astype(np.float64)
         is_missing = np.isnan(held)
         with np.errstate(all="ignore"):  # a file may hold any numbers
             if source.kind == "nominal":
@@ -261,8 +272,9 @@ def given_to_sources(columns: Sequence[Column], shares: np.ndarray) -> np.ndarra
     given = shares[:n_given].copy()
     for column, share in zip(columns[n_given:], shares[n_given:].tolist(), strict=True):
         moves = _moves_of(column, columns)
+        total = sum(moves)
         for source, move in zip(column.sources, moves, strict=True):
-            given[source] += share * (move / sum(moves))
+            given[source] += share * (move / total)
     return given
 
 
@@ -270,11 +282,9 @@ def _moves_of(column: Column, columns: Sequence[Column]) -> list[float]:
     """How far each source moves a derived column, in proportion."""
     if column.part != LINEAR:
         return [1.0] * len(column.sources)
-    moves, begin = [], 1
-    for source in column.sources:
-        own = column.numbers[begin : begin + numbers_of_source(columns[source])]
-        begin += len(own)
-        if columns[source].kind == "nominal":
+    moves = []
+    for source, own in by_source(column.numbers, [columns[at] for at in column.sources]):
+        if source.kind == "nominal":
             moves.append(max(own[:-1], default=0.0) - min(own[:-1], default=0.0))
         else:
             moves.append((own[1] - own[0]) * abs(own[2]))
@@ -299,6 +309,7 @@ def _is_made(column: Column, given: Sequence[Column]) -> bool:
     kinds = {source.kind for source in sources}
     if column.part == LINEAR:
         fits = len(numbers) == 1 + sum(map(numbers_of_source, sources))
+        fits = fits and all(own[0] <= own[1] for source, own in by_source(numbers, sources) if source.kind != "nominal")
         return fits and column == linear_score(column.name, column.sources, numbers)
     if column.part == ROWS:
         fits = len(sources) == 1 and kinds == {"nominal"} and len(numbers) == len(sources[0].levels)

@@ -58,6 +58,8 @@ class ExplanationTable:
     order : {1, 2}
     clocks : tuple of (str, str)
         Of each column of dates, whose cells are days since 1970, the family and the time zone; else empty texts.
+    positions : int64[n]
+        Where the rows stood in the table that was explained, counted from 0.
     """
 
     values: np.ndarray
@@ -69,6 +71,7 @@ class ExplanationTable:
     kind: str
     order: int
     clocks: tuple[tuple[str, str], ...]
+    positions: np.ndarray
 
     def __len__(self) -> int:
         return len(self.values)
@@ -112,7 +115,8 @@ class ExplanationTable:
             if not all(is_whole(each) and -len(self) <= each < len(self) for each in wanted):
                 raise ParameterError(f"rows({some!r}): give positions of the {len(self)} rows, counted from 0")
             at = np.arange(len(self))[np.array(wanted, np.int64)]
-        return replace(self, values=self.values[at], cells=tuple([each[i] for i in at.tolist()] for each in self.cells))
+        cells = tuple([each[i] for i in at.tolist()] for each in self.cells)
+        return replace(self, values=self.values[at], cells=cells, positions=self.positions[at])
 
     def __iter__(self) -> Iterator[Self]:
         return (self.rows(at) for at in range(len(self)))
@@ -151,7 +155,7 @@ class ExplanationTable:
         values = self.values if len(self.outputs) > 1 else self.values[..., None]
         names, k = [written_name(each) for each in self.columns], len(self.outputs)
         several = p if self.order == 2 else 1
-        found: dict[str, list[Any]] = {"row": np.repeat(np.arange(n), p * several * k).tolist()}
+        found: dict[str, list[Any]] = {"row": np.repeat(self.positions, p * several * k).tolist()}
         if k > 1:
             found["output"] = list(self.outputs) * (n * p * several)
         found["column"] = [name for name in names for _ in range(several * k)] * n
@@ -272,6 +276,7 @@ def joined(parts: Sequence[Table]) -> Table:
     return replace(
         parts[0],
         values=np.concatenate([part.values for part in parts]),
+        positions=np.concatenate([part.positions for part in parts]),
         cells=tuple(
             list(itertools.chain.from_iterable(cells)) for cells in zip(*(part.cells for part in parts), strict=True)
         ),
@@ -384,6 +389,7 @@ def explain_encoded(
         kind=kind,
         order=order,
         clocks=tuple(map(clock_of, columns)),
+        positions=np.arange(len(matrix)),
     )
 
 

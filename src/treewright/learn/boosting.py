@@ -19,6 +19,7 @@ from treewright.boosting.rounds import (
     BoostRows,
     BoostSettings,
     BoostTable,
+    Evaluation,
     History,
     Members,
     Sampling,
@@ -43,7 +44,7 @@ from treewright.learn.forest import refuse_other_table
 from treewright.learn.many_levels import takes_derived, with_derived_columns, with_rows_of_levels
 from treewright.learn.params import finite
 from treewright.learn.quality import Plan, plan_of
-from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows
+from treewright.learn.rows_aside import contents_of, evaluation_of, held_out, judging_rows, number_of_rows
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed, refuse_no_order, seed_of
 from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
@@ -202,20 +203,25 @@ def _averaged_members(
     def grow(params: BoostingParams, wide: _Wide, asides: list[np.ndarray], n_rounds: int | None = None) -> Members:
         rows = replace(wide.binned.rows, units=units)
         own = settings_of(params, wide.dataset, settings.losses, settings.seed + len(groups), settings.n_threads)
-        judged = evaluation_of(wide.dataset, params, settings.losses, rows.take(np.concatenate(asides)))
+        aside = rows.take(np.concatenate(asides))
+        judged = cast("Evaluation", evaluation_of(wide.dataset, params, settings.losses, aside))
         own = replace(own, evaluation=judged)
-        if n_rounds is not None:
-            own = replace(own, n_rounds=n_rounds, callbacks=())
+        if n_rounds is not None:  # by the loss: of a score of the user's own nobody knows what a tenth of it is
+            own = replace(own, n_rounds=n_rounds, callbacks=(), evaluation=replace(judged, score=None))
         return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members)
 
+    few = asides[:_MEMBERS_OF_PROBE]
+    unavoidable = _unavoidable(binned.rows.take(np.concatenate(few)), settings.losses)
+
     def loss_of_few(wide: _Wide) -> float:
-        return min(grow(first, wide, asides[:_MEMBERS_OF_PROBE], _ROUNDS_OF_PROBE).history.validation)
+        return min(grow(first, wide, few, _ROUNDS_OF_PROBE).history.validation) - unavoidable
 
     now, loss_now = _Wide(dataset, binned), math.nan
     groups.append(grow(first, now, asides))
     # By a callback. A further group that it cuts short would count as much as a whole one: it is left out.
     ended = groups[0].is_called_off
-    for way in ("pairs", "levels", "linear") if has_derived else ():
+    can_look = all(loss.has_values for loss in settings.losses)
+    for way in ("pairs", *(("levels", "linear") if can_look else ())) if has_derived else ():
         if ended:
             break
         if way == "linear":
@@ -251,6 +257,15 @@ def columns_to_count(schema: Schema) -> list[int]:
         for at, column in enumerate(schema.columns)
         if column.kind == "nominal" and not column.left_out and len(column.levels) >= _COUNTED_FROM
     ]
+
+
+def _unavoidable(rows: BoostRows, losses: tuple[Loss, ...]) -> float:
+    """The mean loss of rows whose scores are the best there are: of a deviance without its constant it is not 0."""
+    means = [
+        float(np.average(loss.least(np.ascontiguousarray(rows.target[:, output])), weights=rows.weights))
+        for output, loss in enumerate(losses)
+    ]
+    return sum(means)
 
 
 class _Wide(NamedTuple):
@@ -369,12 +384,6 @@ def rows_of_leaf(params: BoostingParams, dataset: Dataset) -> int:
     if not isinstance(params.min_samples_leaf, str):
         return min(int(params.min_samples_leaf), _MORE_THAN_ALL_ROWS)
     return max(1, min(_ROWS_OF_LEAF, number_of_rows(dataset) // _LEAVES_OF_FEW))
-
-
-def number_of_rows(dataset: Dataset) -> int:
-    """How many rows there are; a whole weight counts as so many."""
-    repeats = GradientWeights.of(dataset.sample_weight).repeats
-    return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
 
 
 def tree_settings(params: BoostingParams, dataset: Dataset) -> GradientSettings:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from treewright.boosting.rounds import BoostRows, BoostTable, Evaluation
+from treewright.boosting.sampling import GradientWeights
 from treewright.core.random import mixed
 from treewright.data.bin_rows import bin_rows
 from treewright.data.cells import shown
@@ -154,6 +155,12 @@ def held_out(
         )
     kept_aside: np.ndarray = aside[which.ravel()]
     return kept_aside
+
+
+def number_of_rows(dataset: Dataset) -> int:
+    """How many rows there are; a whole weight counts as so many."""
+    repeats = GradientWeights.of(dataset.sample_weight).repeats
+    return len(dataset) if repeats is None else int(repeats.sum(dtype=np.int64))
 
 
 def contents_of(dataset: Dataset) -> np.ndarray:

@@ -23,7 +23,7 @@ from treewright.data.dataset import Dataset
 from treewright.data.derived import derived_cells, levels_together, pairs_of, with_derived
 from treewright.data.schema import Column
 from treewright.learn.many_levels import with_derived_columns
-from treewright.learn.rows_aside import contents_of
+from treewright.learn.rows_aside import contents_of, number_of_rows
 
 _ROWS_FOR_PAIRS = 500  # on iris and wine pairs of columns fit the luck of the rows aside
 _PAIRED = 6  # columns of a kind that pairs are made of
@@ -40,13 +40,13 @@ def pairs_of_levels(dataset: Dataset, members: Members) -> Sequence[Column]:
     """Levels together of the nominal columns that members gain most by; no pair with few rows to a level."""
     pairs = itertools.combinations(_asked_most(dataset, members, "nominal"), 2)
     found = [levels_together(dataset.schema, one, other, dataset.matrix) for one, other in pairs]
-    most = len(dataset) // _ROWS_TOGETHER
+    most = number_of_rows(dataset) // _ROWS_TOGETHER
     return [column for column in found if len(set(column.levels)) == len(column.levels) <= most]
 
 
 def _asked_most(dataset: Dataset, members: Members, kind: str) -> list[int]:
     """The columns of a kind that members gain most by, in their order; none where rows are few."""
-    if len(dataset) < _ROWS_FOR_PAIRS:
+    if number_of_rows(dataset) < _ROWS_FOR_PAIRS:
         return []
     gains = np.zeros(len(dataset.schema))
     for trees in members.trees:
@@ -69,20 +69,27 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
     """
     outcomes = _outcomes_of(dataset)
     k = len(outcomes)
-    if k > _MOST_SCORES or len(dataset) < _ROWS_FOR_SCORES:
+    if k > _MOST_SCORES or number_of_rows(dataset) < _ROWS_FOR_SCORES:
         return dataset, []
-    together, names = np.column_stack(list(outcomes.values())), list(outcomes)
+    together, taken, names = np.column_stack([own for _, own in outcomes]), set(dataset.schema.names), []
+    for name, _ in outcomes:
+        number, unlike = 2, name
+        while unlike in taken:
+            number, unlike = number + 1, f"{name} ({number})"
+        taken.add(unlike)
+        names.append(unlike)
     folds = (contents_of(dataset) % FOLDS).astype(np.int32)
 
     def scored(rows: np.ndarray) -> tuple[tuple[Column, ...], np.ndarray]:
-        weights = None if dataset.weights is None else dataset.weights[rows]
-        return linear_scores(dataset.schema, dataset.matrix[rows], together[rows], weights, folds[rows], names)
+        own = dataset.take(rows)
+        n_rows = number_of_rows(own)
+        return linear_scores(own.schema, own.matrix, together[rows], own.weights, n_rows, folds[rows], names)
 
     n_given = len(dataset.schema)
     made, cells = scored(np.arange(len(dataset)))
-    wide = with_derived_columns(dataset, with_derived(dataset.schema, made))
-    if len(wide.schema) != n_given + k:
+    if not made:
         return dataset, []
+    wide = with_derived_columns(dataset, with_derived(dataset.schema, made))
     matrix = wide.matrix.copy(order="F")
     matrix[:, n_given:] = cells
     of_members = []
@@ -100,18 +107,18 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
     return replace(wide, matrix=matrix, cache=None), of_members
 
 
-def _outcomes_of(dataset: Dataset) -> dict[str, np.ndarray]:
+def _outcomes_of(dataset: Dataset) -> list[tuple[str, np.ndarray]]:
     """What linear scores come close to, 0 to 1, float64[n] each, by what the scores are called."""
-    found: dict[str, np.ndarray] = {}
+    found: list[tuple[str, np.ndarray]] = []
     names = dataset.target.names or range(dataset.n_outputs)
     for output, own in enumerate(dataset.target_array.T):
         several = f" of {names[output]}" if dataset.n_outputs > 1 else ""
         if not dataset.classes:
             width = max(float(np.ptp(own / 2)), np.finfo(np.float64).tiny)  # halves: the whole width may overflow
-            found[f"linear score{several}"] = (own / 2 - own.min() / 2) / width
+            found.append((f"linear score{several}", (own / 2 - own.min() / 2) / width))
             continue
         labels = dataset.classes[output].tolist()
         for code in range(1 if len(labels) == 2 else 0, len(labels)):
             label = "" if len(labels) == 2 else f" of {labels[code]}"
-            found[f"linear score{several}{label}"] = (own == code).astype(np.float64)
+            found.append((f"linear score{several}{label}", (own == code).astype(np.float64)))
     return found

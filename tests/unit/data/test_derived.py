@@ -335,3 +335,60 @@ def test_a_row_of_weight_2_is_a_row_twice_in_a_score(of_sums):
     one = tw.GradientBoostingRegressor().fit(table, y, sample_weight=weights)
     other = tw.GradientBoostingRegressor().fit(twice, np.repeat(y, weights))
     np.testing.assert_allclose(one.predict(table), other.predict(table), rtol=1e-6)
+
+
+def test_weights_count_as_rows_where_rows_are_few():
+    rng = np.random.default_rng(4)
+    table = {f"c{at}": rng.normal(size=60) for at in range(5)}
+    y = sum(table.values())
+    one = tw.GradientBoostingRegressor().fit(table, y, sample_weight=np.full(60, 2.0))
+    twice = tw.GradientBoostingRegressor().fit(
+        {name: np.repeat(cells, 2) for name, cells in table.items()}, np.repeat(y, 2)
+    )
+    assert one.model_.schema.names == twice.model_.schema.names
+    assert "linear score" in one.model_.schema.names
+    np.testing.assert_allclose(one.predict(table), twice.predict(table), rtol=1e-6)
+
+
+def test_names_and_levels_that_meet_are_made_unlike(of_sums):
+    _, table, y = of_sums
+    named = tw.GradientBoostingRegressor().fit({**table, "linear score": np.arange(len(y)) % 7.0}, y)
+    assert "linear score (2)" in named.model_.schema.names
+    schema, matrix = encode_fit({"a": ["x", None, "missing", "x & y"], "b": ["y & z", "u", "u", "z"]})
+    together = levels_together(schema, 0, 1, matrix)
+    assert sorted(together.levels) == ["'missing' & 'u'", "'x & y' & 'z'", "'x' & 'y & z'", "missing & 'u'"]
+
+
+def test_a_gate_knows_no_unit(monkeypatch):
+    from treewright.learn import boosting
+
+    looks = []
+    grow = boosting.grow_members
+
+    def noted(table, rows, settings, *more):
+        looks.append(settings.n_rounds)
+        return grow(table, rows, settings, *more)
+
+    monkeypatch.setattr(boosting, "grow_members", noted)
+    rng = np.random.default_rng(0)
+    table = {"a": rng.normal(size=400), "b": rng.normal(size=400)}
+    counts = rng.poisson(2000 * np.exp(np.sin(3 * table["a"]) / 4))
+    seen = []
+    for unit in (1.0, 1e-5):
+        looks.clear()
+        tw.GradientBoostingRegressor(loss="poisson").fit(table, counts * unit)
+        seen.append(list(looks))
+    assert seen[0] == seen[1]
+
+
+def test_a_file_whose_score_no_fit_makes_is_refused(wide):
+    schema, _ = wide
+    numbers = list(schema.columns[5].numbers)
+    numbers[1], numbers[2] = numbers[2], numbers[1]
+    columns = (*schema.columns[:5], replace(schema.columns[5], numbers=tuple(numbers)))
+    with pytest.raises(ModelFileError):
+        check_columns(replace(schema, columns=columns))
+    with pytest.raises(ValueError, match="sources"):
+        broken = schema_to_json(schema)
+        broken["columns"][5]["source"] = 0
+        schema_from_json(broken)

@@ -28,10 +28,11 @@ from treewright.version import __version__
 MOST_COLUMNS, MOST_OUTPUTS, MOST_PAIRS, MOST_OF_A_ROW = 10, 6, 6, 8
 MOST_ROWS, MOST_CHOSEN = 150, 50  # of the swarm, to be looked at one by one
 NAME_WIDTH = 200
-_DIGITS = 4
+_DIGITS, _ROUNDING = 4, 1e-6
 _SCALES = {"share": "share", "score": "score", "number": "prediction"}
 _GAMES = {
-    "path": "The base is the mean answer for the rows of the fit, and contributions are Shapley values by these rows",
+    "path": "The base is the mean of all leaves by the rows of the fit that they hold, and contributions are Shapley "
+    "values by these rows",
     "interventional": "The base is the mean answer for the background rows, and contributions are Shapley values by "
     "these rows",
     "steps": "The base is the answer where nothing is asked, and contributions are changes along the way from there",
@@ -71,12 +72,15 @@ def part_of(
     swarm = values[np.asarray(drawn, np.int64)]
     sizes = np.abs(swarm[..., outputs]).sum(axis=0) / max(len(swarm), 1)
     columns = [int(at) for at in np.argsort(-sizes.sum(axis=1), kind="stable") if sizes[at].any()][:MOST_COLUMNS]
+    errors = np.zeros(values.shape[1:])
+    if len(drawn) > 1:
+        errors = np.array([error for _, error in found.rows(list(drawn)).importances().values()])
     parts = tuple(
         OutputContributions(
             name=written_level(found.outputs[output]),
             base=float(base[output]),
             means=_short(sizes[columns, place]),
-            errors=_short(_errors(np.abs(swarm[:, columns, output]))),
+            errors=_short(errors[columns, output]),
             swarm=tuple(_short(swarm[:, at, output]) for at in columns),
             rows=tuple(_row(values[row, :, output], positions) for row in chosen),
         )
@@ -92,7 +96,7 @@ def part_of(
         outputs=parts,
         n_outputs=len(found.outputs),
         places=tuple(_ranks(places[at][np.asarray(drawn, np.int64)]) for at in columns),
-        pairs=() if pairs is None else _strongest(pairs, outputs, positions),
+        pairs=() if pairs is None or not len(pairs) else _strongest(pairs, outputs, positions),
         notes=notes,
     )
 
@@ -108,14 +112,6 @@ def _shown_outputs(found: ExplanationTable, values: np.ndarray) -> list[int]:
 def _short(values: np.ndarray) -> tuple[float, ...]:
     """Numbers with as many digits as a picture shows."""
     return tuple(float(f"{value:.{_DIGITS}g}") for value in values.tolist())
-
-
-def _errors(sizes: np.ndarray) -> np.ndarray:
-    """Standard errors of the means of columns."""
-    if len(sizes) < 2:
-        return np.zeros(sizes.shape[1])
-    errors: np.ndarray = sizes.std(axis=0, ddof=1) / len(sizes) ** 0.5
-    return errors
 
 
 def _ranks(cells: np.ndarray) -> tuple[float | None, ...]:
@@ -172,7 +168,7 @@ def explanation_page(found: ExplanationTable) -> str:
     answers = found.answers.reshape(n, len(found.outputs))
     rows = tuple(
         ExampleRow(
-            number=row, cells=tuple(float(own[row]) for own in codes), truth="",
+            number=int(found.positions[row]), cells=tuple(float(own[row]) for own in codes), truth="",
             said=_said(found, answers[row]), right=None, shares=(),
         )
         for row in chosen
@@ -202,7 +198,8 @@ def _coded(name: Any, cells: list[Any], clock: tuple[str, str]) -> tuple[ColumnW
 
 
 def _said(found: ExplanationTable, answers: np.ndarray) -> str:
-    """The answer for a row in words: of several outputs the largest."""
-    if len(answers) == 1 or found.scale == "number":
+    """The answer for a row in words: of classes the largest; nothing of several targets."""
+    if len(answers) == 1:
         return f"{answers[0]:.{_DIGITS}g}"
-    return written_level(found.outputs[int(answers.argmax())])
+    is_one_target = found.scale != "number" and (found.scale == "score" or abs(answers.sum() - 1.0) < _ROUNDING)
+    return written_level(found.outputs[int(answers.argmax())]) if is_one_target else ""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from treewright.data.derived import LEVELS, ROWS, numbers_of_source
+from treewright.data.derived import LEVELS, ROWS, by_source
 from treewright.show.page.parts import AskedPart, ColumnWords, ExamplesPart, Summary, SupportPart, TestPart, TreePart
 
 MOST_LEVELS = 5_000
@@ -73,10 +73,8 @@ def _numbers(columns: Sequence[ColumnWords], at: int, places: Places) -> tuple[f
         pairs = [divmod(int(words.numbers[code]), len(sources[1].levels) + 1) for code in kept_of(at)]
         known = [(renamed[0].get(first, -1), renamed[1].get(second, -1)) for first, second in pairs]
         return tuple(-1.0 if min(pair) < 0 else float(pair[0] * (len(kept[1]) + 1) + pair[1]) for pair in known)
-    numbers, begin = [words.numbers[0]], 1
-    for source, own in zip(sources, kept, strict=True):
-        end = begin + numbers_of_source(source)
-        block, begin = words.numbers[begin:end], end
+    numbers = [words.numbers[0]]
+    for (source, block), own in zip(by_source(words.numbers, sources), kept, strict=True):
         numbers += [*(block[code] for code in own), block[-1]] if source.kind == "nominal" else block
     return tuple(numbers)
 

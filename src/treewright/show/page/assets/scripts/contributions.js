@@ -114,7 +114,8 @@ const contributions = (() => {
   function ofOneTree(cells) {
     const shape = state.get("shape"), tree = shape?.tree || summary.tree, labels = tree.outputs[0];
     const named = labels.indexOf(part.outputs[output].name), code = labels.length ? Math.max(0, named) : null;
-    return { title: `Values of your own: ${code === null ? "prediction" : `share of ${labels[code]}`}`, scale: code === null ? "prediction" : "share", ...alongTheWay(tree, cells, code),
+    const what = code === null ? tree.centre === "adds" ? "what one tree adds" : "prediction" : "share";
+    return { title: `Values of your own: ${code === null ? what : `share of ${labels[code]}`}`, scale: what, ...alongTheWay(tree, cells, code),
       note: "Changes along the way through the tree in the picture: this page does not hold all trees. explain(X) tells of them all." };
   }
 
@@ -149,7 +150,8 @@ const contributions = (() => {
         if (said >= 0) { output = said; choose.value = String(said); drawn.redraw(); }
       }
       if (example) return ofAll(at, example.cells);
-      return row && summary.tree && route.way(summary.tree, summary.columns, row.cells, () => false).length ? ofOneTree(row.cells) : null;
+      // Of several targets the tree in the picture has one shape for all, and this page no words for which.
+      return row && summary.tree && summary.tree.outputs.length === 1 && route.way(summary.tree, summary.columns, row.cells, () => false).length ? ofOneTree(row.cells) : null;
     }
 
     if (examples && examples.rows.length) {

@@ -7,7 +7,7 @@ contributions.start();
   if (rows.length < 2) return;
   const show = (at) => state.set("row", { cells: rows[at].cells, label: `row ${rows[at].number}` });
   const select = dom.el("select", { id: "contributions-example", onchange: () => show(Number(select.value)) },
-    rows.map((row, at) => dom.el("option", { value: at }, `${row.number}: ${row.said}`)));
+    rows.map((row, at) => dom.el("option", { value: at }, row.said ? `${row.number}: ${row.said}` : row.number)));
   dom.byId("contributions-row").prepend(dom.el("p", {}, dom.el("label", { for: "contributions-example" }, "Row "), select));
 })();
 document.documentElement.dataset.ready = "yes";

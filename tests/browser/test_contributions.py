@@ -122,3 +122,37 @@ def test_trees_without_a_test_and_no_rows_leave_a_page_that_works(open_page):
     assert "No column changes the base" in page.locator("#contributions-row").inner_text()
     empty = est.explain({name: cells[:0] for name, cells in TABLE.items()})
     assert open_page(empty.html).page.locator("h1").inner_text() == "Contributions to y"
+
+
+def test_of_many_classes_the_page_has_those_of_its_rows(open_page):
+    y = np.arange(N) % 50
+    est = tw.RandomForestClassifier(n_estimators=5, random_state=0).fit(TABLE, y)
+    one = {name: cells[20:21] for name, cells in TABLE.items()}
+    page = open_page(est.explain(one).html).page
+    assert page.locator("#contributions-row figcaption").inner_text() == f"Row 0: share of {est.predict(one)[0]}"
+
+
+def test_of_several_outputs_values_of_your_own_have_no_waterfall(open_page):
+    y = np.column_stack([TABLE["a"], 1000 * TABLE["b"]])
+    est = tw.RandomForestRegressor(n_estimators=5, random_state=0).fit(TABLE, y)
+    page = open_page(est.report(TABLE, y).html).page
+    assert page.locator("#contributions-row figure").is_visible()
+    field = page.locator("#follow .follow-fields input[type=text]").first
+    field.fill("0.7")
+    field.press("Enter")
+    assert not page.locator("#contributions-row figure").is_visible()
+
+
+def test_the_scale_of_scores_is_told_and_long_names_stay_inside(open_page):
+    est = tw.GradientBoostingRegressor(10, loss="poisson").fit(TABLE, np.exp(TABLE["a"]))
+    page = open_page(est.report(TABLE, np.exp(TABLE["a"])).html).page
+    assert ": score of y" in page.locator("#contributions-row figcaption").inner_text()
+    assert "exp(score)" in page.locator("#contributions-row").inner_text()
+    named = tw.RandomForestClassifier(n_estimators=3).fit(TABLE, np.where(TABLE["a"] > 0, "L" * 10_000, "b"))
+    page = open_page(named.explain(TABLE).html, width=400).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= 400
+
+
+def test_rows_keep_their_numbers(open_page, forest):
+    page = open_page(forest.explain(TABLE).rows(57).html).page
+    assert page.locator("#contributions-row figcaption").inner_text().startswith("Row 57: ")

@@ -130,3 +130,12 @@ def test_a_page_has_the_rows_and_replaces_nothing_unasked(command, model, pengui
     assert again.returncode == 1
     assert page.read_text() == text
     assert command("explain", model, penguins, "--row", 3, "--out", page, "--force").returncode == 0
+
+
+def test_a_row_keeps_its_number_and_an_ending_says_what_is_written(command, model, penguins, tmp_path):
+    page = tmp_path / "row.html"
+    assert command("explain", model, penguins, "--row", 57, "--out", page).returncode == 0
+    assert '"number":57' in page.read_text()
+    done = command("explain", model, penguins, "--out", tmp_path / "x.xlsx")
+    assert done.returncode == 2
+    assert ".csv, .parquet, .html" in " ".join(done.stderr.split())

@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Question", "run_explain"]
 
+ENDINGS = (".csv", ".parquet", ".html", ".htm")
+
 
 @dataclass(frozen=True)
 class Question:
@@ -86,6 +88,8 @@ def run_explain(
     """
     _check(question)
     check_output(out, force)
+    if out is not None and not is_standard(out) and out.suffix.lower() not in ENDINGS:
+        raise UsageRefusal(f"--out {printable(out)}: name a file that ends in {', '.join(ENDINGS)}")
     model = of_trees(load_model(model_path), model_path, "explain")
     refuse_isolation(model, model_path, "nothing adds up to an answer")
     background = None
@@ -105,7 +109,7 @@ def run_explain(
             file.write(found.html.encode("utf-8", "backslashreplace"))
         note(f"wrote {printable(out)} (contributions)")
         return
-    is_parquet, tables = out.suffix == ".parquet", []
+    is_parquet, tables = out.suffix.lower() == ".parquet", []
     with progress(), open_output(out, force) as file:
         begin, is_first = 0, True
         for rows in rows_for(model, data, options):

@@ -76,13 +76,19 @@ class Interactions:
         return str(self)
 
     def __str__(self) -> str:
-        parts = [f"pairs of columns, over {counted(self.n_rows, 'row')}: H, and the spread of what they do together"]
-        for output, name in enumerate(self.outputs):
+        over = counted(self.n_rows, "row")
+        parts = [f"pairs of columns, over {over}: H, and the spread of what they do together, the widest first"]
+        for output, output_name in enumerate(self.outputs):
             pairs = self.pairs(output)
-            lines = [f"{written_level(name)}:"] if len(self.outputs) > 1 else []
-            for one, other, h, spread in pairs[:MOST_PAIRS]:
-                names = " and ".join(shorten(written_name(each), NAME_WIDTH) for each in (one, other))
-                lines.append(f"  {names}  {h:.3f}  {written_amount(spread)}")
+            names = [
+                " and ".join(shorten(written_name(each), NAME_WIDTH) for each in pair[:2])
+                for pair in pairs[:MOST_PAIRS]
+            ]
+            width = max(map(len, names), default=0)
+            lines = [f"{written_level(output_name)}:"] if len(self.outputs) > 1 else []
+            lines += [f"  {'':<{width}}  H      spread"] if names else []
+            for name, (_, _, h, spread) in zip(names, pairs, strict=False):
+                lines.append(f"  {name:<{width}}  {h:.3f}  {written_amount(spread)}")
             lines += [f"  {len(pairs) - MOST_PAIRS} more"] if len(pairs) > MOST_PAIRS else []
             parts.append("\n".join(lines or ["  none do anything together"]))
         return "\n\n".join(parts) if len(self.outputs) > 1 else "\n".join(parts)

@@ -24,6 +24,9 @@ from treewright.tree.writing import shorten, written_amount, written_cut, writte
 Table = TypeVar("Table", bound="ExplanationTable")
 
 UNSEEN = "(unseen level)"
+_TWO_CLASSES = "A score is the log odds of the class: its share is 1 / (1 + exp(-score))"
+_CLASSES = "Shares of the classes are the softmax of their scores: exp(score), divided by the sum of those"
+_LINKS = {"log": "The prediction is exp(score)", "sorted": "Predictions are the scores in ascending order"}
 NAME_WIDTH, CELL_WIDTH, MOST_TERMS, MOST_OUTPUTS = 30, 24, 15, 12
 _ROUNDING = 1e-13
 _GAMES = {
@@ -60,6 +63,8 @@ class ExplanationTable:
         Of each column of dates, whose cells are days since 1970, the family and the time zone; else empty texts.
     positions : int64[n]
         Where the rows stood in the table that was explained, counted from 0.
+    link : str
+        What makes answers of scores: "log", "classes", "sorted"; "identity" where they are the answers.
     """
 
     values: np.ndarray
@@ -72,6 +77,7 @@ class ExplanationTable:
     order: int
     clocks: tuple[tuple[str, str], ...]
     positions: np.ndarray
+    link: str
 
     def __len__(self) -> int:
         return len(self.values)
@@ -120,6 +126,14 @@ class ExplanationTable:
 
     def __iter__(self) -> Iterator[Self]:
         return (self.rows(at) for at in range(len(self)))
+
+    @property
+    def link_words(self) -> str:
+        """How scores become answers; empty where they are."""
+        n = len(self.outputs)
+        if self.link == "classes":
+            return _CLASSES if n > 1 else _TWO_CLASSES
+        return _LINKS.get(self.link, "")
 
     def importances(self) -> dict[Hashable, tuple[np.ndarray, np.ndarray]]:
         """The mean size of each column's contributions, and its standard error: float64[k] each.
@@ -215,6 +229,8 @@ class ExplanationTable:
     def __str__(self) -> str:
         what = {"share": "shares of classes", "score": "scores", "number": "numbers"}[self.scale]
         head = f"contributions to {what}: {_GAMES[self.kind]}"
+        if self.link_words:
+            head += f"\n{self.link_words}"
         parts = [self._of_one(output) for output in range(len(self.outputs[:MOST_OUTPUTS]))]
         if len(self.outputs) > MOST_OUTPUTS:
             parts.append(f"{len(self.outputs) - MOST_OUTPUTS} more outputs: of(...) tells of each")
@@ -390,6 +406,7 @@ def explain_encoded(
         order=order,
         clocks=tuple(map(clock_of, columns)),
         positions=np.arange(len(matrix)),
+        link=model.boosting.link if model.boosting is not None else "identity",
     )
 
 

@@ -303,7 +303,12 @@ def partial_dependence(
         return DependenceTable(
             model.task, names, labels, tuple(axes), said, np.empty((len(said), 0, 0)), lines, len(matrix)
         )
-    if method == "accumulated" and (second is not None or n_lines or axes[0].kind == "nominal"):
+    if method == "accumulated" and axes[0].kind == "nominal":
+        raise ParameterError(
+            f"method='accumulated': the levels of column {shown(axes[0].name)} have no order that changes could be "
+            "added up along; take method='brute', or declare the order (ordinal)"
+        )
+    if method == "accumulated" and (second is not None or n_lines):
         raise ParameterError(
             "method='accumulated' is of one column of numbers or ranks, without single rows: leave second and "
             "individual out, or take method='brute'"

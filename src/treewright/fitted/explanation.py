@@ -167,7 +167,7 @@ class Explanation(ExplanationTable):
         )
         return contributions.contribution_scatter(
             x=_places(self.cells[at]), values=one.values[:, at], shade=None if beside == at else cells[:, beside],
-            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], ax=ax,
+            xlabel=names[at], ylabel=f"contribution to {where}", zlabel=names[beside], dates=self.clocks[at], ax=ax,
         )  # fmt: skip
 
 

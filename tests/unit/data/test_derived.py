@@ -388,7 +388,7 @@ def test_a_file_whose_score_no_fit_makes_is_refused(wide):
     columns = (*schema.columns[:5], replace(schema.columns[5], numbers=tuple(numbers)))
     with pytest.raises(ModelFileError):
         check_columns(replace(schema, columns=columns))
+    broken = schema_to_json(schema)
+    broken["columns"][5]["source"] = 0
     with pytest.raises(ValueError, match="sources"):
-        broken = schema_to_json(schema)
-        broken["columns"][5]["source"] = 0
         schema_from_json(broken)

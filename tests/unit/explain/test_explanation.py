@@ -247,3 +247,10 @@ def test_a_page_of_pairs_of_steps_of_dates_and_of_nothing():
     assert "Contributions to y" in NUMBERS.explain({"sky": [], "wind": []}).html
     hostile = tw.DecisionTreeClassifier().fit({"<script>": [1.0, 2.0]}, ["</script>", "b"])
     assert "<script>=" not in hostile.explain({"<script>": [1.0, 2.0]}).html
+
+
+def test_a_scatter_over_dates_shows_dates():
+    days = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=8), "wind": TABLE["wind"]})
+    figure = tw.DecisionTreeRegressor().fit(days, HOURS).explain(days).plot("scatter", column="day")
+    figure.draw_without_rendering()
+    assert "2024-01-04" in [label.get_text() for label in figure.axes[0].get_xticklabels()]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from treewright.core.whole import whole_number
 from treewright.exceptions import DataError
 from treewright.show.figures.bars import AROUND_COLUMNS, ROW
+from treewright.show.figures.dependence import dated
 from treewright.show.figures.look import (
     DOT,
     DOTTED,
@@ -204,6 +205,7 @@ def contribution_scatter(
     xlabel: str = "",
     ylabel: str = "contribution",
     zlabel: str = "",
+    dates: tuple[str, str] = ("", ""),
     ax: Axes | None = None,
 ) -> Figure:
     """Draw the contributions of a column over its cells, in the shades of another column's.
@@ -217,6 +219,8 @@ def contribution_scatter(
         nan where missing.
     xlabel, ylabel, zlabel : str
         The last of the shades.
+    dates : (str, str), optional
+        Where cells are days since 1970: the family of the column of dates ("date", "datetime"), and the time zone.
     ax : matplotlib.axes.Axes, optional
 
     Returns
@@ -251,6 +255,7 @@ def contribution_scatter(
         level_ticks(ax, levels, "x", cells=18, most=30, turned_from=60)
     else:
         places = np.array([np.nan if cell is None else cell for cell in cells], np.float64)
+        dated(ax.xaxis, dates)
     is_known = ~np.isnan(shades)
     size = points(DOT) ** 2 / 1.6
     ax.scatter(places[~is_known], value[~is_known], s=size, color=TEST if shade is None else LIGHT.line, linewidths=0)

@@ -122,7 +122,7 @@ def dependence_lines(
         level_ticks(ax, levels, "x", **LEVELS)
     else:
         set_x(ax, places, log=False)
-        _dated(ax.xaxis, dates)
+        dated(ax.xaxis, dates)
         handles = _curves(ax, places, drawn, names, shades, own)
         if deciles is not None and len(np.atleast_1d(np.asarray(deciles))):
             ax.plot(
@@ -196,7 +196,7 @@ def dependence_map(
         if levels:
             level_ticks(ax, levels, which, **LEVELS)
     for axis, own in zip((ax.xaxis, ax.yaxis), dates, strict=True):
-        _dated(axis, own)
+        dated(axis, own)
     bar = figure.colorbar(image, ax=ax, pad=0.02, aspect=30)
     bar.outline.set_visible(False)
     bar.ax.tick_params(color=LIGHT.line, labelcolor=LIGHT.ink, labelsize=TICK, labelfontfamily=families())
@@ -204,7 +204,7 @@ def dependence_map(
     return figure
 
 
-def _dated(axis: Any, dates: Dates) -> None:
+def dated(axis: Any, dates: Dates) -> None:
     """Let an axis of days show dates, at as many ticks as such long words leave room for."""
     if not dates[0]:
         return

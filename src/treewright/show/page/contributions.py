@@ -68,7 +68,7 @@ def part_of(
     """
     values = found.values if found.values.ndim == 3 else found.values[..., None]
     base = np.atleast_1d(found.base)
-    outputs = _shown_outputs(found, values)
+    outputs = _shown_outputs(found, values, chosen)
     swarm = values[np.asarray(drawn, np.int64)]
     sizes = np.abs(swarm[..., outputs]).sum(axis=0) / max(len(swarm), 1)
     columns = [int(at) for at in np.argsort(-sizes.sum(axis=1), kind="stable") if sizes[at].any()][:MOST_COLUMNS]
@@ -77,7 +77,7 @@ def part_of(
         errors = np.array([error for _, error in found.rows(list(drawn)).importances().values()])
     parts = tuple(
         OutputContributions(
-            name=written_level(found.outputs[output]),
+            name=shorten(written_level(found.outputs[output]), NAME_WIDTH),
             base=float(base[output]),
             means=_short(sizes[columns, place]),
             errors=_short(errors[columns, output]),
@@ -89,6 +89,7 @@ def part_of(
     return ContributionsPart(
         scale=_SCALES[found.scale],
         game=_GAMES[found.kind],
+        link=found.link_words,
         columns=tuple(positions[at] for at in columns),
         n_columns=int((sizes > 0).any(axis=1).sum()),
         n_rows=len(drawn),
@@ -101,12 +102,20 @@ def part_of(
     )
 
 
-def _shown_outputs(found: ExplanationTable, values: np.ndarray) -> list[int]:
-    """The outputs that a page has: of two classes the second, whose share is one less the first's; else the first."""
+def _shown_outputs(found: ExplanationTable, values: np.ndarray, chosen: Sequence[int]) -> list[int]:
+    """The outputs that a page has.
+
+    Of two classes the second, whose share is one less the first's; of many those that most of the chosen rows have as
+    their answer.
+    """
     n = len(found.outputs)
     if n == 2 and found.scale == "share" and bool((values[..., 0] == -values[..., 1]).all()):
         return [1]
-    return list(range(min(n, MOST_OUTPUTS)))
+    if n <= MOST_OUTPUTS:
+        return list(range(n))
+    answers = found.answers.reshape(len(values), n)[np.asarray(chosen, np.int64)]
+    counts = np.bincount(answers.argmax(axis=1), minlength=n)
+    return sorted(np.argsort(-counts, kind="stable")[:MOST_OUTPUTS].tolist())
 
 
 def _short(values: np.ndarray) -> tuple[float, ...]:
@@ -173,7 +182,9 @@ def explanation_page(found: ExplanationTable) -> str:
         )
         for row in chosen
     )  # fmt: skip
-    what = ", ".join(written_level(each) for each in found.outputs[:3]) + ", ..." * (len(found.outputs) > 3)
+    what = ", ".join(shorten(written_level(each), NAME_WIDTH) for each in found.outputs[:3]) + ", ..." * (
+        len(found.outputs) > 3
+    )
     title = escape_controls(
         f"Contributions to the {part.scale} of {what}" if found.scale != "number" else f"Contributions to {what}"
     )
@@ -202,4 +213,4 @@ def _said(found: ExplanationTable, answers: np.ndarray) -> str:
     if len(answers) == 1:
         return f"{answers[0]:.{_DIGITS}g}"
     is_one_target = found.scale != "number" and (found.scale == "score" or abs(answers.sum() - 1.0) < _ROUNDING)
-    return written_level(found.outputs[int(answers.argmax())]) if is_one_target else ""
+    return shorten(written_level(found.outputs[int(answers.argmax())]), NAME_WIDTH) if is_one_target else ""

@@ -615,6 +615,7 @@ class ContributionsPart:
     why_not: str = ""  # why there are none; then all else is empty
     scale: str = ""  # "share", "score", "prediction": what is explained
     game: str = ""  # what the base is, and what contributions are, in words
+    link: str = ""  # how scores become answers; empty where they are
     columns: tuple[int, ...] = ()  # those that contribute most, positions in ``Summary.columns``
     n_columns: int = 0  # how many contribute anything
     n_rows: int = 0  # of the swarm

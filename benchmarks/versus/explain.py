@@ -210,10 +210,10 @@ def axes(sizes: Sizes) -> tuple[Axis, ...]:
     """Rows, depth, trees and columns, one growing while the others are held."""
     trees, rows = sizes.trees, sizes.rows
     return (
-        Axis("rows", tuple(sorted({1, 100, rows // 10, rows})), {f"trees of depth {DEPTH}": trees}),
+        Axis("rows", tuple(sorted({1, 100, rows // 10, rows})), {"trees": trees}),
         Axis("depth", (3, 6, 9, 12), {"rows": rows, "trees": trees}),
-        Axis("trees", (trees // 4, trees // 2, trees, 2 * trees), {"rows": rows, "depth": DEPTH}),
-        Axis("columns", (10, 20, 40, 80), {"rows": rows, f"trees of depth {DEPTH}": trees}),
+        Axis("trees", (trees // 4, trees // 2, trees, 2 * trees), {"rows": rows}),
+        Axis("columns", (10, 20, 40, 80), {"rows": rows, "trees": trees}),
     )
 
 

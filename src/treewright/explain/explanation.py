@@ -156,6 +156,37 @@ class ExplanationTable:
             errors = (sizes / scale).std(axis=0, ddof=1) / np.sqrt(n) * scale
         return dict(zip(self.columns, zip(sizes.mean(axis=0), errors, strict=True), strict=True))
 
+    def shares_together(self) -> dict[Hashable, np.ndarray]:
+        """How much of what each column does it does together with others, 0 to 1: float64[k] each.
+
+        Of an explanation of pairs. What a column does alone is the mean size of its own contributions, what it does
+        together the mean size of its halves of all pairs; the share is the second of both. nan for a column that does
+        nothing.
+
+        Raises
+        ------
+        ParameterError
+            Contributions are of columns (order=1), or there are no rows.
+
+        Examples
+        --------
+        >>> import treewright as tw
+        >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5, "c": [0, 0, 1, 1] * 5}
+        >>> model = tw.DecisionTreeRegressor(random_state=0).fit(table, [0.0, 1.0, 1.0, 0.0] * 5).model_
+        >>> found = explain(model, table, order=2)
+        >>> {name: share.round(2).tolist() for name, share in found.shares_together().items()}
+        {'a': [1.0], 'b': [1.0], 'c': [nan]}
+        """
+        if self.order != 2:
+            raise ParameterError("shares_together is of pairs: explain with order=2")
+        if not len(self):
+            raise ParameterError("shares are of means over rows, and there are none")
+        sizes = np.abs(self.values if len(self.outputs) > 1 else self.values[..., None]).mean(axis=0)
+        at = np.arange(len(self.columns))
+        alone, both = sizes[at, at], sizes.sum(axis=1)
+        shares = np.divide(both - alone, both, out=np.full(both.shape, np.nan), where=both > 0)
+        return dict(zip(self.columns, shares, strict=True))
+
     def to_dict(self) -> dict[str, list[Any]]:
         """As columns, for a data frame: a line for each row, output and column (or pair).
 

@@ -254,3 +254,13 @@ def test_a_scatter_over_dates_shows_dates():
     figure = tw.DecisionTreeRegressor().fit(days, HOURS).explain(days).plot("scatter", column="day")
     figure.draw_without_rendering()
     assert "2024-01-04" in [label.get_text() for label in figure.axes[0].get_xticklabels()]
+
+
+def test_shares_together_are_of_pairs():
+    found = CLASSES.explain(TABLE, order=2)
+    one, other = (np.abs(found.values[:, 0, at]).mean(axis=0) for at in (0, 1))
+    np.testing.assert_allclose(found.shares_together()["sky"], other / (one + other))
+    with pytest.raises(ParameterError, match="order=2"):
+        CLASSES.explain(TABLE).shares_together()
+    with pytest.raises(ParameterError, match="none"):
+        found.rows([]).shares_together()

@@ -228,6 +228,11 @@ def ensembles() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "boosting tiny", lambda: tw.GradientBoostingRegressor(**boosted).fit(X, SCORE * 1e-30)
     yield "boosting float32", lambda: tw.GradientBoostingClassifier(**boosted).fit(X.astype(np.float32), THREE)
     yield "boosting goss", lambda: tw.GradientBoostingClassifier(sampling="gradient", **boosted).fit(XM, TWO)
+    varied = {"sampling": "minimal_variance", "learning_rate": 0.9, **boosted}
+    yield (
+        "boosting mvs",
+        lambda: tw.GradientBoostingClassifier(**varied).fit(XM, TWO, sample_weight=np.arange(N) % 3 + 1),
+    )
     yield (
         "boosting interactions",
         lambda: tw.GradientBoostingRegressor(interaction_cst=[[0, 1], [2]], **boosted).fit(XM, SCORE),

@@ -25,7 +25,7 @@ import numpy as np
 
 from treewright.boosting.losses import Loss
 from treewright.boosting.packing import KeptTree, packed_trees
-from treewright.boosting.sampling import GradientWeights, drawn_by_gradient, drawn_uniformly
+from treewright.boosting.sampling import GradientWeights, drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of
 from treewright.core import progress, threads
 from treewright.core.random import mixed
 from treewright.data.bins import Bins
@@ -41,7 +41,7 @@ from treewright.tree.packing import join, take
 _BLOCK_ROWS = 1 << 15
 _SCORED_ROWS = 1 << 14
 _ROWS, _TREE = 0, 1  # what a seed is made for
-Sampling = Literal["uniform", "gradient"]
+Sampling = Literal["uniform", "gradient", "minimal_variance"]
 
 
 # What goes in --------------------------------------------------------------------------------------------------------
@@ -140,8 +140,9 @@ class BoostSettings:
     learning_rate : float, above 0 up to 1
     subsample : float, above 0 up to 1
         Share of the rows drawn for each round, without replacement.
-    sampling : {"uniform", "gradient"}
-        How: all alike; or those of large gradients always, and some of the others, which count for more.
+    sampling : {"uniform", "gradient", "minimal_variance"}
+        How: all alike; those of large gradients always, and some of the others, which count for more; or each with a
+        chance in proportion to its gradient and hessian, so that what is rarely drawn counts for more.
     top_rate, other_rate : float
         Of ``sampling="gradient"``: the share of rows with the largest gradients, and the share drawn of all rows from
         the others.
@@ -579,7 +580,7 @@ class _Rounds:
         # Those left over grow one after another on all threads, where that keeps more of them at work.
         self.n_beside = 0 if n_at_once == 1 else k if 2 * (k % n_at_once) > n_at_once else k - k % n_at_once
         self.gradient = np.empty((k, n), np.float32)
-        has_hessian = self.weights.factors is not None or settings.sampling == "gradient"
+        has_hessian = self.weights.factors is not None or settings.sampling != "uniform"
         self.has_hessian = [has_hessian or not self.losses[output].unit_hessian for output in self.train.output_of]
         self.hessian = np.empty((k, n if any(self.has_hessian) else 0), np.float32)
         self.kept: list[KeptTree] = []
@@ -599,10 +600,10 @@ class _Rounds:
     def _refuse_alike_gradients(self) -> None:
         """ParameterError where rows are to be drawn by gradients that only have a sign."""
         alike = next((loss for loss in self.losses if loss.renews), None)
-        if self.settings.sampling == "gradient" and alike is not None:
+        if self.settings.sampling != "uniform" and alike is not None:
             raise ParameterError(
-                f"sampling='gradient' with loss {alike.name!r}: its gradients tell only on which side of the target a "
-                "score is; use sampling='uniform' with subsample"
+                f"sampling={self.settings.sampling!r} with loss {alike.name!r}: its gradients tell only on which side "
+                "of the target a score is; use sampling='uniform' with subsample"
             )
 
     def _base(self, base: Sequence[float] | None) -> np.ndarray:
@@ -722,28 +723,40 @@ class _Rounds:
 
     def _draw(self, number: int) -> np.ndarray | None:
         """The rows of a round; None for all. Where some stand for others, their gradients are made larger."""
-        settings, n = self.settings, self.train.scores.shape[1]
-        if settings.sampling == "gradient":
-            if number <= 1.0 / settings.learning_rate:  # as the paper's authors do: first all rows are learned from
+        settings, n, seed = self.settings, self.train.scores.shape[1], self._seed(number, _ROWS)
+        if settings.sampling != "uniform":
+            if number <= 1.0 / settings.learning_rate:  # as the authors of GOSS do: first all rows are learned from
                 return None
-            sizes = np.abs(self.gradient).sum(axis=0, dtype=np.float64)
-            if self.weights.repeats is not None:
-                sizes *= self.weights.repeats
-            chosen, factors = drawn_by_gradient(
-                sizes, settings.top_rate, settings.other_rate, self._seed(number, _ROWS)
-            )
+            if settings.sampling == "gradient":
+                sizes = np.abs(self.gradient).sum(axis=0, dtype=np.float64)
+                if self.weights.repeats is not None:
+                    sizes *= self.weights.repeats
+                chosen, factors = drawn_by_gradient(sizes, settings.top_rate, settings.other_rate, seed)
+            else:
+                units = self.rows.units
+                keys = keys_of(n, seed) if units is None else keys_of(int(units.max()) + 1, seed)[units]
+                chosen, factors = drawn_by_variance(self._sizes(), settings.subsample, keys, self.weights.repeats)
             self.gradient[:, chosen] *= factors
             self.hessian[:, chosen] *= factors
             return chosen
         if settings.subsample >= 1.0:
             return None
-        units, seed = self.rows.units, self._seed(number, _ROWS)
+        units = self.rows.units
         if units is None:
             return drawn_uniformly(n, settings.subsample, seed)
         is_drawn = np.zeros(int(units.max()) + 1, bool)
         is_drawn[drawn_uniformly(len(is_drawn), settings.subsample, seed)] = True
         rows = np.flatnonzero(is_drawn[units]).astype(np.int32)
         return rows if len(rows) else None
+
+    def _sizes(self) -> np.ndarray:
+        """float64[n]: how much each row's gradients and hessians move sums, these in units of those."""
+        g = np.square(self.gradient, dtype=np.float64).sum(axis=0)
+        h = np.square(self.hessian, dtype=np.float64).sum(axis=0)
+        # In units of a usual step: the authors take the square of the mean leaf of the tree before.
+        unit = float(g.sum()) / max(float(h.sum()), np.finfo(np.float64).tiny)
+        sizes: np.ndarray = np.sqrt(g + unit * h)
+        return sizes
 
     def _values(self, tree: GradientTree, score: int) -> np.ndarray:
         """What the leaves of a tree say, before the learning rate."""

@@ -524,9 +524,11 @@ class GradientBoostingClassifier(Boosting, Classifier):
         What a split must gain at least.
     subsample : float, above 0 up to 1, or "auto", default "auto"
         Share of the rows that each round draws, without replacement; 1 for one model.
-    sampling : {"uniform", "gradient"}, default "uniform"
+    sampling : {"uniform", "gradient", "minimal_variance"}, default "uniform"
         ``"gradient"``: each round takes the rows of the largest gradients (``top_rate`` of all) and draws
-        ``other_rate`` of all from the others, which count for more (Ke et al. 2017).
+        ``other_rate`` of all from the others, which count for more (Ke et al. 2017). ``"minimal_variance"``: each round
+        draws the share ``subsample`` of the rows on average (by default half), each with a chance in proportion to the
+        size of its gradient and hessian, and what is rarely drawn counts for more (Ibragimov and Gusev 2019).
     top_rate, other_rate : float, above 0 up to 1, default 0.2 and 0.1
     features_per_tree, features_per_level, features_per_node : float, above 0 up to 1, default 1, 1 and "auto"
         Share of the columns drawn for each tree, of those for each depth, and of those for each node; at least one.

@@ -130,7 +130,9 @@ class BoostingParams(ColumnParams):
     min_gain: float = param(0.0, _FROM_0, unit="loss", help="what a split must gain")
     subsample: float | str = param(AUTO, _AUTO, _SHARE, unit="share of the rows", help="rows drawn for each round")
     sampling: str = param(
-        "uniform", words("uniform", "gradient"), help="'gradient': the rows of the largest gradients and some others"
+        "uniform",
+        words("uniform", "gradient", "minimal_variance"),
+        help="'gradient': the rows of the largest gradients and some others; 'minimal_variance': in proportion to them",
     )
     top_rate: float = param(
         0.2, _SHARE, unit="share of the rows", help="rows of the largest gradients that are kept", needs=_BY_GRADIENT
@@ -216,6 +218,11 @@ class BoostingParams(ColumnParams):
                     f"n_members={self.n_members} beside {wrong}: members end by rows that they keep aside; leave one "
                     "of them out"
                 )
+        if self.sampling == "minimal_variance" and self.subsample == 1:
+            raise ParameterError(
+                "sampling='minimal_variance' draws the share subsample of the rows, and subsample=1 is all of them: "
+                "set it below 1, or leave it out (0.5)"
+            )
         if self.sampling == "gradient":
             if self.subsample not in (AUTO, 1):
                 raise ParameterError(

@@ -38,6 +38,7 @@ _MEMBERS: dict[str, Any] = {
     "n_iter_no_change": 20,
     "derived_columns": "all",
 }
+_DRAWN_BY_VARIANCE = 0.5  # of the rows
 # Of a group, where rows aside never get worse, as on tables without noise: there the last thousands of trees change the
 # third digit.
 _MOST_TREES, _FEWEST_ROUNDS, _MOST_SCORES = 20_000, 100, 40
@@ -101,6 +102,8 @@ def plan_of(
     [('leaf', 1, False)]
     """
     quality, values = str(params.quality), dict(_ONE_MODEL)
+    if params.sampling == "minimal_variance":
+        values["subsample"] = _DRAWN_BY_VARIANCE
     if not params.is_open or not can_judge:
         if params.n_estimators == AUTO and quality == "fast" and not params.warm_start:
             values |= _FAST
@@ -124,6 +127,8 @@ def plan_of(
     own: dict[str, Any] = _LEAF if sized else {}
     if params.sampling == "gradient":  # draws rows in its own way
         own = own | {"subsample": 1.0}
+    if params.sampling == "minimal_variance":
+        own = own | {"subsample": _DRAWN_BY_VARIANCE}
     groups = [_filled(params, values | group | own) for group in _GROUPS[quality]]
     return Plan(tuple(group for at, group in enumerate(groups) if group not in groups[:at]))
 

@@ -22,7 +22,7 @@ from gradient_tables import (
 
 from treewright.boosting.losses import Loss
 from treewright.boosting.rounds import Boosted, BoostRows, Evaluation, Round
-from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly
+from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, keys_of
 from treewright.core.random import mixed
 from treewright.exceptions import DataError, ParameterError
 from treewright.tree.packed import PackedTrees
@@ -54,9 +54,16 @@ def naive_rounds(case: GradientCase, loss: Loss, target: np.ndarray, plan: dict[
             g, h = g * weights.astype(np.float32), h * weights.astype(np.float32)
         seed = mixed(mixed(plan.get("seed", 0), number), 0)
         chosen = None
-        if "subsample" in plan:
+        by_variance = plan.get("sampling") == "minimal_variance"
+        if by_variance and number > 1 / plan["learning_rate"]:
+            g2, h2 = (np.square(each, dtype=np.float64).sum(axis=0) for each in (g, h))
+            sizes = np.sqrt(g2 + g2.sum() / h2.sum() * h2)
+            chosen, factors = drawn_by_variance(sizes, plan["subsample"], keys_of(n, mixed(seed, 0)))
+            g[:, chosen] *= factors
+            h[:, chosen] *= factors
+        elif "subsample" in plan and not by_variance:
             chosen = drawn_uniformly(n, plan["subsample"], mixed(seed, 0))
-        elif "sampling" in plan and number > 1 / plan["learning_rate"]:
+        elif "sampling" in plan and not by_variance and number > 1 / plan["learning_rate"]:
             chosen, factors = drawn_by_gradient(np.abs(g).sum(axis=0, dtype=np.float64), 0.2, 0.1, mixed(seed, 0))
             g[:, chosen] *= factors
             h[:, chosen] *= factors
@@ -77,8 +84,14 @@ def replace_gradients(case: GradientCase, gradient: np.ndarray, hessian: np.ndar
 @pytest.mark.parametrize("name", ["squared_error", "poisson", "two classes", "four classes", "own of two scores"])
 @pytest.mark.parametrize(
     "more",
-    [{}, {"subsample": 0.5}, {"sampling": "gradient"}, {"tree": {**TREE, "features_per_node": 0.4}, "seed": 2**63 + 1}],
-    ids=["all rows", "subsample", "gradients", "columns"],
+    [
+        {},
+        {"subsample": 0.5},
+        {"sampling": "gradient"},
+        {"sampling": "minimal_variance", "subsample": 0.4},
+        {"tree": {**TREE, "features_per_node": 0.4}, "seed": 2**63 + 1},
+    ],
+    ids=["all rows", "subsample", "gradients", "variance", "columns"],
 )
 def test_rounds_are_gradients_trees_and_sums(case, name, more, weighs):
     target, loss = target_of(case, name), loss_named(name)
@@ -149,10 +162,11 @@ def test_rounds_learn_from_the_rows_drawn(case):
     assert weight_per_tree(found) == [240.0] * 5
 
 
+@pytest.mark.parametrize("sampling", ["gradient", "minimal_variance"])
 @pytest.mark.parametrize("name", ["absolute_error", "quantile", "three quantiles"])
-def test_rows_are_not_drawn_by_gradients_that_only_have_a_sign(case, name):
-    with pytest.raises(ParameterError, match=r"sampling='gradient' with loss '.*subsample"):
-        boost_case(case, target_of(case, name), loss_named(name), tree=TREE, sampling="gradient")
+def test_rows_are_not_drawn_by_gradients_that_only_have_a_sign(case, name, sampling):
+    with pytest.raises(ParameterError, match=rf"sampling='{sampling}' with loss '.*subsample"):
+        boost_case(case, target_of(case, name), loss_named(name), tree=TREE, sampling=sampling)
 
 
 @pytest.mark.parametrize("order", ["leaf", "level", "symmetric"])

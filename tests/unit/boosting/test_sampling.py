@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from treewright.boosting.sampling import drawn_by_gradient, drawn_uniformly, fill_keys
+from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, fill_keys, keys_of
 from treewright.core.random import mixed
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 seeds = st.integers(0, 2**64 - 1)
 
 
-def keys_of(n: int, seed: int) -> list[int]:
+def listed_keys(n: int, seed: int) -> list[int]:
     return [mixed(seed, row) for row in range(n)]
 
 
@@ -24,7 +24,7 @@ def keys_of(n: int, seed: int) -> list[int]:
 @quick
 def test_rows_with_the_lowest_keys_are_drawn(n, share, seed):
     rows = drawn_uniformly(n, share, seed)
-    keys = keys_of(n, seed)
+    keys = listed_keys(n, seed)
     wanted = max(1, round(share * n))
     assert rows.dtype == np.int32
     assert rows.tolist() == sorted(sorted(range(n), key=keys.__getitem__)[:wanted])
@@ -33,7 +33,7 @@ def test_rows_with_the_lowest_keys_are_drawn(n, share, seed):
 def test_keys_are_those_of_the_generator_and_differ():
     keys = np.empty(100_000, np.uint64)
     fill_keys(np.uint64(2**63 + 5), keys)
-    assert keys[:50].tolist() == keys_of(50, 2**63 + 5)
+    assert keys[:50].tolist() == listed_keys(50, 2**63 + 5)
     assert len(np.unique(keys)) == len(keys)
 
 
@@ -58,7 +58,7 @@ def test_rows_of_large_gradients_are_taken_and_others_count_for_more(sizes, rate
     n, (top_rate, other_rate) = len(sizes), rates
     rows, factors = drawn_by_gradient(np.array(sizes, np.float64), top_rate, other_rate, seed)
     n_top = round(top_rate * n)
-    keys = keys_of(n, seed)
+    keys = listed_keys(n, seed)
     by_size = sorted(range(n), key=lambda row: (-sizes[row], keys[row]))
     top, rest = by_size[:n_top], sorted(by_size[n_top:])
     n_others = min(len(rest), max(1, round(other_rate * n)))
@@ -95,3 +95,49 @@ def test_the_rows_drawn_stand_for_all(top, other):
 def test_another_seed_draws_other_rows():
     drawn = {tuple(drawn_uniformly(40, 0.5, seed).tolist()) for seed in range(50)}
     assert len(drawn) == 50
+
+
+def chances_by_bisection(sizes, counts, share):
+    """The chances that are in proportion up to 1 and add up to the share of the rows."""
+    low, high = 0.0, 1.0
+    while (np.minimum(1.0, sizes * high) * counts).sum() < share * counts.sum() and high < 1e30:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (
+            (middle, high) if (np.minimum(1.0, sizes * middle) * counts).sum() < share * counts.sum() else (low, middle)
+        )
+    return np.minimum(1.0, sizes * high)
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_chances_are_in_proportion_and_add_up_to_the_share(seed, share, repeated):
+    rng = np.random.default_rng(seed)
+    sizes = rng.exponential(size=4_000) ** 3
+    repeats = rng.integers(1, 4, 4_000).astype(np.int32) if repeated else None
+    expected = chances_by_bisection(sizes, np.ones(4_000) if repeats is None else repeats, share)
+    rows, factors = drawn_by_variance(sizes, share, keys_of(4_000, seed), repeats)
+    np.testing.assert_allclose(1.0 / factors, expected[rows], rtol=1e-5)
+    assert abs(len(rows) - expected.sum()) < 4 * np.sqrt((expected * (1 - expected)).sum()) + 1e-6
+    # Sums of what is drawn come close to those of all rows.
+    assert (sizes[rows] * factors).sum() == pytest.approx(sizes.sum(), rel=0.1)
+
+
+def test_rows_of_no_size_are_drawn_where_there_are_no_others():
+    rows, factors = drawn_by_variance(np.zeros(100), 0.3, keys_of(100, 1))
+    assert 15 < len(rows) < 45
+    np.testing.assert_allclose(factors, 1 / 0.3, rtol=1e-6)
+    rows, factors = drawn_by_variance(np.array([0.0, 0.0, 5.0]), 0.01, np.full(3, 2**64 - 1, np.uint64))
+    assert (rows.tolist(), factors.tolist()) == ([2], [1.0])
+    rows, _ = drawn_by_variance(np.array([1.0, 2.0, np.float64(1e300)]), 0.34, keys_of(3, 1))
+    assert 2 in rows
+
+
+def test_equal_rows_of_one_key_are_drawn_together():
+    sizes, keys = np.repeat(np.arange(1.0, 301.0), 2), np.repeat(keys_of(300, 5), 2)
+    rows, _ = drawn_by_variance(sizes, 0.4, keys)
+    assert (np.bincount(rows // 2, minlength=300) % 2 == 0).all()
+    once, _ = drawn_by_variance(sizes[::2], 0.4, keys[::2], np.full(300, 2, np.int32))
+    assert once.tolist() == (rows[::2] // 2).tolist()

@@ -754,7 +754,8 @@ class _Rounds:
         g = np.square(self.gradient, dtype=np.float64).sum(axis=0)
         h = np.square(self.hessian, dtype=np.float64).sum(axis=0)
         # In units of a usual step: the authors take the square of the mean leaf of the tree before.
-        unit = float(g.sum()) / max(float(h.sum()), np.finfo(np.float64).tiny)
+        counts = 1.0 if self.weights.repeats is None else self.weights.repeats
+        unit = float((g * counts).sum()) / max(float((h * counts).sum()), np.finfo(np.float64).tiny)
         sizes: np.ndarray = np.sqrt(g + unit * h)
         return sizes
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import treewright as tw
 from treewright.boosting.sampling import drawn_by_gradient, drawn_by_variance, drawn_uniformly, fill_keys, keys_of
 from treewright.core.random import mixed
+from treewright.exceptions import ParameterError
+from treewright.model.codec import dumps
 
 quick = settings(deadline=None, max_examples=80, derandomize=True)
 seeds = st.integers(0, 2**64 - 1)
@@ -141,3 +145,16 @@ def test_equal_rows_of_one_key_are_drawn_together():
     assert (np.bincount(rows // 2, minlength=300) % 2 == 0).all()
     once, _ = drawn_by_variance(sizes[::2], 0.4, keys[::2], np.full(300, 2, np.int32))
     assert once.tolist() == (rows[::2] // 2).tolist()
+
+
+def test_members_drawn_by_variance_know_weights_and_no_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    y, weights, order = X.sum(axis=1) + rng.normal(size=300) > 0, rng.integers(1, 3, 300), rng.permutation(300)
+    make = partial(tw.GradientBoostingClassifier, sampling="minimal_variance")
+    assert dumps(make(n_jobs=1).fit(X, y).model_) == dumps(make(n_jobs=2).fit(X[order], y[order]).model_)
+    one = make().fit(X, y, sample_weight=weights).predict_proba(X)
+    twice = make().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).predict_proba(X)
+    np.testing.assert_allclose(one, twice, atol=1e-9)
+    with pytest.raises(ParameterError, match="subsample=1"):
+        make(subsample=1).fit(X, y)

@@ -372,6 +372,8 @@ def grow_members(
     asides: Sequence[np.ndarray],
     base: Sequence[float] | None = None,
     codes_of_members: Sequence[np.ndarray] | None = None,
+    *,
+    is_look: bool = False,
 ) -> Members:
     """Grow members side by side, each on the rows that it does not keep aside, and replay them on all rows.
 
@@ -387,6 +389,9 @@ def grow_members(
         The rows that each member keeps aside.
     codes_of_members : sequence of uint8[n, stride], optional
         All rows as each member sees them, where what it sees depends on which rows it keeps aside.
+
+    is_look : bool
+        Whether only the history is wanted: then nothing is replayed, and there are no trees.
 
     Notes
     -----
@@ -425,6 +430,8 @@ def grow_members(
         watch.note(number, judge)
         if watch.is_over(number, 0):
             break
+    if is_look:
+        return Members([], watch.with_stages(grown), whole.boosting, watch.is_called_off)
     replays = [whole.another(seen[number]) for number in range(n_members)]
     replayed: list[list[KeptTree]] = [[]] * n_members
 

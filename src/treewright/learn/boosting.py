@@ -208,7 +208,8 @@ def _averaged_members(
         own = replace(own, evaluation=judged)
         if n_rounds is not None:  # by the loss: of a score of the user's own nobody knows what a tenth of it is
             own = replace(own, n_rounds=n_rounds, callbacks=(), evaluation=replace(judged, score=None))
-        return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members)
+        look = n_rounds is not None
+        return grow_members(wide.binned.table, rows, own, asides, base, wide.codes_of_members, is_look=look)
 
     few = asides[:_MEMBERS_OF_PROBE]
     unavoidable = _unavoidable(binned.rows.take(np.concatenate(few)), settings.losses)
@@ -303,11 +304,8 @@ def _with_linear_scores(
     wide, cells_of_members = with_linear_scores(now.dataset, asides)
     if not cells_of_members:
         return None
-    binned, n_given, n_all = (
-        _binned(wide, params, settings.seed, settings.n_threads),
-        len(now.dataset.schema),
-        len(wide.schema),
-    )
+    binned = _binned(wide, params, settings.seed, settings.n_threads)
+    n_given, n_all = len(now.dataset.schema), len(wide.schema)
     matrix, codes_of_members = wide.matrix.copy(order="F"), []
     for cells in cells_of_members:
         matrix[:, n_given:] = cells

@@ -33,7 +33,7 @@ def test_cells_and_columns_are_those_of_the_twin(seed, absent, weighted):
     folds = rng.integers(0, FOLDS, n).astype(np.int32)
     schema = Schema(columns)
 
-    made, cells = linear_scores(
+    made, cells, _ = linear_scores(
         schema, matrix, outcome[:, None], weights if weighted else None, int(weights.sum()), folds, ["linear score"]
     )
 
@@ -52,5 +52,5 @@ def test_columns_that_say_the_same_are_no_trouble():
     matrix = np.column_stack([one, one, 2 * one])
     schema = Schema(tuple(Column(name, "numeric") for name in "abc"))
     folds = np.arange(200, dtype=np.int32) % FOLDS
-    _, cells = linear_scores(schema, matrix, (one / 8 + 0.5)[:, None], None, 200, folds, ["linear score"])
+    _, cells, _ = linear_scores(schema, matrix, (one / 8 + 0.5)[:, None], None, 200, folds, ["linear score"])
     assert np.abs(cells[:, 0] - (one / 8 + 0.5))[np.abs(one) < 1.5].max() < 1e-2

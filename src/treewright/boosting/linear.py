@@ -33,6 +33,25 @@ _STRENGTHS = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)  # of the penalty, in largest v
 _LARGEST = 1e100  # of numbers, and of slopes: both can be squared
 
 
+class LinearScores(NamedTuple):
+    """Linear scores of a table.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        One for each outcome; empty where the table has no column to go by, more than ``MOST_TERMS`` terms, or more than
+        one for two rows.
+    cells : float64[n, k]
+        Those of the rows of the fit.
+    strength : float
+        Of the penalty.
+    """
+
+    columns: tuple[Column, ...]
+    cells: np.ndarray
+    strength: float
+
+
 class _Term(NamedTuple):
     """A column of the design: a number between its ends, 0 to 1; a level (``code``), or a missing cell (-1)."""
 
@@ -51,7 +70,8 @@ def linear_scores(
     n_rows: int,
     folds: np.ndarray,
     names: Sequence[Hashable],
-) -> tuple[tuple[Column, ...], np.ndarray]:
+    strength: float | None = None,
+) -> LinearScores:
     """Linear scores of the columns of the table.
 
     Parameters
@@ -68,18 +88,13 @@ def linear_scores(
         The tenth of each row, 0 to ``FOLDS`` - 1.
     names : sequence of k
         What the columns are called.
-
-    Returns
-    -------
-    tuple of Column
-        Empty where the table has no column to go by, more than ``MOST_TERMS`` terms, or more than one for two rows.
-    float64[n, k]
-        Their cells.
+    strength : float, optional
+        Of the penalty; by default the one of six whose scores are nearest the outcomes.
     """
     own_weights = np.ones(len(matrix)) if weights is None else weights
     terms = _terms_of(schema, matrix, own_weights)
     n, n_outcomes = outcomes.shape
-    nothing = (), np.empty((n, 0))
+    nothing = LinearScores((), np.empty((n, 0)), _STRENGTHS[0])
     if not 0 < len(terms) <= min(MOST_TERMS, n_rows // 2):
         return nothing
     design = np.empty((n, 1 + len(terms) + n_outcomes))
@@ -90,21 +105,22 @@ def linear_scores(
     add_moments(design, own_weights, folds, moments)
     together = moments.sum(axis=0)  # of ten, one after the other
     best, least, cells = _STRENGTHS[0], np.inf, np.empty((n, n_outcomes))
-    for strength in _STRENGTHS:
+    for tried in _STRENGTHS if strength is None else (strength,):
         own = np.empty((n, n_outcomes))
         for fold in range(FOLDS):
             in_fold = folds == fold
-            found = _weights_by(together - moments[fold], len(terms), strength)
+            found = _weights_by(together - moments[fold], len(terms), tried)
             # The means of all rows: those of the other tenths would tell on which side the tenth's own outcomes lie.
             found[0] = _intercept(together[0] / together[0, 0], found[1:])
             own[in_fold] = _scores(design[in_fold], found)
         error = float((np.square(own - outcomes) * own_weights[:, None]).sum())
         if error < least:
-            best, least, cells = strength, error, own
+            best, least, cells = tried, error, own
     if not np.isfinite(least):
         return nothing
     found = _weights_by(together, len(terms), best)
-    return tuple(_column_of(schema, terms, found[:, at], name) for at, name in enumerate(names)), cells
+    columns = tuple(_column_of(schema, terms, found[:, at], name) for at, name in enumerate(names))
+    return LinearScores(columns, cells, best)
 
 
 def _terms_of(schema: Schema, matrix: np.ndarray, weights: np.ndarray) -> list[_Term]:

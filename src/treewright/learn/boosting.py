@@ -226,7 +226,7 @@ def _averaged_members(
         if ended:
             break
         if way == "linear":
-            wide = _with_linear_scores(now, asides, first, settings)
+            wide = _with_linear_scores(now, few, first, settings)
         else:
             made = pairs_of_numbers if way == "pairs" else pairs_of_levels
             wide = _with_the_best(now, made(now.dataset, groups[-1]), first, settings, base)
@@ -236,6 +236,10 @@ def _averaged_members(
             loss_now = loss_of_few(now) if math.isnan(loss_now) else loss_now
             if not loss_of_few(wide) < _WORTH_A_GROUP * loss_now:
                 continue
+        if way == "linear":
+            wide = _with_linear_scores(now, asides, first, settings)
+        if wide is None:
+            continue
         group = grow(first, wide, asides)
         ended = group.is_called_off
         if not ended and min(group.history.validation) < min(groups[-1].history.validation):

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from treewright.boosting.linear import FOLDS, linear_scores
+from treewright.boosting.linear import FOLDS, LinearScores, linear_scores
 from treewright.boosting.rounds import Members
 from treewright.data.dataset import Dataset
 from treewright.data.derived import derived_cells, levels_together, pairs_of, with_derived
@@ -80,27 +80,27 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
         names.append(unlike)
     folds = (contents_of(dataset) % FOLDS).astype(np.int32)
 
-    def scored(rows: np.ndarray) -> tuple[tuple[Column, ...], np.ndarray]:
+    def scored(rows: np.ndarray, strength: float | None = None) -> LinearScores:
         own = dataset.take(rows)
         n_rows = number_of_rows(own)
-        return linear_scores(own.schema, own.matrix, together[rows], own.weights, n_rows, folds[rows], names)
+        return linear_scores(own.schema, own.matrix, together[rows], own.weights, n_rows, folds[rows], names, strength)
 
     n_given = len(dataset.schema)
-    made, cells = scored(np.arange(len(dataset)))
-    if not made:
+    of_all = scored(np.arange(len(dataset)))
+    if not of_all.columns:
         return dataset, []
-    wide = with_derived_columns(dataset, with_derived(dataset.schema, made))
+    wide = with_derived_columns(dataset, with_derived(dataset.schema, of_all.columns))
     matrix = wide.matrix.copy(order="F")
-    matrix[:, n_given:] = cells
+    matrix[:, n_given:] = of_all.cells
     of_members = []
     for aside in asides:
         kept = np.delete(np.arange(len(dataset)), aside)
-        made, cells = scored(kept)
-        if not made:
+        own_scores = scored(kept, of_all.strength)
+        if not own_scores.columns:
             return dataset, []
         own = np.empty((len(dataset), k))
-        own[kept] = cells
-        columns = (*dataset.schema.columns, *made)
+        own[kept] = own_scores.cells
+        columns = (*dataset.schema.columns, *own_scores.columns)
         for at in range(k):
             own[aside, at] = derived_cells(columns, n_given + at, dataset.matrix[aside])
         of_members.append(own)

@@ -365,9 +365,9 @@ def test_a_gate_knows_no_unit(monkeypatch):
     looks = []
     grow = boosting.grow_members
 
-    def noted(table, rows, settings, *more):
+    def noted(table, rows, settings, *more, **options):
         looks.append(settings.n_rounds)
-        return grow(table, rows, settings, *more)
+        return grow(table, rows, settings, *more, **options)
 
     monkeypatch.setattr(boosting, "grow_members", noted)
     rng = np.random.default_rng(0)

@@ -320,6 +320,26 @@ def explain(
 
 
 @app.command()
+def export(
+    model: ModelFile,
+    out: Annotated[
+        Path,
+        typer.Option("--out", parser=output_path, metavar="FILE", help="The source file: .c, .js, .mjs or .py."),
+    ],
+    name: Annotated[
+        str, typer.Option("--name", metavar="NAME", help="What functions are called by in C: NAME_predict.")
+    ] = "model",
+    force: Force = False,
+) -> None:
+    """Write a model as source code that needs nothing of Treewright: C, JavaScript or Python."""
+    with refusals(model):
+        check_files({"MODEL": model}, {"--out": out})
+        from treewright.cli.export import run_export
+
+        run_export(model, out, name=name, force=force)
+
+
+@app.command()
 def evaluate(
     model: ModelFile,
     data: Data,

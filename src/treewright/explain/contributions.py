@@ -36,7 +36,7 @@ from treewright.data.derived import ROWS, is_derived
 from treewright.data.memory import check_fits
 from treewright.data.schema import Schema
 from treewright.model.data import ModelData
-from treewright.predict.branches import Branches, Surrogates
+from treewright.predict.branches import Branches, Surrogates, joined
 from treewright.predict.contributions import (
     AllTrees,
     add_steps,
@@ -51,7 +51,7 @@ from treewright.predict.contributions import (
 )
 from treewright.predict.ensemble import scores_of
 from treewright.predict.values import predict_numbers, predict_shares
-from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, Tree
+from treewright.tree.arrays import Tree
 
 Kind = Literal["path", "interventional", "steps"]
 KINDS = ("path", "interventional", "steps")
@@ -176,7 +176,7 @@ def _made(model: ModelData) -> Game:
     roots = np.cumsum([0, *(tree.n_nodes for tree in listed)], dtype=np.int64)
     leaf_begin = np.cumsum([0, *(len(part.leaves) for part in parts)], dtype=np.int64)
 
-    def joined(name: str) -> np.ndarray:
+    def of_all(name: str) -> np.ndarray:
         return np.concatenate([getattr(part, name) for part in parts])
 
     def moved(name: str) -> np.ndarray:
@@ -200,18 +200,18 @@ def _made(model: ModelData) -> Game:
         expected=np.concatenate([part.expected * factor for part, factor in zip(parts, factors, strict=True)]),
         leaf_of=leaf_of,
         parent=moved("parent"),
-        player=joined("player"),
-        slot=joined("slot"),
+        player=of_all("player"),
+        slot=of_all("slot"),
         before=moved("before"),
-        cover=joined("cover"),
-        share=joined("share"),
+        cover=of_all("cover"),
+        share=of_all("share"),
         leaves=leaves,
-        n_slots=joined("n_slots"),
+        n_slots=of_all("n_slots"),
         players=padded("players"),
         has_surrogates=model.missing == "surrogate",
         is_fractional=model.missing == "fractional",
     )
-    tables, surrogates = _joined_tables(listed, roots)
+    tables, surrogates = joined(listed, roots)
     asked = np.unique(tables.feature[tables.feature >= 0]).astype(np.int64)
     return Game(trees, tables, surrogates, padded("shares"), players, n_outputs, start, asked)
 
@@ -259,36 +259,6 @@ def _one(model: ModelData, tree: Tree, player_of: np.ndarray) -> _Part:
     for node in range(n - 1, 0, -1):
         expected[parent[node]] += cover[node] * expected[node]
     return _Part(parent, player, slot, before, cover, share, leaves, depth[leaves], players, shares, content, expected)
-
-
-def _joined_tables(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surrogates]:
-    """What tests are read from, of all trees: places in side tables and numbers of children counted through."""
-
-    def all_of(name: str) -> np.ndarray:
-        return np.concatenate([getattr(tree, name) for tree in trees])
-
-    def counted(name: str, side: str) -> np.ndarray:
-        begins = np.cumsum([0, *(len(getattr(tree, side)) for tree in trees)])
-        return np.concatenate([getattr(tree, name) + at for tree, at in zip(trees, begins, strict=False)])
-
-    kind, level_set = all_of("kind"), all_of("level_set").astype(np.int64)
-    for which, side in ((SUBSET, "levels_left"), (MULTIWAY, "level_branch"), (INTERVALS, "cuts")):
-        moved = counted("level_set", side)
-        level_set = np.where(kind == which, moved, level_set)
-    first_child = np.concatenate(
-        [np.where(tree.first_child < 0, -1, tree.first_child + root) for tree, root in zip(trees, roots, strict=False)]
-    ).astype(np.int64)
-    tables = Branches(
-        kind, all_of("feature"), all_of("threshold"), first_child, all_of("n_branches"), all_of("missing_branch"),
-        level_set, all_of("levels_left"), all_of("level_branch"), all_of("cuts"),
-    )  # fmt: skip
-    nodes = np.concatenate([tree.surrogate_node + root for tree, root in zip(trees, roots, strict=False)])
-    places = np.where(all_of("surrogate_level_set") < 0, -1, counted("surrogate_level_set", "levels_left"))
-    surrogates = Surrogates(
-        np.searchsorted(nodes, np.arange(roots[-1] + 1)).astype(np.int64), all_of("surrogate_feature"),
-        all_of("surrogate_threshold"), places.astype(np.int64), all_of("surrogate_flipped"), all_of("levels_seen"),
-    )  # fmt: skip
-    return tables, surrogates
 
 
 def gauss_legendre(longest: int) -> tuple[np.ndarray, np.ndarray]:

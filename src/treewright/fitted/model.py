@@ -771,6 +771,43 @@ class Model(ModelData):
         """
         codec.save(self, path)
 
+    def export(self, path: str | os.PathLike[str], *, name: str = "model") -> None:
+        """Write the model as source code that needs nothing of this library: C99, JavaScript or Python.
+
+        Sums over the trees have the same bits as here; shares of boosted models go through the language's own ``exp``.
+
+        Parameters
+        ----------
+        path : path ending in ``.c``, ``.js``, ``.mjs`` or ``.py``
+            The ending says which language. An old file stays whole until the new one is.
+        name : str, default "model"
+            In C, what functions are called by: ``model_predict``; an identifier.
+
+        Raises
+        ------
+        ParameterError
+            The ending is none of these, the name is no identifier, or the model does what code cannot say: rows that
+            are divided over branches, medians over trees, dates, isolation forests.
+        InputFileError
+            The file cannot be written there.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> import treewright as tw
+        >>> model = tw.DecisionTreeRegressor().fit({"rain": [0, 2, 5, 9]}, [4.0, 6.0, 7.0, 11.0]).model_
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.export(f"{folder}/rain.py")
+        ...     exec(Path(f"{folder}/rain.py").read_text(), code := {})
+        >>> code["predict"](code["encode"]({"rain": 8}))
+        11.0
+        """
+        from treewright.core.files import write_whole
+        from treewright.export.code import exported
+
+        write_whole(path, exported(self, path, name).encode("utf-8"))
+
     def _repr_html_(self) -> str:
         """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""
         if not self.is_single_tree:

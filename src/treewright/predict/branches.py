@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core.jit import inner_kernel
-from treewright.tree.arrays import INTERVALS, SUBSET, THRESHOLD, Tree
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD, Tree
 
 
 class Branches(NamedTuple):
@@ -73,6 +73,36 @@ def surrogates_of(tree: Tree) -> Surrogates:
             np.array(tree.levels_seen),
         )
     return tables
+
+
+def joined(trees: list[Tree], roots: np.ndarray) -> tuple[Branches, Surrogates]:
+    """What tests are read from, of all trees: places in side tables and numbers of children counted through."""
+
+    def all_of(name: str) -> np.ndarray:
+        return np.concatenate([getattr(tree, name) for tree in trees])
+
+    def counted(name: str, side: str) -> np.ndarray:
+        begins = np.cumsum([0, *(len(getattr(tree, side)) for tree in trees)])
+        return np.concatenate([getattr(tree, name) + at for tree, at in zip(trees, begins, strict=False)])
+
+    kind, level_set = all_of("kind"), all_of("level_set").astype(np.int64)
+    for which, side in ((SUBSET, "levels_left"), (MULTIWAY, "level_branch"), (INTERVALS, "cuts")):
+        moved = counted("level_set", side)
+        level_set = np.where(kind == which, moved, level_set)
+    first_child = np.concatenate(
+        [np.where(tree.first_child < 0, -1, tree.first_child + root) for tree, root in zip(trees, roots, strict=False)]
+    ).astype(np.int64)
+    tables = Branches(
+        kind, all_of("feature"), all_of("threshold"), first_child, all_of("n_branches"), all_of("missing_branch"),
+        level_set, all_of("levels_left"), all_of("level_branch"), all_of("cuts"),
+    )  # fmt: skip
+    nodes = np.concatenate([tree.surrogate_node + root for tree, root in zip(trees, roots, strict=False)])
+    places = np.where(all_of("surrogate_level_set") < 0, -1, counted("surrogate_level_set", "levels_left"))
+    surrogates = Surrogates(
+        np.searchsorted(nodes, np.arange(roots[-1] + 1)).astype(np.int64), all_of("surrogate_feature"),
+        all_of("surrogate_threshold"), places.astype(np.int64), all_of("surrogate_flipped"), all_of("levels_seen"),
+    )  # fmt: skip
+    return tables, surrogates
 
 
 @inner_kernel

@@ -1,0 +1,251 @@
+"""A model as source code: C99, JavaScript, Python. In: a ``Program``. Out: the text of one file.
+
+Each file is the program's tables and an evaluator of some eighty lines that needs nothing beside its language. All
+three do the same operations on float64 in the same order as ``predict``, so sums are the same bits; shares of boosted
+models go through the language's own ``exp``, which may differ in the last bit.
+
+A row is the columns of the table in their order, as float64: numbers, codes of levels (``level`` finds them), and nan
+where a cell is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from treewright.data.derived import DERIVED
+from treewright.exceptions import ParameterError
+from treewright.export.program import Program, program_of
+from treewright.model.data import ModelData
+from treewright.tree.writing import written_level, written_name
+from treewright.version import __version__
+
+_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
+_PER_LINE = 120  # characters
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a language writes tables.
+
+    Attributes
+    ----------
+    template : str
+        The file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in.
+    table : callable
+        From a name, what an entry is ("u8", "i32", "u32", "f64") and entries as texts to a definition.
+    number : callable
+        A float64 as text that reads back to the same bits.
+    texts : callable
+        From a name and lists of texts, numbers and truths to a definition.
+    """
+
+    template: str
+    table: Callable[[str, str, list[str]], str]
+    number: Callable[[float], str]
+    texts: Callable[[str, list[list[Any]]], str]
+
+
+def written(program: Program, language: Language, name: str) -> str:
+    """The source code of a program.
+
+    Parameters
+    ----------
+    name : str
+        What functions are called by, an identifier.
+    """
+    if not _IDENTIFIER.fullmatch(name):
+        raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
+    template = files("treewright.export").joinpath("templates", language.template).read_text(encoding="utf-8")
+    tables = "\n".join(_tables(program, language))
+    return template.replace("//tables//", tables).replace("//name//", name).replace("//version//", __version__)
+
+
+def _tables(program: Program, language: Language) -> list[str]:
+    """The definitions of all tables."""
+    tables, surrogates = program.tables, program.surrogates
+    made = program.columns[program.n_given :]
+    sources = [at for column in made for at in column.sources]
+    numbers = [number for column in made for number in column.numbers]
+    level_branch = np.where(tables.level_branch < 0, ~tables.level_branch, tables.level_branch)
+    has_surrogates = len(surrogates.feature) > 0
+    scalars = {
+        "N_GIVEN": program.n_given,
+        "N_COLUMNS": len(program.columns),
+        "N_TREES": len(program.roots) - 1,
+        "N_SUMS": len(program.base),
+        "N_CONTENT": program.contents.shape[1],
+        "N_OUTPUTS": len(program.n_classes),
+        "N_VALUES": program.n_values,
+        "IS_BOOSTED": int(program.is_boosted),
+        "LINK": ("identity", "log", "sorted", "classes").index(program.link),
+        "THRESHOLD_OF": -1 if program.threshold is None else program.threshold[0],
+        "HAS_WEIGHTS": int(program.weights is not None),
+        "HAS_SURROGATES": int(has_surrogates),
+        "REFUSES_MISSING": int(program.refuses_missing),
+        "REFUSES_UNSEEN": int(program.refuses_unseen),
+        "UNSEEN_IS_MISSING": int(program.takes_unseen_for_missing),
+    }
+    floats: dict[str, Any] = {
+        "base": program.base,
+        "total": [program.total],
+        "threshold_at": [0.0 if program.threshold is None else program.threshold[1]],
+        "weights": [] if program.weights is None else program.weights,
+        "contents": program.contents.ravel(),
+        "cut": tables.threshold,
+        "cuts": tables.cuts,
+        "sur_cut": surrogates.threshold,
+        "numbers": numbers,
+    }
+    wholes: dict[str, Any] = {
+        "n_levels": [-1 if column.kind == "numeric" else len(column.levels) for column in program.columns],
+        "is_nominal": [int(column.kind == "nominal") for column in program.columns],
+        "n_classes": program.n_classes,
+        "roots": program.roots[:-1],
+        "kind": tables.kind,
+        "feature": tables.feature,
+        "first_child": tables.first_child,
+        "n_branches": tables.n_branches,
+        "missing": tables.missing_branch,
+        "level_set": np.where(tables.kind == 2, 2 * tables.level_set, tables.level_set),
+        "level_branch": level_branch,
+        "content_of": program.content_of,
+        "sur_begin": surrogates.begins if has_surrogates else [],
+        "sur_feature": surrogates.feature,
+        "sur_set": np.where(surrogates.level_set < 0, -1, 2 * surrogates.level_set),
+        "sur_flipped": surrogates.flipped,
+        "made_kind": [DERIVED.index(column.part) for column in made],
+        "made_sources": sources,
+        "made_begin": np.cumsum([0, *(len(column.sources) for column in made)]),
+        "made_numbers": np.cumsum([0, *(len(column.numbers) for column in made)]),
+    }
+    words: dict[str, Any] = {
+        "words": np.ascontiguousarray(tables.words).view("<u4"),
+        "seen": np.ascontiguousarray(surrogates.seen).view("<u4") if has_surrogates else [],
+    }
+    found = [language.table(name, "scalar", [str(value)]) for name, value in scalars.items()]
+    for name, values in floats.items():
+        found.append(language.table(name, "f64", [language.number(float(value)) for value in values]))
+    for name, values in wholes.items():
+        entries = [int(value) for value in values]
+        found.append(language.table(name, _width(entries), list(map(str, entries))))
+    for name, values in words.items():
+        found.append(language.table(name, "u32", [str(int(value)) for value in values]))
+    given = program.columns[: program.n_given]
+    found.append(language.texts("column_names", [[written_name(column.name) for column in given]]))
+    found.append(language.texts("level_names", [list(map(_plain, column.levels)) for column in given]))
+    found.append(language.texts("class_names", [list(map(_plain, own)) for own in program.classes]))
+    return found
+
+
+def _plain(level: object) -> Any:
+    """A level or a label as a language knows it: a text, a number, true or false; anything else as a text."""
+    return level if isinstance(level, str | bool | int | float) else written_level(level)
+
+
+def _width(entries: list[int]) -> str:
+    """The narrowest kind of whole numbers that holds all."""
+    low, high = min(entries, default=0), max(entries, default=0)
+    return "u8" if low >= 0 and high < 256 else "i16" if low >= -(2**15) and high < 2**15 else "i32"
+
+
+def _lines(entries: list[str]) -> str:
+    """Entries in lines of a bearable length."""
+    lines, line = [], ""
+    for entry in entries:
+        if len(line) + len(entry) > _PER_LINE:
+            lines.append(line)
+            line = ""
+        line += f"{entry},"
+    return "\n".join([*lines, line])
+
+
+def _c_text(level: Any) -> str:
+    r"""A C string literal: bytes of UTF-8, octal where they are no plain letters; a question mark begins trigraphs."""
+    held = str(level).encode("utf-8", "surrogatepass")
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}" for byte in held)
+    return '"' + "".join(plain) + '"'
+
+
+_C_TYPES = {"u8": "uint8_t", "i16": "int16_t", "i32": "int32_t", "u32": "uint32_t", "f64": "double"}
+
+
+def _c_table(name: str, kind: str, entries: list[str]) -> str:
+    if kind == "scalar":
+        return f"#define {name} {entries[0]}"
+    if kind == "u32":
+        entries = [f"{entry}u" for entry in entries]
+    return f"static const {_C_TYPES[kind]} {name}[] = {{\n{_lines(entries or ['0'])}\n}};"
+
+
+def _c_number(value: float) -> str:
+    if np.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return repr(value)
+
+
+def _c_texts(name: str, lists: list[list[Any]]) -> str:
+    flat = [_c_text(text) for texts in lists for text in texts]
+    begins = np.cumsum([0, *map(len, lists)]).tolist()
+    return (
+        f"static const char *const {name}[] = {{\n" + ",\n".join(flat or ["0"]) + "\n};\n"
+        + f"static const int32_t {name}_begin[] = {{ {', '.join(map(str, begins))} }};"
+    )  # fmt: skip
+
+
+_JS_TYPES = {"u8": "Uint8Array", "i16": "Int16Array", "i32": "Int32Array", "u32": "Uint32Array", "f64": "Float64Array"}
+
+
+def _js_table(name: str, kind: str, entries: list[str]) -> str:
+    if kind == "scalar":
+        return f"const {name} = {entries[0]};"
+    return f"const {name} = new {_JS_TYPES[kind]}([\n{_lines(entries)}\n]);"
+
+
+def _js_number(value: float) -> str:
+    if np.isinf(value):
+        return "Infinity" if value > 0 else "-Infinity"
+    return repr(value)
+
+
+def _js_texts(name: str, lists: list[list[Any]]) -> str:
+    return f"const {name} = {json.dumps(lists, ensure_ascii=True)};"
+
+
+def _py_table(name: str, kind: str, entries: list[str]) -> str:
+    if kind == "scalar":
+        return f"_{name} = {entries[0]}"
+    return f"_{name} = (\n{_lines(entries)}\n)" if entries else f"_{name} = ()"
+
+
+def _py_number(value: float) -> str:
+    if np.isinf(value):
+        return "1e999" if value > 0 else "-1e999"
+    return repr(value)
+
+
+def _py_texts(name: str, lists: list[list[Any]]) -> str:
+    return f"_{name} = {lists!a}"
+
+
+C = Language("model.c.txt", _c_table, _c_number, _c_texts)
+JAVASCRIPT = Language("model.js.txt", _js_table, _js_number, _js_texts)
+PYTHON = Language("model.py.txt", _py_table, _py_number, _py_texts)
+LANGUAGES = {"c": C, "javascript": JAVASCRIPT, "python": PYTHON}
+ENDINGS = {".c": "c", ".js": "javascript", ".mjs": "javascript", ".py": "python"}
+
+
+def exported(model: ModelData, path: str | os.PathLike[str], name: str) -> str:
+    """The source code of a model in the language that the ending of a file names."""
+    ending = PurePath(os.fsdecode(path)).suffix.lower()
+    if ending not in ENDINGS:
+        raise ParameterError(f"{os.fsdecode(path)!r}: the ending says the language, one of {', '.join(ENDINGS)}")
+    return written(program_of(model), LANGUAGES[ENDINGS[ending]], name)

@@ -77,6 +77,7 @@ def test_numbers_on_a_phone_in_the_dark(open_page):
     told = section.locator("#contributions-row text", has_text="in all").text_content()
     assert number_in(told) == pytest.approx(report.summary.examples.rows[0].shares[0][0], rel=1e-3)
     section.locator("#contributions-row summary").click()
+    section.locator("#contributions-row tbody tr").first.wait_for()  # the table is made when it is opened
     body = section.locator("#contributions-row tbody tr").all_inner_texts()
     assert body[0].startswith("base")
     assert body[-1].startswith("in all")

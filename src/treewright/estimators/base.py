@@ -440,7 +440,8 @@ class Estimator(BaseEstimator, ABC):
         >>> table = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5}
         >>> est = tw.DecisionTreeRegressor().fit(table, [0.0, 1.0, 1.0, 0.0] * 5)
         >>> print(est.interactions(table))
-        pairs of columns, over 20 rows: H, and the spread of what they do together
+        pairs of columns, over 20 rows: H, and the spread of what they do together, the widest first
+                   H      spread
           a and b  1.000  0.5
         """
         model, owner = self._fitted(), type(self).__name__

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import polars as pl
+import pytest
 
 import treewright as tw
 
@@ -36,3 +40,47 @@ def test_what_cannot_be_written_is_refused(command, penguins, tmp_path):
     done = command("export", tmp_path / "t.tw", "--out", tmp_path / "there.py")
     assert done.returncode != 0
     assert (tmp_path / "there.py").read_text() == "mine"
+
+
+@pytest.mark.parametrize(("ending", "engine"), [(".py", "python"), (".mjs", "node"), (".c", "gcc")])
+def test_the_proof_travels_with_the_file(command, penguins, tmp_path, ending, engine):
+    if engine != "python" and shutil.which(engine) is None:
+        pytest.skip(f"{engine} is not installed")
+    table = pl.read_csv(penguins)
+    boosted = tw.GradientBoostingClassifier(10, random_state=0).fit(table.drop("species"), table["species"])
+    boosted.save(tmp_path / "b.tw")
+    source, vectors = tmp_path / f"b{ending}", tmp_path / "b.json"
+    done = command("export", tmp_path / "b.tw", "--out", source, "--vectors", vectors)
+    assert done.returncode == 0, done.stderr
+    done = command("verify", source, "--vectors", vectors)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{engine}, " in done.stdout
+    assert "equal to the bit" in done.stdout
+
+    found = json.loads(vectors.read_text())
+    found["sums"][3][0] += 1e-9
+    vectors.write_text(json.dumps(found))
+    done = command("verify", source, "--vectors", vectors)
+    assert done.returncode == 1
+    assert "sums of 1 differ" in done.stdout
+    found["rows"] = found["rows"][:5]
+    vectors.write_text(json.dumps(found))
+    done = command("verify", source, "--vectors", vectors)
+    assert done.returncode != 0
+    assert "are the vectors of this model" in done.stderr
+    source.write_text("nothing that runs (")
+    done = command("verify", source, "--vectors", vectors)
+    assert done.returncode != 0
+    assert "failed" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"rows": 3, "sums": [], "values": []}', '{"rows": [["x"]], "sums": [], "values": []}']
+)
+def test_what_are_no_vectors_is_said(command, tmp_path, text):
+    (tmp_path / "v.json").write_text(text)
+    (tmp_path / "m.py").write_text("")
+    done = command("verify", tmp_path / "m.py", "--vectors", tmp_path / "v.json")
+    assert done.returncode not in (0, None)
+    assert "vectors" in done.stderr or "lists of numbers" in done.stderr
+    assert "Traceback" not in done.stderr

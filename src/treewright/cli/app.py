@@ -329,14 +329,33 @@ def export(
     name: Annotated[
         str, typer.Option("--name", metavar="NAME", help="What functions are called by in C: NAME_predict.")
     ] = "model",
+    vectors: Annotated[
+        Path | None,
+        typer.Option("--vectors", parser=output_path, metavar="FILE", help="Write test vectors there, for verify."),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write a model as source code that needs nothing of Treewright: C, JavaScript or Python."""
     with refusals(model):
-        check_files({"MODEL": model}, {"--out": out})
+        check_files({"MODEL": model}, {"--out": out, "--vectors": vectors})
         from treewright.cli.export import run_export
 
-        run_export(model, out, name=name, force=force)
+        run_export(model, out, name=name, vectors=vectors, force=force)
+
+
+@app.command()
+def verify(
+    source: Annotated[Path, typer.Argument(parser=input_path, metavar="FILE", help="What export wrote.")],
+    vectors: Annotated[
+        Path, typer.Option("--vectors", parser=input_path, metavar="FILE", help="The test vectors beside it.")
+    ],
+) -> None:
+    """Run exported source code by gcc, node or Python on its test vectors, and tell how far it is from the model."""
+    with refusals(source):
+        check_files({"FILE": source, "--vectors": vectors}, {})
+        from treewright.cli.export import run_verify
+
+        run_verify(source, vectors)
 
 
 @app.command()

@@ -277,12 +277,14 @@ class Estimator(BaseEstimator, ABC):
         """Write the model file (``treewright.load`` reads it); the parameters are in its facts."""
         self._fitted().save(path)
 
-    def export(self, path: str | os.PathLike[str], *, name: str = "model") -> None:
+    def export(
+        self, path: str | os.PathLike[str], *, name: str = "model", vectors: str | os.PathLike[str] | None = None
+    ) -> None:
         """Write the model as source code, by the ending of the file C99, JavaScript or Python.
 
         Parameters and errors as ``Model.export``.
         """
-        self._fitted().export(path, name=name)
+        self._fitted().export(path, name=name, vectors=vectors)
 
     @available_if(_with_target)
     def report(self, X: Any, y: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Report:

@@ -28,7 +28,7 @@ from treewright.model.data import ModelData
 from treewright.tree.writing import written_level, written_name
 from treewright.version import __version__
 
-_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
 _PER_LINE = 120  # characters
 
 
@@ -62,7 +62,7 @@ def written(program: Program, language: Language, name: str) -> str:
     name : str
         What functions are called by, an identifier.
     """
-    if not _IDENTIFIER.fullmatch(name):
+    if not IDENTIFIER.fullmatch(name):
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
     template = files("treewright.export").joinpath("templates", language.template).read_text(encoding="utf-8")
     tables = "\n".join(_tables(program, language))

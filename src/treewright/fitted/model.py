@@ -7,6 +7,7 @@ not import scikit-learn.
 from __future__ import annotations
 
 import html
+import json
 import math
 import os
 from collections.abc import Callable, Iterator
@@ -771,7 +772,9 @@ class Model(ModelData):
         """
         codec.save(self, path)
 
-    def export(self, path: str | os.PathLike[str], *, name: str = "model") -> None:
+    def export(
+        self, path: str | os.PathLike[str], *, name: str = "model", vectors: str | os.PathLike[str] | None = None
+    ) -> None:
         """Write the model as source code that needs nothing of this library: C99, JavaScript or Python.
 
         Sums over the trees have the same bits as here; shares of boosted models go through the language's own ``exp``.
@@ -782,6 +785,9 @@ class Model(ModelData):
             The ending says which language. An old file stays whole until the new one is.
         name : str, default "model"
             In C, what functions are called by: ``model_predict``; an identifier.
+        vectors : path, optional
+            Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
+            unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.
 
         Raises
         ------
@@ -807,6 +813,10 @@ class Model(ModelData):
         from treewright.export.code import exported
 
         write_whole(path, exported(self, path, name).encode("utf-8"))
+        if vectors is not None:
+            from treewright.export.vectors import vectors_of
+
+            write_whole(vectors, json.dumps(vectors_of(self, name)).encode())
 
     def _repr_html_(self) -> str:
         """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""

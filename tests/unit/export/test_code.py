@@ -16,6 +16,7 @@ from treewright.data.encoder import encode
 from treewright.exceptions import ParameterError
 from treewright.export.code import ENDINGS
 from treewright.export.program import program_of
+from treewright.export.vectors import vectors_of
 from treewright.predict.ensemble import combined, scores_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
@@ -254,3 +255,11 @@ def test_no_text_leaves_its_quotes(names, level, tmp_path_factory):
     if shutil.which("gcc"):
         words = ["gcc", "-std=c99", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function", "m.c"]
         subprocess.run(words, cwd=folder, check=True, timeout=60)
+
+
+def test_vectors_are_what_the_model_says(model):
+    found = vectors_of(model)
+    rows = np.array([list(map(float, row)) for row in found["rows"]])
+    sums, values, _ = expected(model, rows)
+    assert np.array_equal(np.array([list(map(float, row)) for row in found["sums"]]), sums)
+    assert np.array_equal(np.array([list(map(float, row)) for row in found["values"]]), values)

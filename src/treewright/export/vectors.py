@@ -1,0 +1,117 @@
+"""Rows that prove source code. In: a model. Out: rows on and beside every cut, and what the model says of them.
+
+for each column: a pool of each cut asked with its two float neighbours, infinities, -0, every level, an unknown
+level, a missing cell
+each of them once, beside cells drawn from the other pools; and as many rows drawn from all pools
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from treewright.data.derived import ROWS, derived_cells
+from treewright.export.program import Program, program_of
+from treewright.model.data import ModelData
+from treewright.predict.ensemble import combined, scores_of
+from treewright.predict.values import predict_numbers, predict_shares
+from treewright.tree.arrays import INTERVALS, THRESHOLD
+
+FORMAT, VERSION = "treewright-vectors", 1
+_MOST_CUTS = 64  # of a column, evenly spread
+_MOST_LEVELS = 200
+_DRAWN = 300
+
+
+def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
+    """Rows for source code of a model, with the sums and values that it has to give.
+
+    Returns
+    -------
+    dict
+        ``format``, ``version``, ``name`` (what functions are called by in C), ``rows``, ``sums`` and ``values``: lists
+        of numbers; what is no number is the text "nan", "inf" or "-inf".
+
+    Raises
+    ------
+    ParameterError
+        As ``program_of``.
+
+    Examples
+    --------
+    >>> import treewright as tw
+    >>> model = tw.DecisionTreeRegressor().fit({"rain": [0, 2]}, [4.0, 6.0]).model_
+    >>> found = vectors_of(model)
+    >>> found["rows"][:3], found["values"][:3]
+    ([[1.0], [1.0000000000000002], [0.9999999999999999]], [[4.0], [6.0], [4.0]])
+    """
+    program = program_of(model)
+    pools = [_pool(program, at) for at in range(program.n_given)]
+    rng = np.random.default_rng(0)
+    rows = []
+    for at, pool in enumerate(pools):
+        for cell in pool:
+            row = [float(rng.choice(other)) for other in pools]
+            row[at] = cell
+            rows.append(row)
+    rows += [[float(rng.choice(pool)) for pool in pools] for _ in range(_DRAWN)]
+    matrix = _as_trees_take_them(program, np.array(rows).reshape(len(rows), program.n_given))
+    values = np.hstack(predict_shares(model, matrix)) if model.classes else predict_numbers(model, matrix)
+    values = values.reshape(len(rows), -1)
+    alone = values if model.is_single_tree else None
+    sums = scores_of(model, matrix) if model.has_scores else combined(model, matrix) if alone is None else alone
+    return {
+        "format": FORMAT, "version": VERSION, "name": name, "rows": [list(map(_plain, row)) for row in rows],
+        "sums": [list(map(_plain, row)) for row in sums.tolist()],
+        "values": [list(map(_plain, row)) for row in values.tolist()],
+    }  # fmt: skip
+
+
+def _pool(program: Program, at: int) -> list[float]:
+    """What the cells of a column are drawn from."""
+    column, tables = program.columns[at], program.tables
+    if column.kind == "numeric":
+        asked = np.flatnonzero(tables.feature == at)
+        cuts = [tables.threshold[asked[tables.kind[asked] == THRESHOLD]]]
+        for node in asked[tables.kind[asked] == INTERVALS].tolist():
+            begin = int(tables.level_set[node])
+            cuts.append(tables.cuts[begin : begin + int(tables.n_branches[node]) - 1])
+        finite = np.unique(np.concatenate(cuts))
+        finite = finite[np.isfinite(finite)]
+        if len(finite) > _MOST_CUTS:
+            finite = finite[np.linspace(0, len(finite) - 1, _MOST_CUTS).round().astype(np.int64)]
+        beside = [
+            cell
+            for cut in finite.tolist()
+            for cell in (cut, math.nextafter(cut, math.inf), math.nextafter(cut, -math.inf))
+        ]
+        pool = [*beside, math.inf, -math.inf, -0.0, 1e308, -1e308]
+    else:
+        pool = list(map(float, range(min(len(column.levels), _MOST_LEVELS))))
+        pool += [] if program.refuses_unseen else [float(len(column.levels))]
+    return pool if program.refuses_missing else [*pool, math.nan]
+
+
+def _as_trees_take_them(program: Program, rows: np.ndarray) -> np.ndarray:
+    """Rows with unknown levels as the model takes them, and with the columns that it makes."""
+    matrix = np.full((len(rows), len(program.columns)), np.nan)
+    matrix[:, : program.n_given] = rows
+    unknown = {}
+    for at, column in enumerate(program.columns[: program.n_given]):
+        if column.kind != "numeric":
+            unknown[at] = rows[:, at] >= len(column.levels)
+            if program.takes_unseen_for_missing or column.kind == "ordinal":
+                matrix[unknown[at], at] = np.nan
+    for at in range(program.n_given, len(program.columns)):
+        column = program.columns[at]
+        matrix[:, at] = derived_cells(program.columns, at, matrix)
+        if column.part == ROWS:
+            matrix[unknown[column.sources[0]], at] = 0.0
+    return matrix
+
+
+def _plain(number: float) -> float | str:
+    """A number as JSON has it."""
+    return number if math.isfinite(number) else str(number)

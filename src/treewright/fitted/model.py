@@ -800,12 +800,12 @@ class Model(ModelData):
         Examples
         --------
         >>> import tempfile
-        >>> from pathlib import Path
+        >>> from runpy import run_path
         >>> import treewright as tw
         >>> model = tw.DecisionTreeRegressor().fit({"rain": [0, 2, 5, 9]}, [4.0, 6.0, 7.0, 11.0]).model_
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     model.export(f"{folder}/rain.py")
-        ...     exec(Path(f"{folder}/rain.py").read_text(), code := {})
+        ...     code = run_path(f"{folder}/rain.py")
         >>> code["predict"](code["encode"]({"rain": 8}))
         11.0
         """

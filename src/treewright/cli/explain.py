@@ -28,6 +28,7 @@ from treewright.cli.terminal import (
     refusals,
     say,
 )
+from treewright.data.schema import unlike
 from treewright.explain.explanation import ExplanationTable, joined
 from treewright.files.matching import rows_for
 from treewright.files.text import ReadOptions
@@ -186,17 +187,4 @@ def _lines(found: ExplanationTable, *, guard: bool) -> pl.DataFrame:
             both = values[:, at, other] * (1.0 if other == at else 2.0)
             title = f"{name} (alone)" if other == at else f"{name} with {names[other]}"
             series.append(pl.Series(title, both.ravel()))
-    return pl.DataFrame(
-        [each.alias(name) for each, name in zip(series, _unlike([s.name for s in series]), strict=True)]
-    )
-
-
-def _unlike(names: list[str]) -> list[str]:
-    """Names, those that are there already with a number."""
-    found: list[str] = []
-    for name in names:
-        number, unlike = 2, name
-        while unlike in found:
-            number, unlike = number + 1, f"{name} ({number})"
-        found.append(unlike)
-    return found
+    return pl.DataFrame([each.alias(name) for each, name in zip(series, unlike(s.name for s in series), strict=True)])

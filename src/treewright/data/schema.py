@@ -187,3 +187,21 @@ def codes_by_spelling(levels: Iterable[Hashable]) -> dict[str, tuple[int, ...]]:
             form = folded(level)
             codes[form] = (*codes.get(form, ()), code)
     return codes
+
+
+def unlike(names: Iterable[str], taken: Iterable[Hashable] = ()) -> list[str]:
+    """Names, those that are taken or there already with a number behind.
+
+    Examples
+    --------
+    >>> unlike(["a", "a", "b"], ["b"])
+    ['a', 'a (2)', 'b (2)']
+    """
+    used, found = set(taken), []
+    for name in names:
+        number, free = 2, name
+        while free in used:
+            number, free = number + 1, f"{name} ({number})"
+        used.add(free)
+        found.append(free)
+    return found

@@ -25,7 +25,7 @@ from treewright.data.derived import DERIVED
 from treewright.exceptions import ParameterError
 from treewright.export.program import Program, program_of
 from treewright.model.data import ModelData
-from treewright.tree.writing import written_level, written_name
+from treewright.tree.writing import written_level
 from treewright.version import __version__
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
@@ -42,15 +42,15 @@ class Language:
         The file in ``export/templates`` with the evaluator; ``//tables//`` and ``//name//`` are filled in.
     table : callable
         From a name, what an entry is ("u8", "i32", "u32", "f64") and entries as texts to a definition.
-    number : callable
-        A float64 as text that reads back to the same bits.
+    infinity : str
+        How it writes infinity; any other float64 is written as Python does, and reads back to the same bits.
     texts : callable
         From a name and lists of texts, numbers and truths to a definition.
     """
 
     template: str
     table: Callable[[str, str, list[str]], str]
-    number: Callable[[float], str]
+    infinity: str
     texts: Callable[[str, list[list[Any]]], str]
 
 
@@ -66,7 +66,8 @@ def written(program: Program, language: Language, name: str) -> str:
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
     template = files("treewright.export").joinpath("templates", language.template).read_text(encoding="utf-8")
     tables = "\n".join(_tables(program, language))
-    return template.replace("//tables//", tables).replace("//name//", name).replace("//version//", __version__)
+    # The tables last: a level may be called as a place that is filled in.
+    return template.replace("//name//", name).replace("//version//", __version__).replace("//tables//", tables)
 
 
 def _tables(program: Program, language: Language) -> list[str]:
@@ -133,22 +134,27 @@ def _tables(program: Program, language: Language) -> list[str]:
     }
     found = [language.table(name, "scalar", [str(value)]) for name, value in scalars.items()]
     for name, values in floats.items():
-        found.append(language.table(name, "f64", [language.number(float(value)) for value in values]))
+        found.append(language.table(name, "f64", [_number(float(value), language) for value in values]))
     for name, values in wholes.items():
         entries = [int(value) for value in values]
         found.append(language.table(name, _width(entries), list(map(str, entries))))
     for name, values in words.items():
         found.append(language.table(name, "u32", [str(int(value)) for value in values]))
     given = program.columns[: program.n_given]
-    found.append(language.texts("column_names", [[written_name(column.name) for column in given]]))
+    found.append(language.texts("column_names", [[_plain(column.name) for column in given]]))
     found.append(language.texts("level_names", [list(map(_plain, column.levels)) for column in given]))
     found.append(language.texts("class_names", [list(map(_plain, own)) for own in program.classes]))
     return found
 
 
 def _plain(level: object) -> Any:
-    """A level or a label as a language knows it: a text, a number, true or false; anything else as a text."""
+    """A name, a level or a label as a language knows it: a text, a number, true or false; anything else as a text."""
     return level if isinstance(level, str | bool | int | float) else written_level(level)
+
+
+def _number(value: float, language: Language) -> str:
+    """A float64 as text."""
+    return repr(value) if np.isfinite(value) else language.infinity if value > 0 else f"-{language.infinity}"
 
 
 def _width(entries: list[int]) -> str:
@@ -186,12 +192,6 @@ def _c_table(name: str, kind: str, entries: list[str]) -> str:
     return f"static const {_C_TYPES[kind]} {name}[] = {{\n{_lines(entries or ['0'])}\n}};"
 
 
-def _c_number(value: float) -> str:
-    if np.isinf(value):
-        return "INFINITY" if value > 0 else "-INFINITY"
-    return repr(value)
-
-
 def _c_texts(name: str, lists: list[list[Any]]) -> str:
     flat = [_c_text(text) for texts in lists for text in texts]
     begins = np.cumsum([0, *map(len, lists)]).tolist()
@@ -210,12 +210,6 @@ def _js_table(name: str, kind: str, entries: list[str]) -> str:
     return f"const {name} = new {_JS_TYPES[kind]}([\n{_lines(entries)}\n]);"
 
 
-def _js_number(value: float) -> str:
-    if np.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    return repr(value)
-
-
 def _js_texts(name: str, lists: list[list[Any]]) -> str:
     return f"const {name} = {json.dumps(lists, ensure_ascii=True)};"
 
@@ -226,19 +220,13 @@ def _py_table(name: str, kind: str, entries: list[str]) -> str:
     return f"_{name} = (\n{_lines(entries)}\n)" if entries else f"_{name} = ()"
 
 
-def _py_number(value: float) -> str:
-    if np.isinf(value):
-        return "1e999" if value > 0 else "-1e999"
-    return repr(value)
-
-
 def _py_texts(name: str, lists: list[list[Any]]) -> str:
     return f"_{name} = {lists!a}"
 
 
-C = Language("model.c.txt", _c_table, _c_number, _c_texts)
-JAVASCRIPT = Language("model.js.txt", _js_table, _js_number, _js_texts)
-PYTHON = Language("model.py.txt", _py_table, _py_number, _py_texts)
+C = Language("model.c.txt", _c_table, "INFINITY", _c_texts)
+JAVASCRIPT = Language("model.js.txt", _js_table, "Infinity", _js_texts)
+PYTHON = Language("model.py.txt", _py_table, "1e999", _py_texts)
 LANGUAGES = {"c": C, "javascript": JAVASCRIPT, "python": PYTHON}
 ENDINGS = {".c": "c", ".js": "javascript", ".mjs": "javascript", ".py": "python"}
 

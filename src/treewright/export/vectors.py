@@ -20,7 +20,7 @@ from treewright.predict.values import predict_numbers, predict_shares
 from treewright.tree.arrays import INTERVALS, THRESHOLD
 
 FORMAT, VERSION = "treewright-vectors", 1
-_MOST_CUTS = 64  # of a column, evenly spread
+_MOST_CUTS, _MOST_CELLS = 64, 2_000_000  # of a column, evenly spread; of all rows, about
 _MOST_LEVELS = 200
 _DRAWN = 300
 
@@ -48,22 +48,21 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     ([[1.0], [1.0000000000000002], [0.9999999999999999]], [[4.0], [6.0], [4.0]])
     """
     program = program_of(model)
-    pools = [_pool(program, at) for at in range(program.n_given)]
-    rng = np.random.default_rng(0)
-    rows = []
+    pools = [np.array(_pool(program, at)) for at in range(program.n_given)]
+    n_edges = sum(map(len, pools))
+    rng, rows = np.random.default_rng(0), np.empty((n_edges + _DRAWN, program.n_given))
+    begin = 0
     for at, pool in enumerate(pools):
-        for cell in pool:
-            row = [float(rng.choice(other)) for other in pools]
-            row[at] = cell
-            rows.append(row)
-    rows += [[float(rng.choice(pool)) for pool in pools] for _ in range(_DRAWN)]
-    matrix = _as_trees_take_them(program, np.array(rows).reshape(len(rows), program.n_given))
+        rows[:, at] = rng.choice(pool, len(rows))
+        rows[begin : begin + len(pool), at] = pool
+        begin += len(pool)
+    matrix = _as_trees_take_them(program, rows)
     values = np.hstack(predict_shares(model, matrix)) if model.classes else predict_numbers(model, matrix)
     values = values.reshape(len(rows), -1)
-    alone = values if model.is_single_tree else None
-    sums = scores_of(model, matrix) if model.has_scores else combined(model, matrix) if alone is None else alone
+    answers = scores_of if model.has_scores else combined
+    sums = values if model.is_single_tree else answers(model, matrix)
     return {
-        "format": FORMAT, "version": VERSION, "name": name, "rows": [list(map(_plain, row)) for row in rows],
+        "format": FORMAT, "version": VERSION, "name": name, "rows": [list(map(_plain, row)) for row in rows.tolist()],
         "sums": [list(map(_plain, row)) for row in sums.tolist()],
         "values": [list(map(_plain, row)) for row in values.tolist()],
     }  # fmt: skip
@@ -80,8 +79,10 @@ def _pool(program: Program, at: int) -> list[float]:
             cuts.append(tables.cuts[begin : begin + int(tables.n_branches[node]) - 1])
         finite = np.unique(np.concatenate(cuts))
         finite = finite[np.isfinite(finite)]
-        if len(finite) > _MOST_CUTS:
-            finite = finite[np.linspace(0, len(finite) - 1, _MOST_CUTS).round().astype(np.int64)]
+        # Of a wide table fewer: each is a row of all columns.
+        most = min(_MOST_CUTS, max(1, _MOST_CELLS // (3 * program.n_given**2)))
+        if len(finite) > most:
+            finite = finite[np.linspace(0, len(finite) - 1, most).round().astype(np.int64)]
         beside = [
             cell
             for cut in finite.tolist()

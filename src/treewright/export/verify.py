@@ -32,7 +32,7 @@ class Verdict:
     engine : str
     n_rows : int
     n_unequal : int
-        Rows of which a sum differs in any bit.
+        Rows of which a sum is another number.
     ulps : float
         The largest difference of a share or number, in units in the last place.
     """
@@ -82,7 +82,7 @@ def verify(path: Path, vectors: dict[str, Any]) -> Verdict:
         raise MissingLibraryError(f"{engine} is not installed: it is needed to run {path.name}")
     with tempfile.TemporaryDirectory() as folder:
         answers = _RUN[language](path.resolve(), Path(folder), vectors)
-    sums, values = (np.array([list(map(float, row)) for row in vectors[name]]) for name in ("sums", "values"))
+    sums, values = (_table(vectors[name]) for name in ("sums", "values"))
     if answers.shape != (len(sums), sums.shape[1] + values.shape[1]):
         raise DataError(f"{path}: it answers {answers.shape}, not {len(sums)} rows of {sums.shape[1]} sums and "
                         f"{values.shape[1]} values: are the vectors of this model?")  # fmt: skip
@@ -90,9 +90,10 @@ def verify(path: Path, vectors: dict[str, Any]) -> Verdict:
     unequal = (said_sums != sums) & ~(np.isnan(said_sums) & np.isnan(sums))
     with np.errstate(invalid="ignore"):
         apart = np.abs(said - values) / np.spacing(np.maximum(np.abs(values), np.finfo(np.float64).tiny))
-    return Verdict(
-        engine, len(sums), int(unequal.any(axis=1).sum()), float(np.nan_to_num(apart, nan=0.0).max(initial=0.0))
-    )
+    # What is no number where the model has one is as far off as can be; two infinities alike are not apart.
+    apart[np.isnan(apart)] = np.inf
+    apart[(said == values) | (np.isnan(said) & np.isnan(values))] = 0.0
+    return Verdict(engine, len(sums), int(unequal.any(axis=1).sum()), float(apart.max(initial=0.0)))
 
 
 def _texts(vectors: dict[str, Any]) -> str:
@@ -113,10 +114,17 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
     return done.stdout
 
 
+def _table(rows: list[Any]) -> np.ndarray:
+    """Rows of numbers, all as long as the first."""
+    try:
+        return np.array([list(map(float, row)) for row in rows]).reshape(len(rows), -1 if rows else 0)
+    except ValueError:
+        raise InputFileError("rows of different lengths, or of what are no numbers: are these answers?") from None
+
+
 def _numbers(text: str) -> np.ndarray:
     """Lines of numbers as an array."""
-    rows = [[float(word) for word in line.split()] for line in text.splitlines()]
-    return np.array(rows) if rows else np.empty((0, 0))
+    return _table([line.split() for line in text.splitlines()])
 
 
 def _by_gcc(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
@@ -178,6 +186,8 @@ def read_vectors(path: Path) -> dict[str, Any]:
         for row in found[key]
     ):
         raise InputFileError(f"{path}: rows, sums and values are lists of numbers")
+    if not found["rows"]:
+        raise InputFileError(f"{path}: no test vectors: it has no rows")
     if not isinstance(found.get("name"), str) or not IDENTIFIER.fullmatch(found["name"]):
         raise InputFileError(f"{path}: it does not say what functions are called by (name)")
     return found

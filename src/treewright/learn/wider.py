@@ -21,7 +21,7 @@ from treewright.boosting.linear import FOLDS, LinearScores, linear_scores
 from treewright.boosting.rounds import Members
 from treewright.data.dataset import Dataset
 from treewright.data.derived import derived_cells, levels_together, pairs_of, with_derived
-from treewright.data.schema import Column
+from treewright.data.schema import Column, unlike
 from treewright.learn.many_levels import with_derived_columns
 from treewright.learn.rows_aside import contents_of, number_of_rows
 
@@ -71,13 +71,8 @@ def with_linear_scores(dataset: Dataset, asides: Sequence[np.ndarray]) -> tuple[
     k = len(outcomes)
     if k > _MOST_SCORES or number_of_rows(dataset) < _ROWS_FOR_SCORES:
         return dataset, []
-    together, taken, names = np.column_stack([own for _, own in outcomes]), set(dataset.schema.names), []
-    for name, _ in outcomes:
-        number, unlike = 2, name
-        while unlike in taken:
-            number, unlike = number + 1, f"{name} ({number})"
-        taken.add(unlike)
-        names.append(unlike)
+    together = np.column_stack([own for _, own in outcomes])
+    names = unlike((name for name, _ in outcomes), dataset.schema.names)
     folds = (contents_of(dataset) % FOLDS).astype(np.int32)
 
     def scored(rows: np.ndarray, strength: float | None = None) -> LinearScores:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 import treewright as tw
 from treewright.data.encoder import encode
-from treewright.exceptions import ParameterError
+from treewright.exceptions import ParameterError, TreewrightError
 from treewright.export.code import ENDINGS
 from treewright.export.program import program_of
 from treewright.export.vectors import vectors_of
+from treewright.export.verify import read_vectors, verify
 from treewright.predict.ensemble import combined, scores_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
@@ -244,12 +245,12 @@ def test_no_text_leaves_its_quotes(names, level, tmp_path_factory):
     table = {name: [level, "b", level, "c"] for name in names}
     try:
         model = tw.DecisionTreeClassifier(nominal="all").fit(table, [level, "b", level, "c"]).model_
-    except tw.TreewrightError:
+    except TreewrightError:
         return  # names or levels that no table may have
     for ending in ENDINGS:
         model.export(folder / f"m{ending}")
     exec((folder / "m.py").read_text(encoding="utf-8"), code := {})
-    assert len(code["columns"]) == len(names)
+    assert code["columns"] == names
     if shutil.which("node"):
         subprocess.run(["node", "--check", "m.mjs"], cwd=folder, check=True, timeout=60)
     if shutil.which("gcc"):
@@ -263,3 +264,28 @@ def test_vectors_are_what_the_model_says(model):
     sums, values, _ = expected(model, rows)
     assert np.array_equal(np.array([list(map(float, row)) for row in found["sums"]]), sums)
     assert np.array_equal(np.array([list(map(float, row)) for row in found["values"]]), values)
+
+
+def test_names_that_look_like_places_and_bags_are_written(tmp_path):
+    table = {'a "//name//"': ["//name//", "//version//", "//tables//", "b"] * 9, "x": list(range(36))}
+    y = [1.0, 2.0, 3.0, 4.0] * 9
+    bag = tw.BaggingRegressor(tw.DecisionTreeRegressor(nominal=['a "//name//"']), n_estimators=4, random_state=0)
+    model = bag.fit(table, y).model_
+    model.export(tmp_path / "m.py", vectors=tmp_path / "v.json")
+    exec((tmp_path / "m.py").read_text(), code := {})
+    for at in range(36):
+        row = {name: cells[at] for name, cells in table.items()}
+        assert code["predict"](code["encode"](row)) == model.predict_one(row)
+    assert verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json")).is_equal
+
+
+def test_no_number_where_the_model_has_one_is_no_proof(tmp_path):
+    MODELS["two classes"]().export(tmp_path / "m.py", vectors=tmp_path / "v.json")
+    text = (tmp_path / "m.py").read_text()
+    (tmp_path / "m.py").write_text(text.replace("from math import exp as _exp", "_exp = lambda x: float('nan')"))
+    assert not verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json")).is_equal
+    found = json.loads((tmp_path / "v.json").read_text())
+    for broken in ({"rows": []}, {"sums": [[1.0], [1.0, 2.0]]}):
+        (tmp_path / "v.json").write_text(json.dumps(found | broken))
+        with pytest.raises(TreewrightError):
+            verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json"))

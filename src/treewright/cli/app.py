@@ -57,6 +57,9 @@ from treewright.version import __version__
 
 __all__ = ["app", "main"]
 
+# As ``export.formats`` and ``export.engines`` have them, which a command that only starts does not load.
+EXPORTS = "c, javascript, python, graphviz, json"
+ENGINES = "gcc, node, python"
 _STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(
@@ -324,10 +327,13 @@ def export(
     model: ModelFile,
     out: Annotated[
         Path,
-        typer.Option("--out", parser=output_path, metavar="FILE", help="The source file: .c, .js, .mjs or .py."),
+        typer.Option("--out", parser=output_path, metavar="FILE", help="The file; its ending says the format."),
     ],
+    format: Annotated[  # noqa: A002 - what users type
+        str | None, typer.Option("--format", metavar="NAME", help=f"The format, whatever the ending: {EXPORTS}.")
+    ] = None,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What functions are called by in C: NAME_predict.")
+        str, typer.Option("--name", metavar="NAME", help="What functions are called by, as NAME_predict in C.")
     ] = "model",
     vectors: Annotated[
         Path | None,
@@ -335,12 +341,12 @@ def export(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a model as source code that needs nothing of Treewright: C, JavaScript or Python."""
+    """Write a model as a file that needs nothing of Treewright, such as source code in C, JavaScript or Python."""
     with refusals(model):
         check_files({"MODEL": model}, {"--out": out, "--vectors": vectors})
         from treewright.cli.export import run_export
 
-        run_export(model, out, name=name, vectors=vectors, force=force)
+        run_export(model, out, format=format, name=name, vectors=vectors, force=force)
 
 
 @app.command()
@@ -349,13 +355,16 @@ def verify(
     vectors: Annotated[
         Path, typer.Option("--vectors", parser=input_path, metavar="FILE", help="The test vectors beside it.")
     ],
+    engine: Annotated[
+        str | None, typer.Option("--with", metavar="PROGRAM", help=f"The program that runs it: {ENGINES}.")
+    ] = None,
 ) -> None:
-    """Run exported source code by gcc, node or Python on its test vectors, and tell how far it is from the model."""
+    """Run an exported file by the real program on its test vectors, and tell how far it is from the model."""
     with refusals(source):
         check_files({"FILE": source, "--vectors": vectors}, {})
         from treewright.cli.export import run_verify
 
-        run_verify(source, vectors)
+        run_verify(source, vectors, engine)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""``treewright export``. In: a model. Out: source code that predicts the same without Treewright; the proof of it."""
+"""``treewright export``. In: a model. Out: a file that predicts the same without Treewright; the proof of it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,32 @@ from treewright.cli.models import load_model, of_trees
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import UsageRefusal, check_output, note, open_output, printable, say
 from treewright.exceptions import ParameterError
-from treewright.export.code import exported
+from treewright.export.formats import exported, format_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
 
 __all__ = ["run_export", "run_verify"]
 
 
-def run_export(model_path: Path, out: Path, *, name: str, vectors: Path | None, force: bool) -> None:
-    """Write the source code of a model.
+def run_export(
+    model_path: Path,
+    out: Path,
+    *,
+    format: str | None,  # noqa: A002 - what users type
+    name: str,
+    vectors: Path | None,
+    force: bool,
+) -> None:
+    """Write a model as a file of another format.
 
     Parameters
     ----------
     model_path : Path
     out : Path
-        Its ending says the language.
+    format : str or None
+        None: the ending of the file says it.
     name : str
-        What functions are called by in C.
+        What functions are called by.
     vectors : Path or None
         Where test vectors go.
     force : bool
@@ -37,13 +46,13 @@ def run_export(model_path: Path, out: Path, *, name: str, vectors: Path | None, 
     check_output(vectors, force)
     model = of_trees(load_model(model_path), model_path, "export")
     try:
-        text = exported(model, out, name)
+        content = exported(model, out, name, format)
     except ParameterError as refused:
         raise UsageRefusal(str(refused)) from None
     with open_output(out, force) as file:
-        file.write(text.encode())
+        file.write(content)
     if not is_standard(out):
-        note(f"wrote {printable(out)} (source code)")
+        note(f"wrote {printable(out)} ({format_of(out, format).words})")
     if vectors is not None:
         found = vectors_of(model, name)
         with open_output(vectors, force) as file:
@@ -52,14 +61,16 @@ def run_export(model_path: Path, out: Path, *, name: str, vectors: Path | None, 
             note(f"wrote {printable(vectors)} ({len(found['rows']):,} test vectors)")
 
 
-def run_verify(source: Path, vectors: Path) -> None:
-    """Run source code on its test vectors; exit code 1 where it does not say what the model says.
+def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
+    """Run an exported file on its test vectors; exit code 1 where it does not say what the model says.
 
     Parameters
     ----------
     source, vectors : Path
+    engine : str or None
+        None: the one that the ending of the file means.
     """
-    verdict = verify(source, read_vectors(vectors))
+    verdict = verify(source, read_vectors(vectors), engine)
     say(str(verdict))
     if not verdict.is_equal:
         raise typer.Exit(1)

@@ -278,13 +278,18 @@ class Estimator(BaseEstimator, ABC):
         self._fitted().save(path)
 
     def export(
-        self, path: str | os.PathLike[str], *, name: str = "model", vectors: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - what users call it
+        name: str = "model",
+        vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as source code, by the ending of the file C99, JavaScript or Python.
+        """Write the model as a file that needs nothing of this library, such as source code in C or JavaScript.
 
         Parameters and errors as ``Model.export``.
         """
-        self._fitted().export(path, name=name, vectors=vectors)
+        self._fitted().export(path, format=format, name=name, vectors=vectors)
 
     @available_if(_with_target)
     def report(self, X: Any, y: Any, path: str | os.PathLike[str] | None = None, **options: Any) -> Report:

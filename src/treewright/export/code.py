@@ -11,20 +11,17 @@ where a cell is missing.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from treewright.data.derived import DERIVED
 from treewright.exceptions import ParameterError
-from treewright.export.program import Program, program_of
-from treewright.model.data import ModelData
+from treewright.export.program import Program
 from treewright.tree.writing import written_level
 from treewright.version import __version__
 
@@ -228,12 +225,3 @@ C = Language("model.c.txt", _c_table, "INFINITY", _c_texts)
 JAVASCRIPT = Language("model.js.txt", _js_table, "Infinity", _js_texts)
 PYTHON = Language("model.py.txt", _py_table, "1e999", _py_texts)
 LANGUAGES = {"c": C, "javascript": JAVASCRIPT, "python": PYTHON}
-ENDINGS = {".c": "c", ".js": "javascript", ".mjs": "javascript", ".py": "python"}
-
-
-def exported(model: ModelData, path: str | os.PathLike[str], name: str) -> str:
-    """The source code of a model in the language that the ending of a file names."""
-    ending = PurePath(os.fsdecode(path)).suffix.lower()
-    if ending not in ENDINGS:
-        raise ParameterError(f"{os.fsdecode(path)!r}: the ending says the language, one of {', '.join(ENDINGS)}")
-    return written(program_of(model), LANGUAGES[ENDINGS[ending]], name)

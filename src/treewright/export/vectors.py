@@ -14,12 +14,13 @@ import numpy as np
 
 from treewright.data.derived import ROWS, derived_cells
 from treewright.export.program import Program, program_of
+from treewright.export.structure import json_label, json_level
 from treewright.model.data import ModelData
 from treewright.predict.ensemble import combined, scores_of
-from treewright.predict.values import predict_numbers, predict_shares
+from treewright.predict.values import predict_codes, predict_numbers, predict_shares
 from treewright.tree.arrays import INTERVALS, THRESHOLD
 
-FORMAT, VERSION = "treewright-vectors", 1
+FORMAT, VERSION = "treewright-vectors", 2
 _MOST_CUTS, _MOST_CELLS = 64, 2_000_000  # of a column, evenly spread; of all rows, about
 _MOST_LEVELS = 200
 _DRAWN = 300
@@ -31,8 +32,10 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     Returns
     -------
     dict
-        ``format``, ``version``, ``name`` (what functions are called by in C), ``rows``, ``sums`` and ``values``: lists
-        of numbers; what is no number is the text "nan", "inf" or "-inf".
+        ``format``, ``version``, ``name`` (what functions are called by), ``columns`` (name, kind and levels of each),
+        ``classes`` (labels per output), ``rows``, ``sums``, ``values`` and ``answers`` (codes of classes, nothing for
+        numbers): lists of numbers; what is no number is the text "nan", "inf" or "-inf". A row holds codes of levels;
+        the code behind the last is a level that the model does not know.
 
     Raises
     ------
@@ -61,8 +64,17 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     values = values.reshape(len(rows), -1)
     answers = scores_of if model.has_scores else combined
     sums = values if model.is_single_tree else answers(model, matrix)
+    codes = predict_codes(model, matrix) if model.classes else np.empty((len(rows), 0), np.int32)
+    given = program.columns[: program.n_given]
     return {
-        "format": FORMAT, "version": VERSION, "name": name, "rows": [list(map(_plain, row)) for row in rows.tolist()],
+        "format": FORMAT, "version": VERSION, "name": name,
+        "columns": [
+            {"name": json_level(column.name), "kind": column.kind, "levels": list(map(json_level, column.levels))}
+            for column in given
+        ],
+        "classes": [list(map(json_label, own)) for own in model.classes],
+        "answers": codes.tolist(),
+        "rows": [list(map(_plain, row)) for row in rows.tolist()],
         "sums": [list(map(_plain, row)) for row in sums.tolist()],
         "values": [list(map(_plain, row)) for row in values.tolist()],
     }  # fmt: skip

@@ -773,18 +773,27 @@ class Model(ModelData):
         codec.save(self, path)
 
     def export(
-        self, path: str | os.PathLike[str], *, name: str = "model", vectors: str | os.PathLike[str] | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        format: str | None = None,  # noqa: A002 - what users call it
+        name: str = "model",
+        vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as source code that needs nothing of this library: C99, JavaScript or Python.
+        """Write the model as a file that needs nothing of this library, such as C99, JavaScript or Python.
 
         Sums over the trees have the same bits as here; shares of boosted models go through the language's own ``exp``.
 
         Parameters
         ----------
-        path : path ending in ``.c``, ``.js``, ``.mjs`` or ``.py``
-            The ending says which language. An old file stays whole until the new one is.
+        path : path
+            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.dot``, ``.gv``, ``.json``. An old file
+            stays whole until the new one is.
+        format : str, optional
+            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"graphviz"`` (one
+            tree), ``"json"``.
         name : str, default "model"
-            In C, what functions are called by: ``model_predict``; an identifier.
+            What functions are called by, as in C ``model_predict``; an identifier.
         vectors : path, optional
             Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
             unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.
@@ -792,8 +801,8 @@ class Model(ModelData):
         Raises
         ------
         ParameterError
-            The ending is none of these, the name is no identifier, or the model does what code cannot say: rows that
-            are divided over branches, medians over trees, dates, isolation forests.
+            There is no such ending or format, the name is no identifier, or the model does what the format cannot say:
+            rows that are divided over branches, medians over trees, dates, isolation forests.
         InputFileError
             The file cannot be written there.
 
@@ -810,9 +819,9 @@ class Model(ModelData):
         11.0
         """
         from treewright.core.files import write_whole
-        from treewright.export.code import exported
+        from treewright.export.formats import exported
 
-        write_whole(path, exported(self, path, name).encode("utf-8"))
+        write_whole(path, exported(self, path, name, format))
         if vectors is not None:
             from treewright.export.vectors import vectors_of
 

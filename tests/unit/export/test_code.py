@@ -12,9 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import treewright as tw
+from treewright.cli import app
 from treewright.data.encoder import encode
 from treewright.exceptions import ParameterError, TreewrightError
-from treewright.export.code import ENDINGS
+from treewright.export.code import LANGUAGES
+from treewright.export.engines import ENGINES
+from treewright.export.formats import FORMATS
 from treewright.export.program import program_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
@@ -233,7 +236,14 @@ def test_endings_and_names_are_checked(tmp_path):
     for name in ("2b", "a b", "", "x;", "é"):
         with pytest.raises(ParameterError, match="letters, digits and _"):
             model.export(tmp_path / "m.c", name=name)
-    assert set(ENDINGS) == {".c", ".js", ".mjs", ".py"}
+    with pytest.raises(ParameterError, match="c, javascript, python"):
+        model.export(tmp_path / "m.c", format="cobol")
+
+
+def test_the_command_names_all_formats_and_engines():
+    assert app.EXPORTS.split(", ") == list(FORMATS)
+    assert app.ENGINES.split(", ") == list(ENGINES)
+    assert {engine for each in FORMATS.values() for engine in each.engines} == set(ENGINES)
 
 
 @settings(deadline=None, max_examples=25, derandomize=True)
@@ -247,12 +257,12 @@ def test_no_text_leaves_its_quotes(names, level, tmp_path_factory):
         model = tw.DecisionTreeClassifier(nominal="all").fit(table, [level, "b", level, "c"]).model_
     except TreewrightError:
         return  # names or levels that no table may have
-    for ending in ENDINGS:
+    for ending in (FORMATS[language].endings[0] for language in LANGUAGES):
         model.export(folder / f"m{ending}")
     exec((folder / "m.py").read_text(encoding="utf-8"), code := {})
     assert code["columns"] == names
     if shutil.which("node"):
-        subprocess.run(["node", "--check", "m.mjs"], cwd=folder, check=True, timeout=60)
+        subprocess.run(["node", "--check", "m.js"], cwd=folder, check=True, timeout=60)
     if shutil.which("gcc"):
         words = ["gcc", "-std=c99", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unused-function", "m.c"]
         subprocess.run(words, cwd=folder, check=True, timeout=60)

@@ -1,0 +1,110 @@
+"""The real programs that run exported files. In: a file, test vectors. Out: what the program says of each row.
+
+Each engine is a function of the file, an empty folder to work in, and the vectors; it returns float64
+[n, n_sums + n_values + n_outputs]: sums, then values, then the answers (codes of classes, or numbers).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from treewright.exceptions import InputFileError, MissingLibraryError
+
+_SECONDS = 600
+
+Engine = Callable[[Path, Path, dict[str, Any]], np.ndarray]
+
+
+def _texts(vectors: dict[str, Any]) -> str:
+    """The rows as lines of numbers."""
+    return "\n".join(" ".join(repr(float(cell)) for cell in row) for row in vectors["rows"])
+
+
+def _output(words: list[str], folder: Path, given: str = "") -> str:
+    """What a program writes; its complaint where it fails."""
+    try:
+        done = subprocess.run(  # noqa: S603 - the caller asks for this file to be run
+            words, cwd=folder, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise InputFileError(f"{words[0]} did not end within {_SECONDS} seconds") from None
+    if done.returncode:
+        raise InputFileError(f"{Path(words[0]).name} failed: {done.stderr.strip()[-500:]}")
+    return done.stdout
+
+
+def table_of(rows: list[Any]) -> np.ndarray:
+    """Rows of numbers, all as long as the first."""
+    try:
+        return np.array([list(map(float, row)) for row in rows]).reshape(len(rows), -1 if rows else 0)
+    except ValueError:
+        raise InputFileError("rows of different lengths, or of what are no numbers: are these answers?") from None
+
+
+def _numbers(text: str) -> np.ndarray:
+    """Lines of numbers as an array."""
+    return table_of([line.split() for line in text.splitlines()])
+
+
+def needed(program: str, path: Path) -> None:
+    """Refuse where a program is not there."""
+    if shutil.which(program) is None:
+        raise MissingLibraryError(f"{program} is not installed: it is needed to run {path.name}")
+
+
+def _by_gcc(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    needed("gcc", path)
+    name = vectors["name"]
+    (folder / "run.c").write_text(
+        f"#include <stdio.h>\n#include <stdlib.h>\n#include {json.dumps(str(path))}\n"
+        "int main(void) {\n"
+        f"    static double row[{name}_INPUTS], sums[N_SUMS], values[{name}_VALUES], said[{name}_VALUES];\n"
+        '    char text[64];\n    int at = 0;\n    while (scanf("%63s", text) == 1) {\n'
+        f"        row[at++] = strtod(text, 0);\n        if (at < {name}_INPUTS) continue;\n        at = 0;\n"
+        f"        if ({name}_sums(row, sums) || {name}_values(row, values) || {name}_predict(row, said)) return 1;\n"
+        '        for (int i = 0; i < N_SUMS; i++) printf("%.17g ", sums[i]);\n'
+        f'        for (int i = 0; i < {name}_VALUES; i++) printf("%.17g ", values[i]);\n'
+        '        for (int i = 0; i < N_OUTPUTS; i++) printf("%.17g ", said[i]);\n        puts("");\n'
+        "    }\n    return 0;\n}\n"
+    )
+    _output(["gcc", "-std=c99", "-O1", "-ffp-contract=off", "run.c", "-o", "run", "-lm"], folder)
+    return _numbers(_output([str(folder / "run")], folder, _texts(vectors)))
+
+
+def _by_node(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    needed("node", path)
+    (folder / "model.mjs").write_bytes(path.read_bytes())
+    (folder / "run.mjs").write_text(
+        'import { sums, values, predict, classes } from "./model.mjs"; import fs from "fs";\n'
+        "const odd = { nan: NaN, inf: Infinity, '-inf': -Infinity };\n"
+        'for (const line of fs.readFileSync(0, "utf8").split("\\n")) {\n'
+        '  const row = line.split(" ").map((text) => text in odd ? odd[text] : Number(text));\n'
+        "  const said = classes.length ? [predict(row)].flat().map((label, at) => classes[at].indexOf(label)) : [];\n"
+        '  console.log([...sums(row), ...values(row), ...said].join(" "));\n}\n'
+    )
+    text = _output(["node", "run.mjs"], folder, _texts(vectors))
+    return _numbers(text.replace("Infinity", "inf"))
+
+
+def _by_python(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    # In a process of its own: this one runs nothing that it reads.
+    program = (
+        "import runpy, sys\ncode = runpy.run_path(sys.argv[1])\n"
+        "for line in sys.stdin:\n    row = [float(text) for text in line.split()]\n"
+        "    said = code['predict'](row) if code['classes'] else []\n"
+        "    said = said if isinstance(said, list) else [said]\n"
+        "    codes = [own.index(label) for own, label in zip(code['classes'], said)]\n"
+        "    print(*map(repr, [*code['sums'](row), *code['values'](row), *codes]))\n"
+    )
+    return _numbers(_output([sys.executable, "-c", program, str(path)], folder, _texts(vectors)))
+
+
+ENGINES: dict[str, Engine] = {"gcc": _by_gcc, "node": _by_node, "python": _by_python}

@@ -17,10 +17,12 @@ from treewright.boosting.losses_given import CLASS_LOSSES, NUMBER_LOSSES, build_
 from treewright.core.whole import whole_number
 from treewright.exceptions import ParameterError
 from treewright.model.aggregation import answers_of
-from treewright.model.data import ModelData, boosted_parts
+from treewright.model.data import ModelData
 from treewright.model.summary import counted
+from treewright.model.trees import BoostedTrees
 from treewright.predict.ensemble import staged_scores
 from treewright.prune.methods import Rows
+from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import take
 
 _OPTIONS = ("quantile", "huber_delta", "tweedie_power", "expectile")
@@ -85,8 +87,8 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
     """
     if not model.has_scores:
         raise ParameterError("prune('rounds') drops the last trees of gradient boosting; this model is none of it")
-    packed, boosting = boosted_parts(model)
-    before = packed.n_trees // boosting.n_scores
+    trees, n_scores = model.trees, model.aggregation.n_scores
+    before = len(trees) // n_scores
     if (rows is None) == (n_rounds is None):
         raise ParameterError(
             "prune('rounds') needs either n_rounds=, or X and y: rows that the trees were not grown on"
@@ -109,7 +111,9 @@ def fewer_rounds(model: ModelData, rows: Rows | None, *, n_rounds: Any = None) -
         **_evaluated(model.facts, kept),
         "pruning": [*(earlier if isinstance(earlier, list) else []), entry],
     }
-    return replace(model, trees=take(packed, np.arange(kept * boosting.n_scores)), facts=facts), log
+    first = kept * n_scores
+    fewer = take(trees, np.arange(first)) if isinstance(trees, PackedTrees) else BoostedTrees(trees[:first])
+    return replace(model, trees=fewer, facts=facts), log
 
 
 def _evaluated(facts: Mapping[str, Any], kept: int) -> dict[str, Any]:

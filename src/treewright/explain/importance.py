@@ -1,4 +1,4 @@
-"""How much each column did, In: ``Tree``, ``PackedTrees``, a model. Out: arrays."""
+"""How much each column did. In: the trees of a boosted model. Out: arrays."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from treewright.exceptions import ParameterError
+from treewright.model.trees import Trees
 from treewright.tree.packed import PackedTrees
 from treewright.tree.records import LEAF_RECORD, SUBSET_RECORD, child_of, column_of, kind_of, set_of
 
 BoostedKind = Literal["gain", "cover", "frequency"]
 
 
-def boosted_importances(packed: PackedTrees, kind: Any = "gain") -> np.ndarray:
+def boosted_importances(trees: Trees, n_columns: int, kind: Any = "gain") -> np.ndarray:
     """How much each column did in the trees of a boosted model.
 
     Parameters
     ----------
-    packed : PackedTrees
-        Of criterion ``"gradient"``.
+    trees : PackedTrees or BoostedTrees
+    n_columns : int
     kind : {"gain", "cover", "frequency"}
         The gain of the column's tests; the hessians of the rows that they were put to; how many they are.
 
@@ -36,10 +37,15 @@ def boosted_importances(packed: PackedTrees, kind: Any = "gain") -> np.ndarray:
     if kind not in list(get_args(BoostedKind)):  # a list bears what cannot be hashed
         raise ParameterError(f"kind is {kind!r}; choose one of {', '.join(get_args(BoostedKind))}")
     if kind == "gain":
-        return packed.feature_importances()
-    inner = np.flatnonzero(kind_of(packed.records) != LEAF_RECORD)
-    amounts = None if kind == "frequency" else covers_of(packed)[inner]
-    total = np.bincount(columns_asked(packed, inner), amounts, minlength=packed.bins.n_columns).astype(np.float64)
+        return trees.mean_importances(n_columns)
+    if isinstance(trees, PackedTrees):
+        inner = np.flatnonzero(kind_of(trees.records) != LEAF_RECORD)
+        columns, covers = columns_asked(trees, inner), covers_of(trees)[inner]
+    else:
+        columns = np.concatenate([tree.feature[~tree.is_leaf] for tree in trees])
+        covers = np.concatenate([tree.weight[~tree.is_leaf] for tree in trees])
+    amounts = None if kind == "frequency" else covers
+    total = np.bincount(columns, amounts, minlength=n_columns).astype(np.float64)
     whole = total.sum()
     return total / whole if whole > 0 else total
 

@@ -20,6 +20,7 @@ from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
 from treewright.model.data import ModelData
 from treewright.predict.branches import Branches, Surrogates, joined
+from treewright.predict.ensemble import boosted_parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +116,7 @@ def program_of(model: ModelData) -> Program:
     roots = np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64)
     tables, surrogates = joined(trees, roots)
     is_leaf = tables.first_child < 0
-    if model.boosting is not None:
-        said = np.concatenate([tree.value[tree.is_leaf] for tree in trees])
-    else:
-        said = np.concatenate([how.content(model, tree.value[tree.is_leaf]) for tree in trees])
+    said = np.concatenate([how.content(model, tree.value[tree.is_leaf]) for tree in trees])
     contents, row_of = np.unique(said.astype(np.float64), axis=0, return_inverse=True)
     content_of = np.full(int(roots[-1]), -1, np.int64)
     content_of[is_leaf] = row_of.ravel()
@@ -136,7 +134,7 @@ def program_of(model: ModelData) -> Program:
         contents=contents,
         is_boosted=boosting is not None,
         weights=None if boosting is not None else how.weights,
-        base=boosting.base if boosting is not None else (0.0,) * contents.shape[1],
+        base=boosted_parts(model)[1] if boosting is not None else (0.0,) * contents.shape[1],
         total=1.0 if boosting is not None or how.is_single else float(how.total(len(trees))),
         link=boosting.link if boosting is not None else "identity",
         n_classes=tuple(model.n_classes) if model.classes else (),

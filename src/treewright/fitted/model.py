@@ -23,7 +23,6 @@ from treewright.model import codec
 from treewright.model.aggregation import output_columns, predicted_codes
 from treewright.model.data import (
     ModelData,
-    boosted_parts,
     classes_as_estimators_have_them,
     labels_of,
     rows_with_target,
@@ -580,7 +579,7 @@ class Model(ModelData):
 
         if not self.has_scores:
             raise ParameterError("importances(kind) is for boosted models; every model has feature_importances")
-        return boosted_importances(boosted_parts(self)[0], kind)
+        return boosted_importances(self.trees, len(self.schema), kind)
 
     def show(self, **options: Any) -> str:
         """Return the tree as text; options as ``treewright.show.text.show``.

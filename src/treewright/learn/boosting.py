@@ -50,7 +50,7 @@ from treewright.learn.suspicions import is_constant, warn_of_suspicions
 from treewright.learn.train import Trained, WarmStart, model_of
 from treewright.learn.wider import pairs_of_levels, pairs_of_numbers, with_linear_scores
 from treewright.model.aggregation import Boosting
-from treewright.model.data import ModelData
+from treewright.model.data import ModelData, with_grid
 from treewright.tree.packed import PackedTrees
 from treewright.tree.packing import leaf_samples_of, leaf_weights_of
 from treewright.tree.records import LEAF_RECORD, child_of, kind_of
@@ -501,7 +501,7 @@ def _model_of_rounds(
         loss=loss, best_iteration=best, history=history, scored=params.scoring is not None,
         **({"members": list(boosted.members)} if boosted.members else {}),
     )  # fmt: skip
-    model = replace(model, boosting=boosted.boosting)
+    model = with_grid(replace(model, boosting=boosted.boosting))
     n_scores = boosted.boosting.n_scores
     if model.classes or n_scores == model.n_outputs:
         return model

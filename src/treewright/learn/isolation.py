@@ -43,7 +43,7 @@ from treewright.learn.params import (
 )
 from treewright.learn.settings import columns_of_each, refuse_changed, seed_of
 from treewright.learn.train import Trained, WarmStart, encoded_table
-from treewright.model.data import Unseen
+from treewright.model.data import Unseen, with_grid
 from treewright.model.trees import ListedTrees
 from treewright.version import __version__
 
@@ -150,6 +150,7 @@ def _model(dataset: Dataset, params: IsolationParams, draws: Draws, trees: tuple
     }
     unseen = cast("Unseen", params.unseen)
     model = Model("regression", dataset.schema, ListedTrees(trees), combine="mean", unseen=unseen, facts=facts)
+    model = with_grid(model)
     if isinstance(params.contamination, str):
         warn_of_many_outliers(model, dataset.matrix, dataset.weights, params.n_jobs)
         return model

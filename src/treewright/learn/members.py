@@ -47,6 +47,7 @@ from treewright.learn.params import (
     words,
 )
 from treewright.learn.settings import interaction_groups, monotone_signs, refuse_changed
+from treewright.model.data import with_grid
 from treewright.model.trees import ListedTrees
 
 _ESTIMATOR = methods("fit", "predict", "get_params", "set_params")
@@ -525,7 +526,7 @@ def model_of_members(
         # Each member has a seed of its own.
         "parameters": {name: value for name, value in first.facts["parameters"].items() if name != "random_state"},
     }
-    return Model(
+    model = Model(
         task=first.task,
         schema=first.schema,
         trees=ListedTrees(model.trees[0] for model in models),
@@ -538,6 +539,7 @@ def model_of_members(
         facts={"criterion": first.facts["criterion"], **facts, "member": about_member},
         tree_weights=weights,
     )
+    return with_grid(model)
 
 
 # Of any estimator: no fitted model can depend on them.

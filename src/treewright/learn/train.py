@@ -27,6 +27,7 @@ from treewright.fitted import Model
 from treewright.grow.layout import MAX_ROWS
 from treewright.learn.params import CLASSES, NUMBERS
 from treewright.learn.suspicions import warn_of_left_out, warn_of_text
+from treewright.model.data import with_grid
 from treewright.tree.records import MAX_COLUMNS
 from treewright.version import __version__
 
@@ -263,7 +264,7 @@ def model_of(
     if dataset.class_factors is not None:
         # By code, as they were: labels need not have a JSON form, and other rows would be balanced otherwise.
         facts["class_factors"] = [by_code.tolist() for by_code in dataset.class_factors]
-    return Model(
+    model = Model(
         task=params.task,
         schema=dataset.schema,
         trees=trees,
@@ -275,6 +276,7 @@ def model_of(
         target_names=dataset.target.names,
         facts=facts,
     )
+    return model if combine == "sum" else with_grid(model)  # boosting has no base yet
 
 
 def refuse_not_counts(values: np.ndarray) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from treewright.data.calendar import is_sound
 from treewright.data.schema import Schema
 from treewright.exceptions import ModelFileError
-from treewright.model.aggregation import LINKS, Combine
+from treewright.model.aggregation import LEAST_GRID, LINKS, Combine
 from treewright.model.data import ModelData
 from treewright.model.facts import check_forms, shown_fact
 from treewright.model.leaf_targets import check_leaf_targets
@@ -58,6 +58,11 @@ def check_model(model: ModelData) -> None:
         if model.task != "regression" or model.combine != "mean":
             raise ModelFileError("targets of leaves: only a forest for numbers has them")
         check_leaf_targets(model.leaf_targets, int(model.trees.is_leaf.sum()), model.n_outputs)
+    if model.grid is not None:
+        single = model.combine in ("single", "median")
+        if single or type(model.grid) is not int or not LEAST_GRID <= model.grid <= 1023:
+            raise ModelFileError(f"grid is {model.grid!r}: expected none of this model" if single else
+                                 f"grid is {model.grid!r}: expected the exponent of a power of two")  # fmt: skip
     if model.threshold is not None:
         check_threshold(model.threshold, model.task, model.classes)
     check_facts(model)
@@ -143,13 +148,14 @@ def check_boosting(model: ModelData) -> None:
 
     The trees hold their invariants already.
     """
-    packed, boosting = model.trees, model.boosting
-    is_gradient = isinstance(packed, PackedTrees) and packed.criterion == GRADIENT
-    if is_gradient != (boosting is not None):
-        raise ModelFileError("trees on gradients, packed, and the base and link of boosting belong together")
-    if boosting is None or not isinstance(packed, PackedTrees):
+    trees, boosting = model.trees, model.boosting
+    if isinstance(trees, PackedTrees) and (trees.criterion == GRADIENT) != (boosting is not None):
+        raise ModelFileError("packed trees on gradients and the base and link of boosting belong together")
+    if boosting is None:
         return
-    base = boosting.base
+    if model.missing in ("surrogate", "fractional"):
+        raise ModelFileError(f"missing is {model.missing!r}: boosted trees send a missing value one way")
+    base, n_trees = boosting.base, len(trees)
     if not all(type(each) is float and math.isfinite(each) for each in base):
         raise ModelFileError("boosting: the base is not finite numbers")
     if boosting.link not in LINKS:
@@ -159,10 +165,10 @@ def check_boosting(model: ModelData) -> None:
     expected = sum(scores_of_classes(model.n_classes)) if model.classes else model.n_outputs
     if len(base) != expected:
         raise ModelFileError(f"boosting: the base has {len(base)} scores, the outputs need {expected}")
-    if packed.n_trees % expected:
-        raise ModelFileError(f"boosting: {packed.n_trees} trees are no whole rounds of {expected} scores")
-    most = float(np.abs(packed.leaf_value).max())
-    if not max(map(abs, base)) <= LARGEST_SCORE or not most <= LARGEST_SCORE / packed.n_trees:
+    if n_trees % expected:
+        raise ModelFileError(f"boosting: {n_trees} trees are no whole rounds of {expected} scores")
+    most = max(float(np.abs(value).max(initial=0.0)) for value in trees.values)
+    if not max(map(abs, base)) <= LARGEST_SCORE or not most <= LARGEST_SCORE / n_trees:
         raise ModelFileError("boosting: base and leaves could add up to more than 1e300")
 
 

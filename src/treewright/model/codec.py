@@ -38,11 +38,11 @@ from treewright.model.container import (
     schema_of,
     target_names_of,
     threshold_of,
-    with_threshold,
+    wrapped,
 )
 from treewright.model.data import ModelData
 from treewright.model.leaf_targets import LeafTargets
-from treewright.model.trees import ListedTrees
+from treewright.model.trees import BoostedTrees, ListedTrees
 from treewright.tree.arrays import TABLES, Tree
 from treewright.tree.check_packed import BIN_DTYPES
 from treewright.tree.packed import PackedTrees
@@ -181,7 +181,7 @@ def dumps(model: ModelData) -> bytes:
         if model.boosting is not None:
             metadata |= {"boosting": boosting_to_json(model.boosting), "format": BOOSTED_FORMAT}
         arrays, layout = arrays_of(trees)
-        return compose(with_threshold(metadata, model.threshold), arrays | targets, with_targets(layout, targets))
+        return compose(wrapped(metadata, model.threshold, model.grid), arrays | targets, with_targets(layout, targets))
     arrays = {}
     for offsets, table in TABLES.items():
         for field in table:
@@ -190,7 +190,9 @@ def dumps(model: ModelData) -> bytes:
         arrays[offsets] = np.cumsum([0, *lengths], dtype=np.int64)
     if model.tree_weights is not None:
         metadata["format"], arrays[WEIGHTS], layout = BOOSTED_FORMAT, model.tree_weights, with_weights(layout)
-    return compose(with_threshold(metadata, model.threshold), arrays | targets, with_targets(layout, targets))
+    if model.boosting is not None:
+        metadata |= {"boosting": boosting_to_json(model.boosting), "format": BOOSTED_FORMAT}
+    return compose(wrapped(metadata, model.threshold, model.grid), arrays | targets, with_targets(layout, targets))
 
 
 def loads(data: bytes | bytearray | memoryview) -> ModelData:
@@ -222,13 +224,14 @@ def _reader_of(file_format: int) -> Reader[ModelData]:
 
 def _is_packed(metadata: dict[str, Any]) -> bool:
     """Whether a file holds packed trees."""
-    return form_of(metadata) == PACKED_FORMAT or (form_of(metadata) == BOOSTED_FORMAT and "boosting" in metadata)
+    return form_of(metadata) == PACKED_FORMAT or (form_of(metadata) == BOOSTED_FORMAT and "criterion" in metadata)
 
 
 def _expected(metadata: dict[str, Any]) -> dict[str, type]:
     """The metadata that a file of this format must hold."""
     if not _is_packed(metadata):
-        return _METADATA
+        is_boosted = form_of(metadata) == BOOSTED_FORMAT and "boosting" in metadata
+        return {**_METADATA, "boosting": dict} if is_boosted else _METADATA
     return _BOOSTED_METADATA if form_of(metadata) == BOOSTED_FORMAT else _PACKED_METADATA
 
 
@@ -237,7 +240,8 @@ def _layout(metadata: dict[str, Any], places: dict[str, Any]) -> Layout:
     if _is_packed(metadata):
         layout = packed_layout(places)
     else:
-        layout = with_weights(TENSORS) if form_of(metadata) == BOOSTED_FORMAT else TENSORS
+        has_weights = form_of(metadata) == BOOSTED_FORMAT and "boosting" not in metadata
+        layout = with_weights(TENSORS) if has_weights else TENSORS
     return with_targets(layout, places)
 
 
@@ -250,7 +254,7 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         counted = () if boosting is not None else tuple(len(labels) for labels in classes)
         trees = packed_of(arrays, metadata["criterion"], counted)
     else:
-        trees = _split(arrays)
+        trees = _split(arrays, boosting is not None)
     model = ModelData(
         task=metadata["task"],
         schema=schema,
@@ -266,12 +270,13 @@ def _assemble(metadata: dict[str, Any], arrays: dict[str, np.ndarray]) -> ModelD
         boosting=boosting,
         tree_weights=arrays.get(WEIGHTS),
         threshold=threshold_of(metadata),
+        grid=metadata.get("grid"),
     )
     check_model(model)
     return model
 
 
-def _split(arrays: dict[str, np.ndarray]) -> ListedTrees:
+def _split(arrays: dict[str, np.ndarray], is_boosted: bool) -> ListedTrees:
     """The trees, as views of the arrays that hold all of them."""
     n_steps = len(arrays["tree_offsets"])
     parts: dict[str, list[np.ndarray]] = {}
@@ -289,9 +294,8 @@ def _split(arrays: dict[str, np.ndarray]) -> ListedTrees:
         places = [slice(begin, end) for begin, end in pairwise(steps.tolist())]
         for name in table:
             parts[name] = [arrays[f"trees.{name}"][place] for place in places]
-    return ListedTrees(
-        Tree(**{name: cells[position] for name, cells in parts.items()}) for position in range(n_steps - 1)
-    )
+    listed = BoostedTrees if is_boosted else ListedTrees
+    return listed(Tree(**{name: cells[position] for name, cells in parts.items()}) for position in range(n_steps - 1))
 
 
 def packed_layout(places: Mapping[str, Any]) -> Layout:

@@ -72,11 +72,10 @@ NO_DIGEST = "0" * 64
 _DIGEST = re.compile(rb'\\"digest\\":\\"([0-9a-f]{64})\\"')
 # A string of JSON, also one that never ends: without the last alternative each quote would start another search.
 _STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
-# The third holds packed trees of boosting, or other trees with weights; the fifth any of the others, which ``form``
-# tells, with a threshold.
-TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT = 1, 2, 3, 4, 5
-FILE_FORMAT = THRESHOLD_FORMAT  # the newest that can be read
-_THRESHOLD = {"form": int, "threshold": dict}  # more metadata
+# The third holds trees of boosting, or other trees with weights; the fifth any of the others, which ``form`` tells,
+# with a threshold; the sixth trees whose sums are on a grid, with or without a threshold.
+TREE_FORMAT, PACKED_FORMAT, BOOSTED_FORMAT, NEIGHBORS_FORMAT, THRESHOLD_FORMAT, GRID_FORMAT = 1, 2, 3, 4, 5, 6
+FILE_FORMAT = GRID_FORMAT  # the newest that can be read
 FACTS_CAP = 1_000_000  # entries; facts that contain themselves have no end
 LARGEST_BITS = 4096  # of a whole number among the facts; turning digits to bits takes quadratic time
 Fitted_co = TypeVar("Fitted_co", covariant=True)
@@ -190,13 +189,22 @@ def _decode(
 ) -> Fitted_co:
     """The model of a header and its arrays; the layout is right already, nothing else is trusted."""
     digest = check_digest(header, body)
-    expected = {**reader.metadata(metadata), **(_THRESHOLD if metadata["format"] == THRESHOLD_FORMAT else {})}
+    expected = {**reader.metadata(metadata), **_wrapped(metadata)}
     if set(metadata) != set(expected) or any(type(metadata[key]) is not kind for key, kind in expected.items()):
         raise ModelFileError("damaged model file: the metadata lack an entry, or hold one too many or of another type")
     if metadata["digest"] != digest:
         raise ModelFileError("damaged model file: the metadata state another digest than the header")
     check_canonical(header, metadata, shapes, layout)
     return reader.model(metadata, read_arrays(body, shapes, layout))
+
+
+def _wrapped(metadata: Mapping[str, Any]) -> dict[str, type]:
+    """The metadata that a file holds beside those of its form."""
+    if metadata["format"] < THRESHOLD_FORMAT:
+        return {}
+    has_threshold = metadata["format"] == THRESHOLD_FORMAT or "threshold" in metadata
+    grid: dict[str, type] = {"grid": int} if metadata["format"] == GRID_FORMAT else {}
+    return {"form": int, **grid, **({"threshold": dict} if has_threshold else {})}
 
 
 def schema_of(metadata: Mapping[str, Any]) -> Schema:
@@ -302,26 +310,31 @@ def read_header(header: bytes, file_format: int) -> tuple[dict[str, Any], dict[s
 
 
 def form_of(metadata: Mapping[str, Any]) -> int:
-    """What a file holds: its format, or the one that it would have without its threshold."""
-    if metadata["format"] != THRESHOLD_FORMAT:
+    """What a file holds: its format, or the one that it would have without threshold and grid."""
+    if metadata["format"] < THRESHOLD_FORMAT:
         return int(metadata["format"])
-    form = metadata.get("form")
-    if type(form) is not int or not TREE_FORMAT <= form <= NEIGHBORS_FORMAT:
+    form, last = metadata.get("form"), NEIGHBORS_FORMAT if metadata["format"] == THRESHOLD_FORMAT else BOOSTED_FORMAT
+    if type(form) is not int or not TREE_FORMAT <= form <= last:
         raise ModelFileError("damaged model file: the metadata do not tell what it holds")
     return form
 
 
-def with_threshold(metadata: Mapping[str, Any], threshold: Threshold | None) -> dict[str, Any]:
-    """Metadata that state a threshold, if there is one."""
-    if threshold is None:
+def wrapped(metadata: Mapping[str, Any], threshold: Threshold | None, grid: int | None = None) -> dict[str, Any]:
+    """Metadata that state a threshold and a grid, if there are any."""
+    if threshold is None and grid is None:
         return dict(metadata)
-    stated = {"form": metadata["format"], "format": THRESHOLD_FORMAT, "threshold": threshold_to_json(threshold)}
-    return {**metadata, **stated}
+    found = {**metadata, "form": metadata["format"], "format": THRESHOLD_FORMAT if grid is None else GRID_FORMAT}
+    if threshold is not None:
+        found["threshold"] = threshold_to_json(threshold)
+    if grid is not None:
+        found["grid"] = grid
+    return found
 
 
 def threshold_of(metadata: Mapping[str, Any]) -> Threshold | None:
     """The threshold that the metadata state; still to be checked beside the classes."""
-    return threshold_from_json(metadata["threshold"]) if metadata["format"] == THRESHOLD_FORMAT else None
+    has_one = metadata["format"] >= THRESHOLD_FORMAT and "threshold" in metadata
+    return threshold_from_json(metadata["threshold"]) if has_one else None
 
 
 def read_places(places: dict[str, Any], body_size: int, layout: Layout = TENSORS) -> dict[str, tuple[int, ...]]:

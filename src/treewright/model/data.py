@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
@@ -14,14 +14,15 @@ from treewright.data.encoder import encode
 from treewright.data.schema import Schema
 from treewright.data.target import check_lengths, check_weights, encode_labels, encode_numbers, recode
 from treewright.data.weights import class_factors, weighed
-from treewright.exceptions import DataError, ParameterError
-from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of
+from treewright.exceptions import DataError
+from treewright.model.aggregation import Aggregation, Boosting, Combine, aggregation_of, grid_of
 from treewright.model.leaf_targets import LeafTargets
 from treewright.model.pickled import stamped, unstamped
 from treewright.model.threshold import Threshold
-from treewright.model.trees import ListedTrees, Trees
+from treewright.model.trees import BoostedTrees, ListedTrees, Trees
 from treewright.tree.arrays import Missing
 from treewright.tree.packed import PackedTrees
+from treewright.tree.records import child_of
 from treewright.tree.walk import Sizes
 
 Unseen = Literal["missing", "error", "majority"]
@@ -56,12 +57,15 @@ class ModelData:
     leaf_targets : LeafTargets or None
         Which targets lie in the leaves, where a forest for numbers was asked to keep them.
     boosting : Boosting or None
-        Of ``combine="sum"``: where scores begin and how they are read. The trees are packed trees of numbers then, also
-        where classes are predicted.
+        Of ``combine="sum"``: where scores begin and how they are read. The trees hold numbers then, also where classes
+        are predicted: ``PackedTrees`` or ``BoostedTrees``.
     tree_weights : float64[n_trees] or None
         How much each tree counts in a vote or a median; None: all alike.
     threshold : Threshold or None
         From which share on one of two classes is predicted; None: the class with the larger share.
+    grid : int or None
+        What the trees of a mean, a vote or a sum say is rounded to multiples of ``2**grid`` before it is added, so that
+        sums are exact in any order (``aggregation.grid_of``); None: it is added as it is.
     """
 
     task: Literal["classification", "regression"]
@@ -78,13 +82,15 @@ class ModelData:
     boosting: Boosting | None = None
     tree_weights: np.ndarray | None = None
     threshold: Threshold | None = None
+    grid: int | None = None
 
     has_trees = True  # without an annotation: it is no field
 
     def __post_init__(self) -> None:
         given: Any = self.trees
         if type(given) is tuple:
-            object.__setattr__(self, "trees", ListedTrees(given))
+            listed = ListedTrees if self.boosting is None else BoostedTrees
+            object.__setattr__(self, "trees", listed(given))
 
     def __getstate__(self) -> dict[str, Any]:
         return stamped(self.__dict__)
@@ -96,7 +102,7 @@ class ModelData:
     @property
     def aggregation(self) -> Aggregation:
         """What the trees say together, as a value."""
-        return aggregation_of(self.combine, self.boosting, self.tree_weights)
+        return aggregation_of(self.combine, self.boosting, self.tree_weights, self.grid)
 
     @property
     def is_single_tree(self) -> bool:
@@ -129,16 +135,42 @@ class ModelData:
         return () if self.boosting is not None else self.n_classes
 
 
+AnyModel = TypeVar("AnyModel", bound=ModelData)
+
+
 def sizes_of(model: ModelData) -> Sizes:
     """How large the trees are and which columns they ask."""
     return model.trees.sizes(len(model.schema))
 
 
-def boosted_parts(model: ModelData) -> tuple[PackedTrees, Boosting]:
-    """The trees of a boosted model, and what makes their sum an answer."""
-    if model.boosting is None or not isinstance(model.trees, PackedTrees):
-        raise ParameterError("the model has no scores: only the trees of gradient boosting add to one")
-    return model.trees, model.boosting
+def with_grid(model: AnyModel) -> AnyModel:
+    """The same model, whose sums over trees are exact in any order: what trees say is rounded to a grid.
+
+    A single tree and medians stay as they are, and so do numbers whose sum is beyond float64.
+    """
+    how, n_trees = model.aggregation, len(model.trees)
+    if how.is_single or how.sorts:
+        return model
+    if how.votes or (model.task == "classification" and not how.has_scores):
+        bound = float(how.weights_of(n_trees).sum())  # shares and votes are at most 1
+    else:
+        largest = largest_by_tree(model.trees)
+        if model.boosting is None:
+            bound = float(largest.sum())
+        else:
+            base = np.abs(np.array(model.boosting.base))
+            bound = float((largest.reshape(-1, len(base)).sum(axis=0) + base).max())
+    return replace(model, grid=grid_of(bound))
+
+
+def largest_by_tree(trees: Trees) -> np.ndarray:
+    """float64[n_trees]: the largest number that a leaf says, without its sign."""
+    with np.errstate(over="ignore"):
+        if not isinstance(trees, PackedTrees):
+            return np.array([np.abs(tree.value[tree.is_leaf]).max() for tree in trees])
+        is_leaf, of_rows = trees.is_leaf, np.abs(trees.leaf_value).max(axis=1)
+        said = np.where(is_leaf, of_rows[child_of(trees.records) * is_leaf], 0.0)
+        return np.asarray(np.maximum.reduceat(said, trees.roots[:-1]))
 
 
 def labels_of(classes: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarray:

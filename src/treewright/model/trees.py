@@ -104,6 +104,32 @@ class ListedTrees(tuple[Tree, ...]):
         return total / whole if whole > 0 else total
 
 
+class BoostedTrees(ListedTrees):
+    """Trees kept one by one that add to scores: what the impurity of a node falls by, by weight, is its gain."""
+
+    __slots__ = ()
+
+    def importances_by_tree(self, n_columns: int) -> np.ndarray:
+        """Return float64[n_trees, n_columns]: gains of each tree."""
+        return np.array([gains_of(tree, n_columns) for tree in self])
+
+    def mean_importances(self, n_columns: int, weights: np.ndarray | None = None) -> np.ndarray:
+        """Return float64[n_columns]: shares of all gains; boosted trees have no weights."""
+        del weights
+        total = self.importances_by_tree(n_columns).sum(axis=0)
+        whole = total.sum()
+        return total / whole if whole > 0 else total
+
+
+def gains_of(tree: Tree, n_columns: int) -> np.ndarray:
+    """float64[n_columns]: by how much the tests of each column lower the impurity, by weight."""
+    inner = np.flatnonzero(~tree.is_leaf)
+    held = tree.weight * tree.impurity
+    gains = held[inner].copy()
+    np.subtract.at(gains, np.repeat(np.arange(len(inner)), tree.n_branches[inner]), held[children_of(tree, inner)])
+    return np.bincount(tree.feature[inner], np.maximum(gains, 0.0), minlength=n_columns).astype(np.float64)
+
+
 def impurity_importances(tree: Tree, n_features: int) -> np.ndarray:
     """Share of the whole decrease of impurity that each column brought.
 

@@ -32,7 +32,7 @@ from treewright.model.container import (
     schema_of,
     target_names_of,
     threshold_of,
-    with_threshold,
+    wrapped,
 )
 from treewright.model.threshold import check_threshold
 from treewright.neighbors.metrics import DIRECTIONS, Metric
@@ -129,7 +129,7 @@ def dumps(model: Any) -> bytes:
     arrays |= _arrays_of_points(stored.points)
     arrays |= {name: cells for name, cells in (("codes", stored.codes), ("values", stored.values)) if cells is not None}
     layout = {name: (cells.dtype.newbyteorder("<"), cells.ndim) for name, cells in arrays.items()}
-    return compose(with_threshold(metadata, model.threshold), arrays, _in_order(layout))
+    return compose(wrapped(metadata, model.threshold), arrays, _in_order(layout))
 
 
 def loads(data: bytes | bytearray | memoryview) -> dict[str, Any]:

@@ -7,19 +7,24 @@ What makes one of them is ``model.aggregation``: a mean, a vote, a median, or sc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from treewright.data.memory import check_fits
-from treewright.model.aggregation import answers_of, weighted_median
-from treewright.model.data import ModelData, boosted_parts
+from treewright.exceptions import ParameterError
+from treewright.model.aggregation import answers_of, on_grid, weighted_median
+from treewright.model.data import ModelData
+from treewright.model.trees import Trees
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.predict.walks import empty_sums, reading_of, sums_of
+from treewright.tree.packed import PackedTrees
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
 
 _contents: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+_parts: WeakKeyDictionary[ModelData, tuple[Trees, tuple[float, ...]]] = WeakKeyDictionary()
 
 
 def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
@@ -114,14 +119,44 @@ def predictions_of_trees(
 
 def scores_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """Scores of a boosted model, float64[n, n_scores]: the base and what the leaves add."""
-    packed, boosting = boosted_parts(model)
-    return boosted_scores(packed, boosting.base, matrix, n_jobs)
+    trees, base = boosted_parts(model)
+    if isinstance(trees, PackedTrees):
+        return boosted_scores(trees, base, matrix, n_jobs)
+    return next(_listed_scores(model, base, matrix, len(trees), n_jobs))
 
 
 def staged_scores(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:
     """Scores of a boosted model after each round, float64[n, n_scores]."""
-    packed, boosting = boosted_parts(model)
-    return staged_boosted_scores(packed, boosting.base, matrix, n_jobs)
+    trees, base = boosted_parts(model)
+    if isinstance(trees, PackedTrees):
+        return staged_boosted_scores(trees, base, matrix, n_jobs)
+    return (scores.copy() for scores in _listed_scores(model, base, matrix, len(base), n_jobs))
+
+
+def boosted_parts(model: ModelData) -> tuple[Trees, tuple[float, ...]]:
+    """The trees of a boosted model and where its scores begin, both on the model's grid; made once."""
+    if model.boosting is None:
+        raise ParameterError("the model has no scores: only the trees of gradient boosting add to one")
+    parts = _parts.get(model)
+    if parts is None:
+        trees, base = model.trees, model.boosting.base
+        if isinstance(trees, PackedTrees) and model.grid is not None:
+            trees = replace(trees, leaf_value=contents_of(model)[0])
+        parts = _parts[model] = trees, tuple(on_grid(np.array(base), model.grid).tolist())
+    return parts
+
+
+def _listed_scores(
+    model: ModelData, base: Sequence[float], matrix: np.ndarray, step: int, n_jobs: int | None
+) -> Iterator[np.ndarray]:
+    """Scores of boosted trees that are not packed, after each ``step`` trees; one array, which goes on growing."""
+    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
+    scores = empty_sums(len(matrix), len(base))
+    scores[:] = base
+    for tree in range(len(model.trees)):
+        scores[:, tree % len(base)] += reading.of_tree(tree, contents)[:, 0]
+        if (tree + 1) % step == 0:
+            yield scores
 
 
 def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from treewright.data.bin_rows import bin_rows
 from treewright.model.aggregation import output_columns
 from treewright.model.data import ModelData, sizes_of
 from treewright.model.summary import counted, score_names, summarize
 from treewright.model_selection.surrogate import LEAVES, SurrogateTree, surrogate_of_model
 from treewright.predict.ensemble import contents_of
-from treewright.predict.walks import leaf_rows_of_bins, reading_of
+from treewright.predict.walks import reading_of, walk_of
 from treewright.reporting.judged import Judged, Options, rows_drawn
 from treewright.reporting.rounds import adaboost_curves, boosting_curves, forest_curve
 from treewright.reporting.tree import chosen_rows, example_row, examples_part, tree_with_judges
@@ -298,13 +297,12 @@ def members_of(judged: Judged, sizes: Sizes, agreement: Agreement | None, most: 
 
 def moved_by_trees(judged: Judged, numbers: list[int]) -> list[float]:
     """Of some boosted trees the mean size of what they add to their score, over the test rows."""
-    packed = judged.model.trees
-    cells, every = bin_rows(packed.bins, judged.matrix), np.arange(judged.n, dtype=np.int32)
-    adds = np.abs(packed.leaf_value[:, 0].astype(np.float64))
-    return [
-        float(np.average(adds[leaf_rows_of_bins(packed, cells, every, number)], weights=judged.weights))
-        for number in numbers
-    ]
+    walk, found = walk_of(judged.model.trees), []
+    cells, every = walk.cells(judged.matrix), np.arange(judged.n, dtype=np.int32)
+    for number in numbers:
+        leaves, adds = walk.leaves(number, cells, every)
+        found.append(float(np.average(np.abs(adds[leaves, 0].astype(np.float64)), weights=judged.weights)))
+    return found
 
 
 def score_of(model: ModelData, number: int) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         ExtraTreeClassifier,
         ExtraTreeRegressor,
     )
-    from treewright.fitted import Model, load
+    from treewright.fitted import Model, load, read_model
     from treewright.reporting.document import Report, report
 
 _HOMES = {
@@ -59,6 +59,7 @@ _HOMES = {
     "RandomForestRegressor": "treewright.estimators.forest",
     "Report": "treewright.reporting.document",
     "load": "treewright.fitted",
+    "read_model": "treewright.fitted",
     "model_selection": "treewright.model_selection",
     "plot": "treewright.plot",
     "report": "treewright.reporting.document",
@@ -91,6 +92,7 @@ __all__ = [
     "RandomForestRegressor",
     "Report",
     "load",
+    "read_model",
     "model_selection",
     "plot",
     "report",

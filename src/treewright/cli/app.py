@@ -367,6 +367,22 @@ def verify(
         run_verify(source, vectors, engine)
 
 
+@app.command(name="import")
+def import_model(
+    source: Annotated[
+        Path, typer.Argument(parser=input_path, metavar="FILE", help="A model file that another library wrote.")
+    ],
+    out: Annotated[Path, typer.Option("--out", parser=output_path, metavar="MODEL", help="The model file to write.")],
+    force: Force = False,
+) -> None:
+    """Read a model of another library and write it as a model file, which every other command takes."""
+    with refusals(source):
+        check_files({"FILE": source}, {"--out": out})
+        from treewright.cli.export import run_import
+
+        run_import(source, out, force=force)
+
+
 @app.command()
 def evaluate(
     model: ModelFile,

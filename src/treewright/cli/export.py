@@ -1,4 +1,7 @@
-"""``treewright export``. In: a model. Out: a file that predicts the same without Treewright; the proof of it."""
+"""``treewright export``, ``verify`` and ``import``. In: a model, or a file of another library. Out: the other.
+
+An exported file predicts the same without Treewright, and test vectors prove it.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,17 @@ from pathlib import Path
 
 import typer
 
+import treewright
 from treewright.cli.models import load_model, of_trees
 from treewright.cli.streams import is_standard
-from treewright.cli.terminal import UsageRefusal, check_output, note, open_output, printable, say
+from treewright.cli.terminal import UsageRefusal, check_output, note, open_output, printable, printable_lines, say
 from treewright.exceptions import ParameterError
 from treewright.export.formats import exported, format_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
+from treewright.model.codec import dumps
 
-__all__ = ["run_export", "run_verify"]
+__all__ = ["run_export", "run_import", "run_verify"]
 
 
 def run_export(
@@ -74,3 +79,22 @@ def run_verify(source: Path, vectors: Path, engine: str | None) -> None:
     say(str(verdict))
     if not verdict.is_equal:
         raise typer.Exit(1)
+
+
+def run_import(source: Path, out: Path, *, force: bool) -> None:
+    """Read a model of another library, write it as a model file and tell what it is.
+
+    Parameters
+    ----------
+    source, out : Path
+    """
+    check_output(out, force)
+    try:
+        model = treewright.read_model(source)
+    except ParameterError as refused:
+        raise UsageRefusal(str(refused)) from None
+    with open_output(out, force) as file:
+        file.write(dumps(model))
+    if not is_standard(out):
+        say(printable_lines(model.show() if not model.is_single_tree else repr(model)))
+        note(f"wrote {printable(out)}")

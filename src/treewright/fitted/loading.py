@@ -117,6 +117,32 @@ def load(path: str | os.PathLike[str]) -> Model | NeighborsModel:
     return NeighborsModel(**found)
 
 
+def read_model(source: Any) -> Model:
+    """Read a model of another library: what it predicts, this library predicts, explains, draws, exports and saves.
+
+    Parameters
+    ----------
+    source : path, or fitted object
+        A file that the library wrote, or a model in memory. Nothing of a file is run, and no pickle is opened.
+
+    Returns
+    -------
+    Model
+        Cuts that are compared in float32 become the float64 cuts that send the same cells left. Sums are made in the
+        order of the trees in float64: the same bits where the library adds so, else within its own rounding.
+
+    Raises
+    ------
+    InputFileError
+        The file is not there, of no known kind, or damaged.
+    ParameterError
+        The object is of no known library, or its model does what trees of this library cannot say.
+    """
+    from treewright.importing.reading import read
+
+    return Model.of(read(source))
+
+
 def _reader_of(file_format: int) -> Reader[ModelData | dict[str, Any]]:
     """The reader of what a file of this format holds."""
     if file_format != NEIGHBORS_FORMAT:

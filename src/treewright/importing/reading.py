@@ -1,0 +1,98 @@
+"""Any tree model that another library left. In: a file, or a fitted object. Out: a ``ModelData``.
+
+A reader is a value: how its files begin, whose objects it takes, and who reads them. Readers are imported when they are
+asked for. Nothing of a file is ever run, and no pickle is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from treewright.core.files import open_regular
+from treewright.exceptions import InputFileError, ParameterError
+from treewright.model.data import ModelData
+
+_MOST_BYTES = 4 << 30
+_HEAD = 4096  # bytes of a file that tell what it is
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One library whose models are read.
+
+    Attributes
+    ----------
+    name : str
+    packages : tuple of str
+        Where the classes of its objects come from.
+    begins : callable or None
+        From the first bytes of a file and its ending to whether it is one of the library's.
+    of_file : callable or None
+        From all bytes of a file to a model.
+    of_object : callable or None
+        From a fitted object to a model.
+    """
+
+    name: str
+    packages: tuple[str, ...]
+    begins: Callable[[bytes, str], bool] | None
+    of_file: Callable[[bytes], ModelData] | None
+    of_object: Callable[[Any], ModelData] | None
+
+
+READERS: tuple[Reader, ...] = ()
+
+
+def read(source: str | os.PathLike[str] | Any) -> ModelData:
+    """The model in a file of another library, or in a fitted object of it.
+
+    Raises
+    ------
+    InputFileError
+        The file cannot be read, is of no known kind, or is damaged.
+    ParameterError
+        The object is of no known library, or its model does what trees of this library cannot say; the reason is told.
+    """
+    if not isinstance(source, str | os.PathLike):
+        package = type(source).__module__.partition(".")[0]
+        for reader in READERS:
+            if package in reader.packages and reader.of_object is not None:
+                return reader.of_object(source)
+        known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
+        raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
+    path = Path(os.fsdecode(os.fspath(source)))
+    with open_regular(path) as (file, size):
+        if size > _MOST_BYTES:
+            raise InputFileError(f"{path}: {size:,} bytes are more than a model of trees has ({_MOST_BYTES:,} at most)")
+        data = file.read()
+    for reader in READERS:
+        if reader.of_file is None or reader.begins is None:
+            continue
+        if reader.begins(data[:_HEAD], path.suffix.lower()):
+            try:
+                return reader.of_file(data)
+            except InputFileError as error:
+                raise InputFileError(f"{path}: {error}") from None
+    known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
+    raise InputFileError(f"{path}: not a model file of {known}")
+
+
+def json_of(data: bytes) -> Any:
+    """What a file of JSON holds.
+
+    Raises
+    ------
+    InputFileError
+        It is no JSON, or nested deeper than Python reads.
+    """
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise InputFileError("no model: it is nested too deep") from None
+    except ValueError as error:
+        raise InputFileError(f"no whole JSON: {error}") from None

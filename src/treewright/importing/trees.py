@@ -1,0 +1,401 @@
+"""Trees of other libraries as ours. In: nodes as they list them, what makes one answer of them. Out: a ``ModelData``.
+
+A reader (one file per library beside this one) fills a ``ForeignTree`` per tree and calls ``imported``. Here nodes are
+put into our order, side by side and parents first, which also proves that they are a tree; what inner nodes hold is
+made from their leaves; and boosted trees and forests are packed where no column has more cuts than bins can tell apart.
+
+Cuts are exact. Libraries that compare in float32 round a cell first; rounding never changes the order of two numbers,
+so the cells that go left are those up to one float64, which ``cut_of_float32`` finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from treewright.data.bins import MAX_BINS, Bins
+from treewright.data.schema import Schema
+from treewright.exceptions import InputFileError
+from treewright.model.aggregation import Boosting, Combine
+from treewright.model.check import check_model
+from treewright.model.data import ModelData
+from treewright.model.trees import BoostedTrees, ListedTrees, gains_of
+from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.tree.packed import PackedTrees, count_impurity
+from treewright.tree.packing import pack_many
+from treewright.version import __version__
+
+_LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0
+_BEYOND_FLOAT32 = 2.0**128  # where the float32 behind the largest would stand
+
+
+@dataclass(frozen=True, eq=False)
+class ForeignTree:
+    """A tree of another library: nodes in any order, the root first, two branches each.
+
+    Attributes
+    ----------
+    left, right : int[n]
+        Positions of the branches; -1 at a leaf.
+    column : int[n]
+        Position of the column that a test asks; anything at a leaf.
+    cut : float64[n]
+        ``x <= cut`` goes left; ``+inf`` asks whether there is a value. Anything where ``levels`` has the node.
+    missing_left : bool[n]
+    value : float64[n, k]
+        Of leaves: numbers, what they add to a score, or counts of classes (outputs one after another).
+    weight : float64[n], or None
+        Of leaves: the weight of their training rows, or their hessians; None where the library does not tell, and then
+        each leaf counts as one.
+    n_samples : int[n], or None
+        Of leaves: how many training rows; None: their weight, rounded.
+    impurity : float64[n], or None
+        Of all nodes.
+    gain : float64[n], or None
+        Of tests of boosted trees.
+    levels : mapping of int to int[m]
+        Of tests of nominal columns: the codes that go left.
+    unseen_left : bool[n], or None
+        Where a level that training never saw goes; None: right.
+    """
+
+    left: np.ndarray
+    right: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray
+    weight: np.ndarray | None = None
+    n_samples: np.ndarray | None = None
+    impurity: np.ndarray | None = None
+    gain: np.ndarray | None = None
+    levels: Mapping[int, np.ndarray] = field(default_factory=dict)
+    unseen_left: np.ndarray | None = None
+
+
+def cut_of_float32(cut: np.ndarray, *, strict: bool) -> np.ndarray:
+    """The float64 up to which cells go left where a library rounds them to float32 and compares with a cut.
+
+    Parameters
+    ----------
+    cut : float32[n], not nan; not ``-inf`` where strict
+    strict : bool
+        ``x < cut`` goes left, else ``x <= cut``.
+
+    Returns
+    -------
+    float64[n]
+
+    Examples
+    --------
+    >>> cut_of_float32(np.array([0.1], np.float32), strict=True)
+    array([0.1])
+    >>> np.float32(0.1) < np.float32(0.1), np.float32(np.nextafter(0.1, 0)) < np.float32(0.1)
+    (np.False_, np.False_)
+    """
+    cut = np.asarray(cut, np.float32)
+    with np.errstate(over="ignore", under="ignore"):
+        last = np.nextafter(cut, np.float32(-np.inf)) if strict else cut
+        first = np.nextafter(last, np.float32(np.inf)).astype(np.float64)
+    low, high = (np.clip(each.astype(np.float64), -_BEYOND_FLOAT32, _BEYOND_FLOAT32) for each in (last, first))
+    middle = low + (high - low) / 2  # exact: both have 24 digits
+    with np.errstate(over="ignore", under="ignore"):
+        goes_left = middle.astype(np.float32) <= last
+    found = np.where(goes_left, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isposinf(last), np.inf, found)
+
+
+def imported(
+    trees: Sequence[ForeignTree],
+    schema: Schema,
+    *,
+    task: Literal["classification", "regression"],
+    combine: Combine,
+    algorithm: str,
+    criterion: str,
+    source: Mapping[str, Any],
+    classes: tuple[np.ndarray, ...] = (),
+    n_outputs: int = 1,
+    boosting: Boosting | None = None,
+    tree_weights: np.ndarray | None = None,
+    target_names: tuple[str, ...] = (),
+    missing: Literal["direction", "error"] = "direction",
+    **facts: Any,
+) -> ModelData:
+    """The model of trees of another library.
+
+    Parameters
+    ----------
+    trees : sequence of ForeignTree, not empty
+    algorithm, criterion : str
+        As our own fits name them ("cart", "random_forest", "gradient_boosting"; "gini", "squared_error", "gradient").
+    source : mapping
+        Where the model comes from, as plain JSON: at least ``library``.
+    boosting, tree_weights, missing, ...
+        As ``ModelData`` has them. Levels that training never saw go the way that the trees state.
+    **facts
+        More of the model's facts.
+
+    Raises
+    ------
+    InputFileError
+        The nodes are no trees, or what they hold cannot be a model.
+    """
+    counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
+    listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]
+    kept: PackedTrees | ListedTrees | None = None
+    if combine == "sum" or (combine == "mean" and len(listed) > 1):
+        kept = packed_trees(listed, schema, criterion, counts)
+    if kept is None:
+        kept = ListedTrees(listed) if boosting is None else BoostedTrees(listed)
+    n_samples = int(listed[0].n_samples[0])
+    model = ModelData(
+        task=task,
+        schema=schema,
+        trees=kept,
+        classes=classes,
+        n_outputs=n_outputs,
+        combine=combine,
+        unseen="majority" if any(column.kind == "nominal" for column in schema.columns) else "missing",
+        missing=missing,
+        target_names=target_names,
+        facts={
+            "algorithm": algorithm, "criterion": criterion, "n_samples": n_samples, "parameters": {},
+            "version": __version__, "imported": dict(source), **facts,
+        },
+        boosting=boosting,
+        tree_weights=tree_weights,
+    )  # fmt: skip
+    try:
+        check_model(model)
+    except Exception as error:
+        raise InputFileError(f"the trees cannot be a model: {error}") from error
+    return model
+
+
+def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], name: str) -> Tree:
+    """One tree in our order.
+
+    Raises
+    ------
+    InputFileError
+        A branch leads out of the tree or to a node that another one leads to, a column is not there, a cut or value is
+        no number, a code is none of the column's levels.
+    """
+    levels_of_tree, order, first_child = _in_order(foreign, name)
+    n, leaf = len(order), first_child < 0
+    inner = np.flatnonzero(~leaf)
+    column = np.where(leaf, -1, np.asarray(foreign.column)[order])
+    _refuse(name, (column[inner] < 0) | (column[inner] >= len(schema)), "asks a column that is not there")
+    is_set = np.array([int(node) in foreign.levels for node in order.tolist()], bool) & ~leaf
+    cut = np.where(leaf | is_set, 0.0, np.asarray(foreign.cut, np.float64)[order])
+    _refuse(name, np.isnan(cut), "has a cut that is no number")
+    value = np.asarray(foreign.value, np.float64)[order].reshape(n, -1)
+    _refuse(name, ~np.isfinite(value[leaf]).all(axis=1), "has a leaf that says no finite number")
+    weight = np.where(leaf, 1.0 if foreign.weight is None else np.asarray(foreign.weight, np.float64)[order], 0.0)
+    weight[leaf] = np.maximum(weight[leaf], _LEAST_WEIGHT)
+    if foreign.n_samples is None:
+        n_samples = np.maximum(np.rint(np.minimum(weight, 2.0**62)), 1).astype(np.int64)
+    else:
+        n_samples = np.maximum(np.asarray(foreign.n_samples)[order].astype(np.int64), 1)
+    n_samples = n_samples * leaf
+    if n_classes:
+        weight[leaf] = value[leaf][:, : n_classes[0]].sum(axis=1)
+    impurity = np.zeros(n) if foreign.impurity is None else np.maximum(np.asarray(foreign.impurity)[order], 0.0)
+    gain = None if foreign.gain is None else np.maximum(np.asarray(foreign.gain, np.float64)[order], 0.0)
+    value[~leaf] = 0.0
+    for nodes in reversed(levels_of_tree):  # what inner nodes hold, the deepest first
+        here = nodes[~leaf[nodes]]
+        one, two = first_child[here], first_child[here] + 1
+        n_samples[here] = n_samples[one] + n_samples[two]
+        weight[here] = weight[one] + weight[two]
+        if n_classes:
+            value[here] = value[one] + value[two]
+        else:
+            share = (weight[two] / weight[here])[:, None]
+            value[here] = value[one] + (value[two] - value[one]) * share
+        if gain is not None:
+            held = weight[one] * impurity[one] + weight[two] * impurity[two]
+            impurity[here] = (held + gain[here]) / weight[here]
+    if n_classes and foreign.impurity is None:
+        impurity = count_impurity("gini", n_classes, value)
+    starts, left, seen = _level_words(foreign, schema, order, is_set, column, name)
+    unseen = np.zeros(n, bool) if foreign.unseen_left is None else np.asarray(foreign.unseen_left, bool)[order]
+    for node in np.flatnonzero(is_set & unseen).tolist():
+        code = len(schema.columns[column[node]].levels)
+        left[starts[node] + (code >> 6)] |= np.uint64(1) << np.uint64(code & 63)
+    return Tree(
+        kind=np.where(leaf, LEAF, np.where(is_set, SUBSET, THRESHOLD)).astype(np.uint8),
+        feature=column.astype(np.int32),
+        threshold=cut,
+        first_child=first_child.astype(np.int32),
+        n_branches=np.where(leaf, 0, 2).astype(np.int32),
+        missing_branch=np.where(leaf | np.asarray(foreign.missing_left, bool)[order], 0, 1).astype(np.int32),
+        level_set=starts.astype(np.int32),
+        n_samples=n_samples,
+        weight=weight,
+        impurity=impurity,
+        value=value,
+        levels_left=left,
+        levels_seen=seen,
+    )
+
+
+def _in_order(foreign: ForeignTree, name: str) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Nodes level by level, siblings side by side.
+
+    Returns
+    -------
+    levels : list of int64
+        New positions of each level.
+    order : int64[m]
+        Where each of them stood.
+    first_child : int64[m]
+    """
+    left, right = (np.asarray(each).astype(np.int64) for each in (foreign.left, foreign.right))
+    n = len(left)
+    _refuse(name, np.array([n == 0 or len(right) != n]), "has no nodes")
+    _refuse(name, (left < 0) != (right < 0), "has a node of one branch")
+    _refuse(name, (left >= n) | (right >= n), "has a branch that leads nowhere")
+    here, reached = np.zeros(1, np.int64), 1
+    levels, orders, children = [np.zeros(1, np.int64)], [here], []
+    while True:
+        is_inner = left[here] >= 0
+        first = np.full(len(here), -1, np.int64)
+        first[is_inner] = reached + 2 * np.arange(int(is_inner.sum()))
+        children.append(first)
+        here = np.stack([left[here[is_inner]], right[here[is_inner]]], axis=1).reshape(-1)
+        if not len(here):
+            break
+        levels.append(np.arange(reached, reached + len(here)))
+        reached += len(here)
+        # As many nodes as there are, and none twice: a ring would never end.
+        _refuse(name, np.array([reached > n]), "has a node that two branches lead to")
+        orders.append(here)
+    order = np.concatenate(orders)
+    _refuse(name, np.array([len(np.unique(order)) != len(order)]), "has a node that two branches lead to")
+    return levels, order, np.concatenate(children)
+
+
+def _level_words(
+    foreign: ForeignTree, schema: Schema, order: np.ndarray, is_set: np.ndarray, column: np.ndarray, name: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sets of levels as words: where each node's begin (-1 without), and ``levels_left`` and ``levels_seen``."""
+    starts, at = np.full(len(order), -1, np.int64), 0
+    places: list[np.ndarray] = []
+    sizes: list[tuple[int, int]] = []
+    for node in np.flatnonzero(is_set).tolist():
+        asked = schema.columns[column[node]]
+        codes, n_levels = np.asarray(foreign.levels[int(order[node])]).astype(np.int64), len(asked.levels)
+        _refuse(name, np.array([asked.kind != "nominal"]), f"asks column {asked.name!r} for levels, and it has none")
+        _refuse(
+            name, (codes < 0) | (codes >= n_levels), f"asks column {asked.name!r} for a level that it does not have"
+        )
+        starts[node] = at
+        places.append(codes + 64 * at)
+        sizes.append((at, n_levels))
+        at += n_levels // 64 + 1
+    left, seen = np.zeros((2, at), np.uint64)
+    for codes in places:
+        np.bitwise_or.at(left, codes >> 6, np.uint64(1) << (codes & 63).astype(np.uint64))
+    for begin, n_levels in sizes:
+        every = np.arange(n_levels) + 64 * begin
+        np.bitwise_or.at(seen, every >> 6, np.uint64(1) << (every & 63).astype(np.uint64))
+    return starts, left, seen
+
+
+def _refuse(name: str, bad: np.ndarray, words: str) -> None:
+    """Refuse where something is wrong."""
+    if bad.any():
+        raise InputFileError(f"{name} {words}")
+
+
+def packed_trees(
+    trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...]
+) -> PackedTrees | None:
+    """Trees of two branches in eight bytes a node; None where a column has more cuts or levels than bins.
+
+    Rows go the same ways: a bin ends at each cut that is asked, and each level is a bin of its own.
+    """
+    feature = np.concatenate([tree.feature for tree in trees])
+    kind = np.concatenate([tree.kind for tree in trees])
+    threshold = np.concatenate([tree.threshold for tree in trees]) + 0.0
+    is_cut = kind == THRESHOLD
+    cuts = [np.unique(threshold[is_cut & (feature == at) & np.isfinite(threshold)]) for at in range(len(schema))]
+    # Minus infinity is a cut like others; plus infinity asks whether there is a value.
+    if (threshold[is_cut] == -np.inf).any():
+        return None
+    nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
+    n_levels = np.array([len(column.levels) for column in schema.columns])
+    n_bins = np.where(nominal, n_levels, [len(own) + 1 for own in cuts]).astype(np.int32)
+    if (n_bins > np.where(nominal, MAX_BINS - 1, MAX_BINS)).any():
+        return None
+    lowest = [np.concatenate([own[:1], np.nextafter(own, np.inf)]) for own in cuts]
+    highest = [np.concatenate([own, np.nextafter(own[-1:], np.inf)]) for own in cuts]
+    nothing = np.empty(0)
+    for at in range(len(schema)):
+        if nominal[at]:
+            lowest[at] = highest[at] = nothing
+        elif not len(cuts[at]):
+            lowest[at] = highest[at] = np.zeros(1)
+    level_sizes = np.where(nominal, n_levels + 1, 0)
+    bins = Bins(
+        is_nominal=nominal,
+        n_bins=n_bins,
+        start=np.concatenate([[0], np.cumsum([len(own) for own in lowest])]).astype(np.int64),
+        lowest=np.concatenate([nothing, *lowest]),
+        highest=np.concatenate([nothing, *highest]),
+        level_start=np.concatenate([[0], np.cumsum(level_sizes)]).astype(np.int64),
+        level_bin=np.concatenate([np.empty(0, np.uint8), *(np.arange(size, dtype=np.uint8) for size in level_sizes)]),
+    )
+    sizes = np.array([tree.n_nodes for tree in trees], np.int64)
+    roots = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = np.repeat(roots[:-1], sizes)
+    first_child = np.concatenate([tree.first_child for tree in trees]).astype(np.int64)
+    cut = np.zeros(len(kind), np.int64)
+    for at in range(len(schema)):
+        here = is_cut & (feature == at)
+        cut[here] = np.searchsorted(cuts[at], threshold[here])  # infinity: behind the last cut, the last bin
+    sets, set_of = _sets_of(trees, kind, n_levels)
+    leaf = first_child < 0
+    importances = (
+        np.array([gains_of(tree, len(schema)) for tree in trees])
+        if criterion == "gradient"
+        else ListedTrees(trees).importances_by_tree(len(schema))
+    )
+    impurity = np.concatenate([tree.impurity for tree in trees])
+    return pack_many(
+        bins,
+        criterion,
+        n_classes,
+        roots=roots,
+        column=feature,
+        cut=cut,
+        missing_branch=np.concatenate([tree.missing_branch for tree in trees]),
+        first_child=np.where(leaf, -1, first_child + offsets),
+        set_of=set_of,
+        sets=sets,
+        seen=sets | ~sets,  # all bins; those beyond the column's are not read
+        leaf_value=np.concatenate([tree.value for tree in trees]),
+        leaf_weight=None if n_classes else np.concatenate([tree.weight for tree in trees]),
+        leaf_impurity=None if n_classes or criterion == "gradient" else impurity,
+        leaf_samples=np.concatenate([tree.n_samples for tree in trees]),
+        importances=importances,
+    )
+
+
+def _sets_of(trees: Sequence[Tree], kind: np.ndarray, n_levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of levels as sets of bins, uint64[k, 4], and int64[n_nodes] whose they are (-1 without)."""
+    is_set = kind == SUBSET
+    sets = np.zeros((int(is_set.sum()), 4), np.uint64)
+    row = 0
+    for tree in trees:
+        for node in np.flatnonzero(tree.kind == SUBSET).tolist():
+            words = int(n_levels[tree.feature[node]]) // 64 + 1
+            begin = int(tree.level_set[node])
+            sets[row, :words] = tree.levels_left[begin : begin + words]
+            row += 1
+    return sets, np.where(is_set, np.cumsum(is_set) - 1, -1)

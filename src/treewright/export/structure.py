@@ -2,7 +2,7 @@
 
 ``nodes_of`` says of every node what it asks, exactly enough to send rows down, and what it holds; levels are codes,
 that is positions in their column. ``to_structure`` writes the same as JSON with levels by name, for programs in other
-languages; ``show.page.tree`` adds words for readers. Nothing is read back: ``model.codec`` saves and loads models.
+languages; ``show.page.tree`` adds words for readers. ``importing.structure`` reads the JSON back.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from treewright.tree.walk import children
 from treewright.tree.wording import MultiwayTest, NodeTest, SubsetTest, Surrogate, ThresholdTest, surrogates_of
 from treewright.tree.writing import escape_controls
 
-FORMAT, VERSION = "treewright-structure", 1
+FORMAT, VERSION = "treewright-structure", 2
 Kind = Literal["threshold", "intervals", "present", "subset", "multiway"]
 NO_LEVELS = np.zeros(0, np.int64)
 
@@ -166,11 +166,12 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
     Returns
     -------
     dict
-        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``columns``,
-        ``targets`` and ``trees``, of boosted models ``boosting`` (``base`` and ``link``), of trees with weights
-        ``tree_weights``, with a threshold ``threshold`` (``positive``, ``at``, ``why``, and ``cost`` where costs chose
-        it). Each tree has ``nodes``, a flat list in which a node's place is its number, and ``branches`` are such
-        numbers. Every number is the exact float64; an infinite one is the text ``"inf"`` or ``"-inf"``. The ``type``
+        ``format``, ``version``, ``task``, ``criterion``, ``unseen``, ``missing``, ``combine``, ``facts``, ``named``,
+        ``columns``, ``targets`` and ``trees``; of boosted models ``boosting`` (``base`` and ``link``), of trees with
+        weights ``tree_weights``, of sums on a grid ``grid``, with a threshold ``threshold`` (``positive``, ``at``,
+        ``why``, and ``cost`` where costs chose it). Each tree has ``nodes``, a flat list in which a node's place is its
+        number, and ``branches`` are such numbers. Every number is the exact float64; an infinite one is the text
+        ``"inf"`` or ``"-inf"``. The ``type``
         of a node's ``test`` says how to answer it (`split_structure`).
 
     Raises
@@ -214,6 +215,8 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         together["tree_weights"] = model.tree_weights.tolist()
     if model.threshold is not None:
         together["threshold"] = threshold_to_json(model.threshold)
+    if model.grid is not None:
+        together["grid"] = model.grid
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -223,6 +226,7 @@ def to_structure(model: ModelData, *, tree: int | None = None) -> dict[str, Any]
         "missing": model.missing,
         "combine": model.combine,
         "facts": json_fact(model.facts),
+        "named": model.schema.named,
         "columns": [column_structure(column) for column in model.schema.columns],
         "targets": targets,
         "trees": trees,
@@ -234,6 +238,10 @@ def column_structure(column: Column) -> dict[str, Any]:
     """A column as JSON: its name, kind, levels, and whether fit saw it missing."""
     name = column.name if isinstance(column.name, str) else json_level(column.name)
     structure: dict[str, Any] = {"name": name, "kind": column.kind, "missing_seen": column.missing_seen}
+    if column.family not in DATES:
+        structure["family"] = column.family
+    if column.declared:
+        structure["declared"] = True
     if column.left_out:
         structure["left_out"] = column.left_out
     if column.kind == "numeric" and column.family in DATES:  # cuts count days (``data.dates``)
@@ -358,8 +366,8 @@ def json_label(label: object) -> str | int | float | bool | None:
 
 
 def json_fact(value: object) -> Any:
-    """A training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 4 becomes text."""
-    return _json_fact(value, 4)
+    """A training fact as plain JSON, numbers that are not finite as text. Nesting deeper than 8 becomes text."""
+    return _json_fact(value, 8)
 
 
 def _json_fact(value: object, levels: int) -> Any:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from treewright.core.files import open_regular
-from treewright.exceptions import InputFileError, ParameterError
+from treewright.exceptions import InputFileError, ModelFileError, ParameterError
 from treewright.model.data import ModelData
 
 _MOST_BYTES = 4 << 30
@@ -45,7 +45,16 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-READERS: tuple[Reader, ...] = ()
+def _structure(data: bytes) -> ModelData:
+    from treewright.importing.structure import model_of_structure
+
+    return model_of_structure(json_of(data))
+
+
+READERS: tuple[Reader, ...] = (
+    Reader("Treewright's JSON", (), lambda head, _: b'"treewright-structure"' in head, _structure, None),
+)
+_DAMAGES = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError)
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
@@ -76,8 +85,12 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
         if reader.begins(data[:_HEAD], path.suffix.lower()):
             try:
                 return reader.of_file(data)
-            except InputFileError as error:
+            except (InputFileError, ModelFileError) as error:
                 raise InputFileError(f"{path}: {error}") from None
+            except _DAMAGES as error:
+                # A reader takes what it needs as it finds it: whatever is missing or of another kind ends here.
+                said = f"{type(error).__name__}: {error}"[:200]
+                raise InputFileError(f"{path}: damaged, or of a version that is not known ({said})") from error
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from treewright.data.bins import MAX_BINS, Bins
 from treewright.data.schema import Schema
-from treewright.exceptions import InputFileError
+from treewright.exceptions import InputFileError, ModelFileError
 from treewright.model.aggregation import Boosting, Combine
 from treewright.model.check import check_model
 from treewright.model.data import ModelData
@@ -169,9 +169,14 @@ def imported(
         boosting=boosting,
         tree_weights=tree_weights,
     )  # fmt: skip
+    return checked(model)
+
+
+def checked(model: ModelData) -> ModelData:
+    """The same model, refused where it breaks an invariant."""
     try:
         check_model(model)
-    except Exception as error:
+    except ModelFileError as error:
         raise InputFileError(f"the trees cannot be a model: {error}") from error
     return model
 
@@ -316,13 +321,17 @@ def _refuse(name: str, bad: np.ndarray, words: str) -> None:
 def packed_trees(
     trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...]
 ) -> PackedTrees | None:
-    """Trees of two branches in eight bytes a node; None where a column has more cuts or levels than bins.
+    """Trees in eight bytes a node; None where a test is none of two branches, or a column has more cuts than bins.
 
     Rows go the same ways: a bin ends at each cut that is asked, and each level is a bin of its own.
     """
     feature = np.concatenate([tree.feature for tree in trees])
     kind = np.concatenate([tree.kind for tree in trees])
     threshold = np.concatenate([tree.threshold for tree in trees]) + 0.0
+    n_branches = np.concatenate([tree.n_branches for tree in trees])
+    n_samples = np.concatenate([tree.n_samples for tree in trees])
+    if not np.isin(kind, (LEAF, THRESHOLD, SUBSET)).all() or n_branches.max() > 2 or n_samples.min() < 1:
+        return None
     is_cut = kind == THRESHOLD
     cuts = [np.unique(threshold[is_cut & (feature == at) & np.isfinite(threshold)]) for at in range(len(schema))]
     # Minus infinity is a cut like others; plus infinity asks whether there is a value.
@@ -382,7 +391,7 @@ def packed_trees(
         leaf_value=np.concatenate([tree.value for tree in trees]),
         leaf_weight=None if n_classes else np.concatenate([tree.weight for tree in trees]),
         leaf_impurity=None if n_classes or criterion == "gradient" else impurity,
-        leaf_samples=np.concatenate([tree.n_samples for tree in trees]),
+        leaf_samples=n_samples,
         importances=importances,
     )
 

@@ -18,7 +18,7 @@ from treewright.model.aggregation import answers_of, on_grid, weighted_median
 from treewright.model.data import ModelData
 from treewright.model.trees import Trees
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
-from treewright.predict.walks import empty_sums, reading_of, sums_of
+from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
 from treewright.tree.packed import PackedTrees
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
@@ -39,7 +39,12 @@ def contents_of(model: ModelData) -> tuple[np.ndarray, ...]:
     contents = _contents.get(model)
     if contents is None:
         how = model.aggregation
-        contents = _contents[model] = tuple(how.content(model, value) for value in model.trees.values)
+        values = model.trees.values
+        # One array, which all trees are walked beside; each tree has a view.
+        whole = how.content(model, values[0] if len(values) == 1 else np.concatenate(values))
+        ends = np.cumsum([len(value) for value in values]).tolist()
+        views = (whole[end - len(value) : end] for value, end in zip(values, ends, strict=True))
+        contents = _contents[model] = tuple(views)
     return contents
 
 
@@ -150,13 +155,11 @@ def _listed_scores(
     model: ModelData, base: Sequence[float], matrix: np.ndarray, step: int, n_jobs: int | None
 ) -> Iterator[np.ndarray]:
     """Scores of boosted trees that are not packed, after each ``step`` trees; one array, which goes on growing."""
-    contents, reading = contents_of(model), reading_of(model, matrix, n_jobs)
-    scores = empty_sums(len(matrix), len(base))
+    contents, scores = contents_of(model), empty_sums(len(matrix), len(base))
     scores[:] = base
-    for tree in range(len(model.trees)):
-        scores[:, tree % len(base)] += reading.of_tree(tree, contents)[:, 0]
-        if (tree + 1) % step == 0:
-            yield scores
+    for first in range(0, len(model.trees), step):
+        add_listed(model, first, first + step, contents, matrix, scores, n_jobs, n_scores=len(base))
+        yield scores
 
 
 def staged_answers(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> Iterator[np.ndarray]:

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from treewright.core import threads
-from treewright.core.jit import allocating_kernel, kernel
+from treewright.core.jit import allocating_kernel, inlined_kernel, kernel
 from treewright.predict.branches import branch_of, branches_of, level_goes_left, surrogate_branch, surrogates_of
 from treewright.tree.arrays import LEAF, SUBSET, Tree
 
@@ -23,8 +23,8 @@ _BLOCK = 16_384  # rows a task takes; about a millisecond
 _INLINE_ROWS = 20_000  # below, a second thread costs more than it saves
 
 # Bits of a record's second word: 0-1 kind, 2 missing branch, 3-31 column, 32-62 first child.
-_MISSING_BIT, _COLUMN_SHIFT, _CHILD_SHIFT = 2, 3, 32
-_COLUMN_MASK = (1 << 29) - 1
+_MISSING_BIT, COLUMN_SHIFT, CHILD_SHIFT = 2, 3, 32
+COLUMN_MASK = (1 << 29) - 1
 
 
 class Route(NamedTuple):
@@ -73,6 +73,12 @@ def route_of(tree: Tree) -> Route | SubsetRoute:
 
 def _pack(tree: Tree) -> Route | SubsetRoute:
     """Pack a tree."""
+    made = SubsetRoute if (tree.kind == SUBSET).any() else Route
+    return made(records_of(tree), np.array(tree.levels_left))
+
+
+def records_of(tree: Tree) -> np.ndarray:
+    """int64[n_nodes, 2]: the records of a packable tree."""
     n = tree.n_nodes
     leaf = tree.is_leaf
     is_subset = tree.kind == SUBSET
@@ -83,9 +89,20 @@ def _pack(tree: Tree) -> Route | SubsetRoute:
     child = np.where(leaf, np.arange(n), tree.first_child).astype(np.int64)
     column = np.where(leaf, 0, tree.feature).astype(np.int64)
     missing = tree.missing_branch.astype(np.int64)
-    records[:, 1] = kind | missing << _MISSING_BIT | column << _COLUMN_SHIFT | child << _CHILD_SHIFT
-    made = SubsetRoute if is_subset.any() else Route
-    return made(records, np.array(tree.levels_left))
+    records[:, 1] = kind | missing << _MISSING_BIT | column << COLUMN_SHIFT | child << CHILD_SHIFT
+    return records
+
+
+@inlined_kernel
+def next_node(records, thresholds, words, tests_subsets, here, packed, x):
+    """The node behind an inner one for a value; ``packed`` is the second word of its record."""
+    if tests_subsets and packed & 3 == SUBSET and x == x:
+        branch = 0 if level_goes_left(words, records[here, 0], np.int64(x)) else 1
+    else:
+        branch = 0 if x <= thresholds[here, 0] else 1
+        if x != x:
+            branch = (packed >> _MISSING_BIT) & 1
+    return (packed >> CHILD_SHIFT) + branch
 
 
 @allocating_kernel
@@ -118,8 +135,7 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
         while lane < lanes:
             here = node[lane]
             packed = records[here, 1]
-            kind = packed & 3
-            if kind == 0:
+            if packed & 3 == 0:
                 leaves[row[lane]] = here
                 node[lane] = 0
                 if waiting < stop:
@@ -130,14 +146,8 @@ def walk(matrix, route, tests_subsets, start, stop, leaves):
                     row[lane] = row[lanes]
                     node[lane] = node[lanes]
                 continue
-            x = matrix[row[lane], (packed >> _COLUMN_SHIFT) & _COLUMN_MASK]
-            if tests_subsets and kind == SUBSET and x == x:
-                branch = 0 if level_goes_left(route.words, records[here, 0], np.int64(x)) else 1
-            else:
-                branch = 0 if x <= thresholds[here, 0] else 1
-                if x != x:
-                    branch = (packed >> _MISSING_BIT) & 1
-            node[lane] = (packed >> _CHILD_SHIFT) + branch
+            x = matrix[row[lane], (packed >> COLUMN_SHIFT) & COLUMN_MASK]
+            node[lane] = next_node(records, thresholds, route.words, tests_subsets, here, packed, x)
             lane += 1
 
 

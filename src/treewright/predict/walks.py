@@ -26,6 +26,7 @@ from treewright.model.data import ModelData
 from treewright.model.trees import Trees
 from treewright.predict.ensemble_walk import SCRATCH_ROWS, leaves_in_tree, sum_over_trees
 from treewright.predict.fractional import average_of_leaves, main_leaf_of, rows_with_missing
+from treewright.predict.listed_walk import add_joined, joined_of
 from treewright.predict.route import leaf_of
 from treewright.tree.arrays import Tree
 from treewright.tree.packed import PackedTrees
@@ -335,8 +336,7 @@ class _ListedReading(Reading):
     """One tree after another, each for all rows."""
 
     def add(self, first: int, stop: int, contents: tuple[np.ndarray, ...], sums: np.ndarray) -> None:
-        for tree in range(first, stop):
-            sums += self.of_tree(tree, contents)
+        add_listed(self.model, first, stop, contents, self.matrix, sums, self.n_jobs)
 
     def of_tree(self, tree: int, contents: tuple[np.ndarray, ...]) -> np.ndarray:
         return answers_of_tree(self.model, self.model.trees[tree], contents[tree], self.matrix, self.n_jobs)
@@ -370,12 +370,39 @@ def sums_of(model: ModelData, contents: tuple[np.ndarray, ...], matrix: np.ndarr
     packed = model.trees
     if isinstance(packed, PackedTrees):  # not a `Reading`: of one row, each microsecond counts
         return packed_sums(packed, contents[0], matrix, n_jobs)
-    weights, sums = model.aggregation.weights, empty_sums(len(matrix), contents[0].shape[1])
+    sums = empty_sums(len(matrix), contents[0].shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
-        for at, (tree, content) in enumerate(zip(model.trees, contents, strict=True)):
-            answers = answers_of_tree(model, tree, content, matrix, n_jobs)
-            sums += answers if weights is None else answers * weights[at]
+        add_listed(model, 0, len(model.trees), contents, matrix, sums, n_jobs, weights=model.aggregation.weights)
     return sums
+
+
+def add_listed(
+    model: ModelData, first: int, stop: int, contents: tuple[np.ndarray, ...], matrix: np.ndarray, sums: np.ndarray,
+    n_jobs: int | None, *, weights: np.ndarray | None = None, n_scores: int = 1,
+) -> None:  # fmt: skip
+    """Add what listed trees from ``first`` to before ``stop`` say to ``sums``, tree by tree.
+
+    Parameters
+    ----------
+    contents : tuple of float64[n_nodes, k]
+        As ``ensemble.contents_of`` makes them: neighbours in one array.
+    weights : float64[n_trees], or None
+    n_scores : int
+        Tree ``t`` adds to the columns from ``t % n_scores`` on.
+    sums : float64[n, n_scores + k - 1], IN and OUT
+    """
+    joined = joined_of(model)
+    if joined is not None:
+        every = np.ones(len(contents)) if weights is None else weights
+        whole = contents[0].base
+        if whole is None or len(whole) != len(joined.records):  # made smaller, for a mean of large numbers
+            whole = np.concatenate(contents)
+        add_joined(joined, first, stop, whole, every, matrix, n_scores, sums, n_jobs)
+        return
+    for tree in range(first, stop):
+        answers = answers_of_tree(model, model.trees[tree], contents[tree], matrix, n_jobs)
+        k = tree % n_scores
+        sums[:, k : k + answers.shape[1]] += answers if weights is None else answers * weights[tree]
 
 
 def answers_of_tree(

@@ -81,10 +81,15 @@ def _tables(program: Program, language: Language) -> list[str]:
         "N_TREES": len(program.roots) - 1,
         "N_SUMS": len(program.base),
         "N_CONTENT": program.contents.shape[1],
+        "N_SAID": 1 if program.is_boosted else len(program.base),
+        "ROOM": program.room,
+        "DIVIDES": int(program.portions is not None),
+        "VOTES": int(program.votes),
+        "SORTS": int(program.sorts),
         "N_OUTPUTS": len(program.n_classes),
         "N_VALUES": program.n_values,
         "IS_BOOSTED": int(program.is_boosted),
-        "LINK": ("identity", "log", "sorted", "classes").index(program.link),
+        "LINK": ("identity", "log", "sorted", "classes", "isolation").index(program.link),
         "THRESHOLD_OF": -1 if program.threshold is None else program.threshold[0],
         "HAS_WEIGHTS": int(program.weights is not None),
         "HAS_SURROGATES": int(has_surrogates),
@@ -97,6 +102,8 @@ def _tables(program: Program, language: Language) -> list[str]:
         "total": [program.total],
         "threshold_at": [0.0 if program.threshold is None else program.threshold[1]],
         "weights": [] if program.weights is None else program.weights,
+        "isolation": program.isolation or [],
+        "portions": [] if program.portions is None else program.portions,
         "contents": program.contents.ravel(),
         "cut": tables.threshold,
         "cuts": tables.cuts,
@@ -106,6 +113,7 @@ def _tables(program: Program, language: Language) -> list[str]:
     wholes: dict[str, Any] = {
         "n_levels": [-1 if column.kind == "numeric" else len(column.levels) for column in program.columns],
         "is_nominal": [int(column.kind == "nominal") for column in program.columns],
+        "is_left_out": [int(bool(column.left_out)) for column in program.columns],
         "n_classes": program.n_classes,
         "roots": program.roots[:-1],
         "kind": tables.kind,
@@ -193,7 +201,7 @@ def _c_texts(name: str, lists: list[list[Any]]) -> str:
     flat = [_c_text(text) for texts in lists for text in texts]
     begins = np.cumsum([0, *map(len, lists)]).tolist()
     return (
-        f"static const char *const {name}[] = {{\n" + ",\n".join(flat or ["0"]) + "\n};\n"
+        f"static const char *const {name}[] = {{\n" + ",\n".join(flat or ['""']) + "\n};\n"
         + f"static const int32_t {name}_begin[] = {{ {', '.join(map(str, begins))} }};"
     )  # fmt: skip
 

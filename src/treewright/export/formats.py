@@ -42,9 +42,9 @@ class Format:
 def _code(language: str) -> Callable[[ModelData, str], str]:
     def write(model: ModelData, name: str) -> str:
         from treewright.export.code import LANGUAGES, written
-        from treewright.export.program import program_of
+        from treewright.export.program import EXTRAS, program_of
 
-        return written(program_of(model), LANGUAGES[language], name)
+        return written(program_of(model, EXTRAS), LANGUAGES[language], name)
 
     return write
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
@@ -18,10 +19,13 @@ from treewright.exceptions import ParameterError, TreewrightError
 from treewright.export.code import LANGUAGES
 from treewright.export.engines import ENGINES
 from treewright.export.formats import FORMATS
-from treewright.export.program import program_of
+from treewright.export.program import EXTRAS, program_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
+from treewright.forest.isolation_scores import anomaly_scores
 from treewright.predict.ensemble import combined, scores_of
+from treewright.predict.values import leaf_table
+from treewright.predict.walks import answers_of_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 
@@ -56,13 +60,29 @@ MODELS = {
         TABLE, NUMBER
     ),
     "members": lambda: tw.GradientBoostingRegressor(random_state=0, **HOW).fit(TABLE, NUMBER),
+    "divided": lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS),
+    "divided numbers of two outputs": lambda: tw.DecisionTreeRegressor(missing="fractional", **HOW).fit(
+        TABLE, np.column_stack([NUMBER, -NUMBER])
+    ),
+    "divided bag": lambda: tw.BaggingClassifier(tw.C45Classifier(nominal=["town"]), 5, random_state=0).fit(
+        TABLE, CLASS
+    ),
+    "divided votes": lambda: tw.AdaBoostClassifier(tw.C45Classifier(nominal=["town"], max_depth=2), n_estimators=5).fit(
+        TABLE, CLASS
+    ),
+    "median": lambda: tw.AdaBoostRegressor(n_estimators=8, random_state=0).fit({"b": TABLE["b"]}, NUMBER),
+    "divided median": lambda: tw.AdaBoostRegressor(
+        tw.DecisionTreeRegressor(missing="fractional", max_depth=3, **HOW), n_estimators=7, random_state=0
+    ).fit(TABLE, NUMBER),
+    "isolation": lambda: tw.IsolationForest(n_estimators=12, max_samples=60, random_state=0, **HOW).fit(TABLE),
+    "isolation of one row": lambda: tw.IsolationForest(n_estimators=2, max_samples=1).fit({"b": TABLE["b"]}),
     "threshold": lambda: tw.RandomForestClassifier(**FEW).fit(TABLE, TWO).model_.with_threshold(0.3, positive=True),
 }
 
 
 def edge_rows(model):
     """Rows of the fit, and such as lie on and beside every cut, beyond all, missing, and of unknown levels."""
-    program = program_of(model)
+    program = program_of(model, EXTRAS)
     table = {column.name: list(TABLE[column.name]) for column in model.schema.given}
     matrix = encode(model.schema, table, unseen=model.unseen, missing=model.missing)[:, : program.n_given]
     rows = [*matrix[:80]]
@@ -90,8 +110,17 @@ def expected(model, rows):
         columns.append(cells)
     table = dict(zip((column.name for column in model.schema.given), columns, strict=True))
     matrix = encode(model.schema, table, unseen=model.unseen, missing=model.missing)
+    if model.facts.get("algorithm") == "isolation_forest":
+        scores = -anomaly_scores(model, table)
+        outliers = np.where(scores < model.facts["offset"], -1, 1)
+        return model.predict(table).reshape(-1, 1), scores.reshape(-1, 1), outliers
     values = np.hstack(model.shares_of(matrix)) if model.classes else model.numbers_of(matrix).reshape(len(rows), -1)
-    sums = scores_of(model, matrix) if model.has_scores else values if model.is_single_tree else combined(model, matrix)
+    if not model.is_single_tree:
+        sums = scores_of(model, matrix) if model.has_scores else combined(model, matrix)
+    else:
+        table_ = leaf_table(model)
+        sums = answers_of_tree(model, model.trees[0], table_.shares if model.classes else table_.values, matrix, None)
+        assert np.array_equal(np.minimum(sums, 1.0) if model.classes else sums, values)
     return sums.reshape(len(rows), -1), values, model.predict(table)
 
 
@@ -142,10 +171,20 @@ def by_gcc(folder, rows):
     return [[float(text) for text in line.split()] for line in done.stdout.splitlines()]
 
 
-@pytest.fixture(params=MODELS)
-def model(request):
-    made = MODELS[request.param]()
+@functools.cache
+def model_of(kind):
+    made = MODELS[kind]()
     return getattr(made, "model_", made)
+
+
+@pytest.fixture(params=MODELS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def model(kind):
+    return model_of(kind)
 
 
 def agree(model, found, sums, values, labels):
@@ -211,22 +250,64 @@ def test_what_the_model_refuses_is_refused(tmp_path):
         code["predict"](code["encode"]({"town": "a", "x": None}))
 
 
+DAYS = {"d": np.arange("2024-01-01", "2024-03-01", dtype="M8[D]"), "n": np.arange(60) % 7}
+
+
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("extra", "make"),
     [
-        (lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS), "fractional"),
-        (lambda: tw.AdaBoostRegressor(n_estimators=3).fit({"b": TABLE["b"]}, NUMBER), "median"),
-        (lambda: tw.IsolationForest(n_estimators=3).fit(np.zeros((9, 2)) + np.arange(9)[:, None]), "isolation forest"),
-        (
-            lambda: tw.DecisionTreeRegressor().fit({"d": np.arange("2024-01", "2024-05", dtype="M8[M]")}, range(4)),
-            "dates",
-        ),
+        ("divides", lambda: model_of("divided")),
+        ("sorts", lambda: model_of("median")),
+        ("isolates", lambda: model_of("isolation")),
+        ("dates", lambda: tw.DecisionTreeRegressor().fit(DAYS, range(60)).model_),
     ],
 )
-def test_what_code_cannot_say_is_refused_and_no_file_is_left(make, said, tmp_path):
-    with pytest.raises(ParameterError, match=said):
-        make().export(tmp_path / "m.c")
+def test_a_format_that_does_not_say_so_gets_no_program_of_a_model_beyond_sums(extra, make):
+    model = make()
+    for says in ([], [other for other in EXTRAS if other != extra]):
+        with pytest.raises(ParameterError, match=r"this format cannot say that"):
+            program_of(model, says)
+    assert program_of(model, [extra]).n_given
+
+
+def test_parts_of_dates_are_refused_and_no_file_is_left(tmp_path):
+    with pytest.raises(ParameterError, match=r"'d\.month' is a part of dates"):
+        tw.DecisionTreeRegressor(calendar=["month"]).fit(DAYS, range(60)).export(tmp_path / "m.c")
     assert not (tmp_path / "m.c").exists()
+
+
+def test_dates_are_days_since_1970(tmp_path):
+    model = tw.DecisionTreeRegressor().fit(DAYS, np.arange(60.0)).model_
+    model.export(tmp_path / "m.py", vectors=tmp_path / "v.json")
+    exec((tmp_path / "m.py").read_text(), code := {})
+    days = DAYS["d"].astype(int).tolist()
+    assert days[0] == 19_723
+    said = [code["predict"](code["encode"]([day, n])) for day, n in zip(days, DAYS["n"].tolist(), strict=True)]
+    assert said == model.predict(DAYS).tolist() == list(range(60))
+    assert verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json")).is_equal
+    with pytest.raises(TypeError):
+        code["encode"]([DAYS["d"][0].item(), 0])
+
+
+def test_an_isolation_forest_says_what_the_estimator_says(tmp_path):
+    forest = tw.IsolationForest(n_estimators=20, random_state=0, **HOW).fit(TABLE)
+    forest.export(tmp_path / "m.py")
+    exec((tmp_path / "m.py").read_text(encoding="utf-8"), code := {})
+    rows = [code["encode"]({name: cells[at] for name, cells in TABLE.items()}) for at in range(N)]
+    assert [code["predict"](row) for row in rows] == forest.predict(TABLE).tolist()
+    assert {-1, 1} == {code["predict"](row) for row in rows}
+    np.testing.assert_allclose([code["values"](row)[0] for row in rows], forest.score_samples(TABLE), rtol=4e-16)
+    assert [code["sums"](row)[0] for row in rows] == forest.model_.predict(TABLE).tolist()
+
+
+def test_a_column_that_is_left_out_holds_anything(tmp_path):
+    table = {"key": [f"id {at}" for at in range(60)], "x": [0.0, 9.0] * 30}
+    model = tw.DecisionTreeRegressor(missing="error").fit(table, [1.0, 7.0] * 30).model_
+    assert model.schema.columns[0].left_out
+    model.export(tmp_path / "m.py")
+    exec((tmp_path / "m.py").read_text(), code := {})
+    for key in ("id 3", "another", None):
+        assert code["predict"](code["encode"]({"key": key, "x": 7})) == 7.0
 
 
 def test_endings_and_names_are_checked(tmp_path):

@@ -43,9 +43,9 @@ def test_what_cannot_be_written_is_refused(command, tmp_path):
     assert (tmp_path / "there.py").read_text() == "mine"
 
 
-@pytest.mark.parametrize(("ending", "engine"), [(".py", "python"), (".mjs", "node"), (".c", "gcc")])
+@pytest.mark.parametrize(("ending", "engine"), [(".py", "python"), (".mjs", "node"), (".c", "gcc"), (".java", "java")])
 def test_the_proof_travels_with_the_file(command, penguins, tmp_path, ending, engine):
-    if engine != "python" and shutil.which(engine) is None:
+    if engine != "python" and shutil.which({"java": "javac"}.get(engine, engine)) is None:
         pytest.skip(f"{engine} is not installed")
     table = pl.read_csv(penguins)
     boosted = tw.GradientBoostingClassifier(10, random_state=0).fit(table.drop("species"), table["species"])

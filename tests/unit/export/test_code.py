@@ -59,7 +59,7 @@ MODELS = {
     "quantiles": lambda: tw.GradientBoostingRegressor(loss="quantile", quantile=[0.1, 0.9], **ROUNDS).fit(
         TABLE, NUMBER
     ),
-    "members": lambda: tw.GradientBoostingRegressor(random_state=0, **HOW).fit(TABLE, NUMBER),
+    "members": lambda: tw.GradientBoostingRegressor(n_members=2, random_state=0, **HOW).fit(TABLE, NUMBER),
     "divided": lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS),
     "divided numbers of two outputs": lambda: tw.DecisionTreeRegressor(missing="fractional", **HOW).fit(
         TABLE, np.column_stack([NUMBER, -NUMBER])
@@ -225,6 +225,152 @@ def test_c_says_the_same(model, tmp_path):
             said = [str(own[int(code)]) for own, code in zip(model.classes, said, strict=True)]
         found.append([line[:k], line[k : k + v], said])
     agree(model, found, sums, values, labels)
+
+
+HAS_JAVA = pytest.mark.skipif(
+    shutil.which("javac") is None or shutil.which("java") is None, reason="javac or java is not installed"
+)
+RUN_JAVA = """
+import java.nio.file.*;
+import java.util.*;
+
+public class Run {
+    public static void main(String[] names) throws Exception {
+        for (String name : names) {
+            Class<?> model = Class.forName(name);
+            List<?> classes = (List<?>) model.getField("classes").get(null);
+            StringBuilder text = new StringBuilder();
+            for (String line : Files.readAllLines(Paths.get(name + ".txt"))) {
+                double[] row = Arrays.stream(line.split(" ")).mapToDouble(Double::parseDouble).toArray();
+                for (String method : new String[] {"sums", "values"})
+                    for (double each : (double[]) model.getMethod(method, double[].class).invoke(null, row))
+                        text.append(each).append(' ');
+                List<?> said = (List<?>) model.getMethod("predict", double[].class).invoke(null, row);
+                for (int o = 0; o < said.size(); o++)
+                    text.append(classes.isEmpty() ? said.get(o) : ((List<?>) classes.get(o)).indexOf(said.get(o)))
+                        .append(' ');
+                text.append('\\n');
+            }
+            Files.write(Paths.get(name + ".out"), text.toString().getBytes());
+        }
+    }
+}
+"""
+
+
+def run_java(folder, *words):
+    """Compile all there is, and run one class."""
+    files = sorted(path.name for path in folder.glob("*.java"))
+    subprocess.run(["javac", "-Xlint:all", "-Werror", *files], cwd=folder, check=True, timeout=120)
+    done = subprocess.run(["java", *words], cwd=folder, capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout
+
+
+@HAS_JAVA
+def test_java_says_the_same(tmp_path):
+    # All models are compiled and run at once: Java takes a second to start.
+    wanted = {}
+    for at, kind in enumerate(MODELS):
+        model, name = model_of(kind), f"M{at}"
+        model.export(tmp_path / f"{name}.java")
+        rows = edge_rows(model)
+        wanted[name] = (model, *expected(model, rows))
+        lines = (" ".join(row).replace("inf", "Infinity").replace("nan", "NaN") for row in texts_of(rows))
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+    (tmp_path / "Run.java").write_text(RUN_JAVA)
+    run_java(tmp_path, "Run", *wanted)
+    for name, (model, sums, values, labels) in wanted.items():
+        k, v, found = sums.shape[1], values.shape[1], []
+        for line in (tmp_path / f"{name}.out").read_text().splitlines():
+            numbers = [float(text) for text in line.split()]
+            said = numbers[k + v :]
+            if model.classes:
+                said = [str(own[int(code)]) for own, code in zip(model.classes, said, strict=True)]
+            found.append([numbers[:k], numbers[k : k + v], said])
+        agree(model, found, sums, values, labels)
+
+
+def hostile_texts():
+    """What has a meaning in a language, and texts of any characters, longer than a literal may be."""
+    rng = np.random.default_rng(0)
+    letters = [*map(chr, range(1, 300)), *"\u2028\u2029\u6f22\uffff\U0001f600", *('\\"u0022:[') * 9]
+    drawn = ["".join(rng.choice(letters, 80)) for _ in range(600)]
+    whole = [
+        '"',
+        "\\",
+        "\\u0022",
+        "\\\\u0022",
+        "\n",
+        "\r\n",
+        "*/",
+        "//",
+        "[",
+        "s3:",
+        "i1:1",
+        '");',
+        "\x00",
+        "\\8",
+        "\x7f9",
+    ]
+    return [*whole, *drawn]
+
+
+@HAS_JAVA
+def test_texts_numbers_and_truths_arrive_in_java(tmp_path):
+    texts = hostile_texts()
+    n = len(texts)
+    table = {"\\u0022 [:": texts, "is": [True, False, True] * (n // 3), "x": [1, 2, 3] * (n // 3)}
+    nominal = {"\\u0022 [:": None, "is": None}
+    model = tw.DecisionTreeClassifier(nominal=nominal, max_depth=3).fit(table, texts)
+    model.export(tmp_path / "Texts.java")
+    (tmp_path / "Run.java").write_text(
+        "public class Run {\n"
+        "    static void tell(java.util.List<Object> all) {\n        StringBuilder said = new StringBuilder();\n"
+        "        for (Object each : all) {\n            said.append(each.getClass().getSimpleName());\n"
+        '            String.valueOf(each).chars().forEach(unit -> said.append(" ").append(unit));\n'
+        '            said.append(";");\n        }\n        System.out.println(said);\n    }\n\n'
+        "    public static void main(String[] given) {\n        tell(Texts.columns);\n"
+        "        for (java.util.List<Object> own : Texts.levels) tell(own);\n"
+        "        for (java.util.List<Object> own : Texts.classes) tell(own);\n"
+        "        java.util.Map<String, Object> cells = new java.util.HashMap<>();\n"
+        "        cells.put((String) Texts.columns.get(0), Texts.levels.get(0).get(7));\n"
+        '        cells.put("is", true);\n        cells.put("x", 2);\n'
+        "        System.out.println(java.util.Arrays.toString(Texts.encode(cells)));\n"
+        '        System.out.println(Texts.code(1, "true") + " " + Texts.code(1, null));\n'
+        '        try {\n            Texts.encode(java.util.Arrays.asList(1, true, "x"));\n'
+        "        } catch (IllegalArgumentException no) {\n            System.out.println(no.getMessage());\n        }\n"
+        "    }\n}\n"
+    )
+    *lists, row, codes, refused = run_java(tmp_path, "Run").splitlines()
+
+    def units(value):
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return [int(unit) for unit in np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")]
+
+    sorts = {bool: "Boolean", int: "Long", float: "Double", str: "String"}
+    held = model.model_
+    wanted = [[column.name for column in held.schema.given], *(column.levels for column in held.schema.given)]
+    wanted.append(held.classes[0].tolist())
+    assert len(lists) == len(wanted)
+    for line, own in zip(lists, wanted, strict=True):
+        found = [entry.split() for entry in line.split(";")[:-1]]
+        assert [[sort, *map(int, told)] for sort, *told in found] == [[sorts[type(each)], *units(each)] for each in own]
+    assert row == "[7.0, 1.0, 2.0]"
+    assert (codes, refused) == ("2.0 NaN", "column x: x is no number")
+
+
+@pytest.mark.parametrize("word", ["class", "String", "java", "_"])
+def test_a_java_class_is_called_as_its_file_and_by_no_word_of_java(word, tmp_path):
+    model = model_of("tree")
+    model.export(tmp_path / "Rain.java", vectors=tmp_path / "v.json")
+    assert "public final class Rain {" in (tmp_path / "Rain.java").read_text()
+    assert json.loads((tmp_path / "v.json").read_text())["name"] == "Rain"
+    with pytest.raises(ParameterError, match=r"called as its file, Rain\.java"):
+        model.export(tmp_path / "Rain.java", name="Drops")
+    with pytest.raises(ParameterError, match="word of the language"):
+        model.export(tmp_path / f"{word}.java")
+    with pytest.raises(ParameterError, match="letters, digits and _"):
+        model.export(tmp_path / "rain-2.java")
 
 
 def test_cells_become_rows_by_name_and_by_place(tmp_path):

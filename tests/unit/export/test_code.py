@@ -6,6 +6,7 @@ import functools
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,8 @@ MODELS = {
         TABLE, CLASS
     ),
     "median": lambda: tw.AdaBoostRegressor(n_estimators=8, random_state=0).fit({"b": TABLE["b"]}, NUMBER),
+    "median that weights reach by half": lambda: replace(model_of("median"), tree_weights=np.ones(8)),
+    "median of no weights": lambda: replace(model_of("median"), tree_weights=np.zeros(8)),
     "divided median": lambda: tw.AdaBoostRegressor(
         tw.DecisionTreeRegressor(missing="fractional", max_depth=3, **HOW), n_estimators=7, random_state=0
     ).fit(TABLE, NUMBER),

@@ -388,6 +388,18 @@ def test_cells_become_rows_by_name_and_by_place(tmp_path):
     assert code["columns"] == list(TABLE)
 
 
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_what_is_no_number_is_no_missing_cell_in_javascript(tmp_path):
+    model_of("tree").export(tmp_path / "m.mjs")
+    (tmp_path / "run.mjs").write_text(
+        'import { encode } from "./m.mjs";\n'
+        'for (const b of ["2.5", 2.5, null, NaN, "", "x", new Date(0)]) {\n'
+        "  try { console.log(encode({ b })[1]); } catch (error) { console.log(error.message.slice(0, 9)); }\n}\n"
+    )
+    done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split("\n")[:-1] == ["2.5", "2.5", "NaN", "NaN", *["column b:"] * 3]
+
+
 def test_what_the_model_refuses_is_refused(tmp_path):
     whole = {"town": ["a", "b", "a", "c"], "x": [1.0, 2.0, 3.0, 4.0]}
     strict = tw.DecisionTreeRegressor(missing="error", unseen="error").fit(whole, [1.0, 2.0, 3.0, 4.0])

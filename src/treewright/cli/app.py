@@ -58,8 +58,8 @@ from treewright.version import __version__
 __all__ = ["app", "main"]
 
 # As ``export.formats`` and ``export.engines`` have them, which a command that only starts does not load.
-EXPORTS = "c, javascript, python, graphviz, json"
-ENGINES = "gcc, node, python"
+EXPORTS = "c, javascript, python, java, graphviz, json"
+ENGINES = "gcc, node, python, java"
 _STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(
@@ -333,15 +333,15 @@ def export(
         str | None, typer.Option("--format", metavar="NAME", help=f"The format, whatever the ending: {EXPORTS}.")
     ] = None,
     name: Annotated[
-        str, typer.Option("--name", metavar="NAME", help="What functions are called by, as NAME_predict in C.")
-    ] = "model",
+        str | None, typer.Option("--name", metavar="NAME", help="What functions are called by, as NAME_predict in C.")
+    ] = None,
     vectors: Annotated[
         Path | None,
         typer.Option("--vectors", parser=output_path, metavar="FILE", help="Write test vectors there, for verify."),
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a model as a file that needs nothing of Treewright, such as source code in C, JavaScript or Python."""
+    """Write a model as a file that needs nothing of Treewright: source code in C, JavaScript, Python or Java."""
     with refusals(model):
         check_files({"MODEL": model}, {"--out": out, "--vectors": vectors})
         from treewright.cli.export import run_export

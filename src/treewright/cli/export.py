@@ -15,7 +15,7 @@ from treewright.cli.models import load_model, of_trees
 from treewright.cli.streams import is_standard
 from treewright.cli.terminal import UsageRefusal, check_output, note, open_output, printable, printable_lines, say
 from treewright.exceptions import ParameterError
-from treewright.export.formats import exported, format_of
+from treewright.export.formats import exported, format_of, name_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
 from treewright.model.codec import dumps
@@ -28,7 +28,7 @@ def run_export(
     out: Path,
     *,
     format: str | None,  # noqa: A002 - what users type
-    name: str,
+    name: str | None,
     vectors: Path | None,
     force: bool,
 ) -> None:
@@ -40,8 +40,8 @@ def run_export(
     out : Path
     format : str or None
         None: the ending of the file says it.
-    name : str
-        What functions are called by.
+    name : str or None
+        What functions are called by; None: "model", or of a Java class as its file.
     vectors : Path or None
         Where test vectors go.
     force : bool
@@ -59,7 +59,7 @@ def run_export(
     if not is_standard(out):
         note(f"wrote {printable(out)} ({format_of(out, format).words})")
     if vectors is not None:
-        found = vectors_of(model, name)
+        found = vectors_of(model, name_of(out, name, format))
         with open_output(vectors, force) as file:
             file.write(json.dumps(found).encode())
         if not is_standard(vectors):

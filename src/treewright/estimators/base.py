@@ -282,7 +282,7 @@ class Estimator(BaseEstimator, ABC):
         path: str | os.PathLike[str],
         *,
         format: str | None = None,  # noqa: A002 - what users call it
-        name: str = "model",
+        name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
         """Write the model as a file that needs nothing of this library, such as source code in C or JavaScript.

@@ -1,7 +1,7 @@
-"""A model as source code: C99, JavaScript, Python. In: a ``Program``. Out: the text of one file.
+"""A model as source code: C99, JavaScript, Python, Java. In: a ``Program``. Out: the text of one file.
 
-Each file is the program's tables and an evaluator of some eighty lines that needs nothing beside its language. All
-three do the same operations on float64 in the same order as ``predict``, so sums are the same bits; shares of boosted
+Each file is the program's tables and an evaluator of some two hundred lines that needs nothing beside its language. All
+do the same operations on float64 in the same order as ``predict``, so sums are the same bits; shares of boosted
 models go through the language's own ``exp``, which may differ in the last bit.
 
 A row is the columns of the table in their order, as float64: numbers, codes of levels (``level`` finds them), and nan
@@ -43,12 +43,15 @@ class Language:
         How it writes infinity; any other float64 is written as Python does, and reads back to the same bits.
     texts : callable
         From a name and lists of texts, numbers and truths to a definition.
+    taken : frozenset of str
+        What functions cannot be called by.
     """
 
     template: str
     table: Callable[[str, str, list[str]], str]
     infinity: str
     texts: Callable[[str, list[list[Any]]], str]
+    taken: frozenset[str] = frozenset()
 
 
 def written(program: Program, language: Language, name: str) -> str:
@@ -61,6 +64,8 @@ def written(program: Program, language: Language, name: str) -> str:
     """
     if not IDENTIFIER.fullmatch(name):
         raise ParameterError(f"name={name!r}: give a name of letters, digits and _ that begins with no digit")
+    if name in language.taken:
+        raise ParameterError(f"name={name!r} is a word of the language itself: give another")
     template = files("treewright.export").joinpath("templates", language.template).read_text(encoding="utf-8")
     tables = "\n".join(_tables(program, language))
     # The tables last: a level may be called as a place that is filled in.
@@ -81,10 +86,15 @@ def _tables(program: Program, language: Language) -> list[str]:
         "N_TREES": len(program.roots) - 1,
         "N_SUMS": len(program.base),
         "N_CONTENT": program.contents.shape[1],
+        "N_SAID": 1 if program.is_boosted else len(program.base),
+        "ROOM": program.room,
+        "DIVIDES": int(program.portions is not None),
+        "VOTES": int(program.votes),
+        "SORTS": int(program.sorts),
         "N_OUTPUTS": len(program.n_classes),
         "N_VALUES": program.n_values,
         "IS_BOOSTED": int(program.is_boosted),
-        "LINK": ("identity", "log", "sorted", "classes").index(program.link),
+        "LINK": ("identity", "log", "sorted", "classes", "isolation").index(program.link),
         "THRESHOLD_OF": -1 if program.threshold is None else program.threshold[0],
         "HAS_WEIGHTS": int(program.weights is not None),
         "HAS_SURROGATES": int(has_surrogates),
@@ -97,6 +107,8 @@ def _tables(program: Program, language: Language) -> list[str]:
         "total": [program.total],
         "threshold_at": [0.0 if program.threshold is None else program.threshold[1]],
         "weights": [] if program.weights is None else program.weights,
+        "isolation": program.isolation or [],
+        "portions": [] if program.portions is None else program.portions,
         "contents": program.contents.ravel(),
         "cut": tables.threshold,
         "cuts": tables.cuts,
@@ -106,6 +118,7 @@ def _tables(program: Program, language: Language) -> list[str]:
     wholes: dict[str, Any] = {
         "n_levels": [-1 if column.kind == "numeric" else len(column.levels) for column in program.columns],
         "is_nominal": [int(column.kind == "nominal") for column in program.columns],
+        "is_left_out": [int(bool(column.left_out)) for column in program.columns],
         "n_classes": program.n_classes,
         "roots": program.roots[:-1],
         "kind": tables.kind,
@@ -193,7 +206,7 @@ def _c_texts(name: str, lists: list[list[Any]]) -> str:
     flat = [_c_text(text) for texts in lists for text in texts]
     begins = np.cumsum([0, *map(len, lists)]).tolist()
     return (
-        f"static const char *const {name}[] = {{\n" + ",\n".join(flat or ["0"]) + "\n};\n"
+        f"static const char *const {name}[] = {{\n" + ",\n".join(flat or ['""']) + "\n};\n"
         + f"static const int32_t {name}_begin[] = {{ {', '.join(map(str, begins))} }};"
     )  # fmt: skip
 
@@ -221,7 +234,63 @@ def _py_texts(name: str, lists: list[list[Any]]) -> str:
     return f"_{name} = {lists!a}"
 
 
+_JAVA_PART = 20_000  # letters; a literal has at most 65,535 bytes, three a letter
+# Words of Java, and what a class of that name would hide from its own code.
+_JAVA_WORDS = """_ abstract assert boolean break byte case catch char class const continue default do double else enum
+extends false final finally float for goto if implements import instanceof int interface long native new null package
+permits private protected public record return sealed short static strictfp super switch synchronized this throw throws
+transient true try var void volatile while yield java
+Boolean Double Float IllegalArgumentException Integer Long Math Number Object StrictMath String System"""
+
+
+def _java_parts(joined: list[str]) -> str:
+    """Arguments of a function that puts texts together: literals that are no longer than Java has them."""
+    return ",\n".join(f'"{part}"' for part in joined)
+
+
+def _java_table(name: str, kind: str, entries: list[str]) -> str:
+    if kind == "scalar":
+        return f"    private static final int {name} = {entries[0]};"
+    parts = [""]
+    for entry in entries:
+        if len(parts[-1]) + len(entry) > _JAVA_PART:
+            parts.append("")
+        parts[-1] += f"{entry} "
+    word = "double" if kind == "f64" else "int"
+    return f"    private static final {word}[] {name} = {word}s(\n{_java_parts(parts)});"
+
+
+def _java_texts(name: str, lists: list[list[Any]]) -> str:
+    text = "".join("[" + "".join(map(_java_entry, own)) for own in lists)
+    units = np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2").tolist()
+    parts = [
+        "".join(map(_java_letter, units[begin : begin + _JAVA_PART])) for begin in range(0, len(units), _JAVA_PART)
+    ]
+    return f"    private static final java.util.List<java.util.List<Object>> {name} = texts(\n{_java_parts(parts)});"
+
+
+def _java_entry(level: Any) -> str:
+    """A text, number or truth with its sort and how many units of UTF-16 it is long."""
+    if isinstance(level, bool):
+        sort, text = "b", str(level).lower()
+    elif isinstance(level, int) and -(2**63) <= level < 2**63:
+        sort, text = "i", str(level)
+    elif isinstance(level, float):
+        sort, text = "f", repr(level).replace("inf", "Infinity")
+    else:
+        sort, text = "s", str(level)
+    return f"{sort}{len(text.encode('utf-16-le', 'surrogatepass')) // 2}:{text}"
+
+
+def _java_letter(unit: int) -> str:
+    r"""A unit of UTF-16 in a literal. Below 128 octal: a \u is read before the quotes are, and would end them."""
+    if 32 <= unit < 127 and unit not in b'"\\':
+        return chr(unit)
+    return f"\\{unit:03o}" if unit < 128 else f"\\u{unit:04x}"
+
+
 C = Language("model.c.txt", _c_table, "INFINITY", _c_texts)
 JAVASCRIPT = Language("model.js.txt", _js_table, "Infinity", _js_texts)
 PYTHON = Language("model.py.txt", _py_table, "1e999", _py_texts)
-LANGUAGES = {"c": C, "javascript": JAVASCRIPT, "python": PYTHON}
+JAVA = Language("model.java.txt", _java_table, "Infinity", _java_texts, frozenset(_JAVA_WORDS.split()))
+LANGUAGES = {"c": C, "javascript": JAVASCRIPT, "python": PYTHON, "java": JAVA}

@@ -107,4 +107,31 @@ def _by_python(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     return _numbers(_output([sys.executable, "-c", program, str(path)], folder, _texts(vectors)))
 
 
-ENGINES: dict[str, Engine] = {"gcc": _by_gcc, "node": _by_node, "python": _by_python}
+def _by_java(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    for program in ("javac", "java"):
+        needed(program, path)
+    name = vectors["name"]
+    (folder / f"{name}.java").write_bytes(path.read_bytes())
+    run = f"Run{name}"
+    (folder / f"{run}.java").write_text(
+        f"public class {run} {{\n    public static void main(String[] given) {{\n"
+        "        java.util.Scanner lines = new java.util.Scanner(System.in);\n        while (lines.hasNextLine()) {\n"
+        '            String[] cells = lines.nextLine().split(" ");\n'
+        "            double[] row = new double[cells.length];\n"
+        "            for (int at = 0; at < row.length; at++) {\n"
+        '                String cell = cells[at].replace("inf", "Infinity").replace("nan", "NaN");\n'
+        "                row[at] = Double.parseDouble(cell);\n            }\n"
+        "            StringBuilder text = new StringBuilder();\n"
+        f"            for (double sum : {name}.sums(row)) text.append(sum).append(' ');\n"
+        f"            for (double value : {name}.values(row)) text.append(value).append(' ');\n"
+        f"            java.util.List<Object> said = {name}.predict(row);\n"
+        f"            for (int o = 0; o < {name}.classes.size(); o++)\n"
+        f"                text.append({name}.classes.get(o).indexOf(said.get(o))).append(' ');\n"
+        "            System.out.println(text);\n        }\n    }\n}\n"
+    )
+    _output(["javac", "-encoding", "UTF-8", f"{name}.java", f"{run}.java"], folder)
+    text = _output(["java", "-cp", str(folder), run], folder, _texts(vectors))
+    return _numbers(text.replace("Infinity", "inf"))
+
+
+ENGINES: dict[str, Engine] = {"gcc": _by_gcc, "node": _by_node, "python": _by_python, "java": _by_java}

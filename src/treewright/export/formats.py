@@ -30,6 +30,8 @@ class Format:
         The programs that run it, by their names in ``export.engines``; the first is asked where none is named.
     words : str
         What it is, in a few words.
+    is_named_by_file : bool
+        Whether what it defines has to be called as its file is.
     """
 
     name: str
@@ -37,14 +39,15 @@ class Format:
     write: Callable[[ModelData, str], str | bytes]
     engines: tuple[str, ...]
     words: str
+    is_named_by_file: bool = False
 
 
 def _code(language: str) -> Callable[[ModelData, str], str]:
     def write(model: ModelData, name: str) -> str:
         from treewright.export.code import LANGUAGES, written
-        from treewright.export.program import program_of
+        from treewright.export.program import EXTRAS, program_of
 
-        return written(program_of(model), LANGUAGES[language], name)
+        return written(program_of(model, EXTRAS), LANGUAGES[language], name)
 
     return write
 
@@ -71,6 +74,7 @@ FORMATS: dict[str, Format] = {
         Format("c", (".c",), _code("c"), ("gcc",), "C99 source code"),
         Format("javascript", (".js", ".mjs"), _code("javascript"), ("node",), "a JavaScript module"),
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
+        Format("java", (".java",), _code("java"), ("java",), "a Java class", is_named_by_file=True),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )
@@ -100,15 +104,33 @@ def format_of(path: str | os.PathLike[str], named: str | None = None) -> Format:
     return meant[0]
 
 
-def exported(model: ModelData, path: str | os.PathLike[str], name: str, named: str | None = None) -> bytes:
+def name_of(path: str | os.PathLike[str], name: str | None, named: str | None = None) -> str:
+    """What functions or tables of a file are called by: ``name``, else ``"model"``; a Java class as its file.
+
+    Examples
+    --------
+    >>> name_of("a/Rain.java", None), name_of("rain.c", None), name_of("rain.c", "drops")
+    ('Rain', 'model', 'drops')
+    """
+    file = PurePath(os.fsdecode(path))
+    if not format_of(path, named).is_named_by_file or not file.suffix:
+        return "model" if name is None else name
+    if name not in (None, file.stem):
+        raise ParameterError(f"name={name!r}: a Java class is called as its file, {file.name}: give both one name")
+    return file.stem
+
+
+def exported(
+    model: ModelData, path: str | os.PathLike[str], name: str | None = None, named: str | None = None
+) -> bytes:
     """A model as the bytes of a file.
 
     Parameters
     ----------
-    name : str
-        What functions or tables are called by where the format has them.
+    name : str, optional
+        What functions or tables are called by where the format has them; as ``name_of``.
     named : str, optional
         The format; without it the ending of the file says it.
     """
-    found = format_of(path, named).write(model, name)
+    found = format_of(path, named).write(model, name_of(path, name, named))
     return found if isinstance(found, bytes) else found.encode("utf-8")

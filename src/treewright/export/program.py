@@ -6,10 +6,14 @@ description. ``export.code`` writes the tables and the evaluator.
 
     values of the row -> made columns behind them -> per tree: root to leaf -> contents added up in the order of trees
     -> divided by ``total`` (means, votes) or begun at ``base`` (scores) -> link -> shares or numbers -> class
+
+Some models do more than that (``EXTRAS``). Who writes a program names those that its format can say; of a model that
+does another one there is no program for it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,9 +22,20 @@ from treewright.data.dates import DATES
 from treewright.data.derived import is_derived
 from treewright.data.schema import Column
 from treewright.exceptions import ParameterError
+from treewright.model.aggregation import class_shares
+from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData
+from treewright.model.isolation import average_path_length
 from treewright.predict.branches import Branches, Surrogates, joined
 from treewright.predict.ensemble import boosted_parts
+from treewright.predict.fractional import portions_of
+
+EXTRAS = {
+    "divides": "missing='fractional' divides a row with missing cells over branches",
+    "sorts": "the model answers with a weighted median over its trees",
+    "isolates": "an isolation forest scores rows by the length of their ways",
+    "dates": "a column holds dates, which are days as numbers here",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +54,31 @@ class Program:
     content_of : int64[n_nodes]
         Row of ``contents`` of a leaf; -1 of an inner node.
     contents : float64[m, k]
-        What leaves say; of boosted trees k is 1.
+        What leaves say; of boosted trees k is 1. Where ``votes`` it holds shares, and behind them the vote.
+    portions : float64[n_nodes], or None
+        Where rows are divided: what part of a missing value a node gets of its parent. A row with missing cells goes
+        down each branch with its part where that is above 0, level by level, and the contents of its leaves are added
+        up in this order, each times the row's part in it.
+    room : int
+        How many nodes of a tree wait at most while a row is divided.
+    votes : bool
+        Whether a tree that divides a row votes by what comes of it: for the first of the largest shares. A row
+        without missing cells has the vote of its leaf.
     is_boosted : bool
         Whether a tree adds to one sum only.
     weights : float64[n_trees], or None
         What a tree's content is multiplied by before it is added.
+    sorts : bool
+        Whether the first content, in ascending order (the first tree of equals), whose ``weights`` and those before
+        it reach half of all is the sum, instead.
     base : tuple of float
         Where sums begin; boosted tree t adds to sum t modulo their number, any other tree to all.
     total : float
         What sums are divided by; 1 of scores and of a single tree.
-    link : {"identity", "log", "sorted", "classes"}
+    link : {"identity", "log", "sorted", "classes", "isolation"}
+    isolation : (float, float), or None
+        Of an isolation forest, whose sums are mean path lengths: the average length that they are divided by, and the
+        score that outliers are below. The score is -(2 ** -quotient); the quotient of length 0.0 is 1.
     n_classes : tuple of int
         Per output; empty for numbers.
     classes : tuple of list
@@ -68,11 +98,16 @@ class Program:
     roots: np.ndarray
     content_of: np.ndarray
     contents: np.ndarray
+    portions: np.ndarray | None
+    room: int
+    votes: bool
     is_boosted: bool
     weights: np.ndarray | None
+    sorts: bool
     base: tuple[float, ...]
     total: float
     link: str
+    isolation: tuple[float, float] | None
     n_classes: tuple[int, ...]
     classes: tuple[list[object], ...]
     threshold: tuple[int, float] | None
@@ -86,44 +121,44 @@ class Program:
         return sum(self.n_classes) if self.n_classes else len(self.base)
 
 
-def program_of(model: ModelData) -> Program:
+def program_of(model: ModelData, says: Collection[str] = ()) -> Program:
     """The tables of a model.
+
+    Parameters
+    ----------
+    says : collection of str
+        Which of ``EXTRAS`` the format can say.
 
     Raises
     ------
     ParameterError
-        What the model does cannot be said in tables: rows that are divided over branches, medians over trees, isolation
-        forests, columns of dates.
+        The model does one that it cannot, or reads parts of dates.
     """
-    how = model.aggregation
-    if model.facts.get("algorithm") == "isolation_forest":
-        raise ParameterError(
-            "an isolation forest scores rows by the length of their ways: export takes models that predict"
-        )
-    if how.sorts:
-        raise ParameterError("the model answers with a median over its trees, which export does not write")
-    if model.missing == "fractional":
-        raise ParameterError(
-            "missing='fractional' divides a row with missing cells over branches, which export does not write: fit "
-            "with missing='direction', 'branch' or 'surrogate'"
-        )
-    for column in model.schema.columns:
-        if column.family in DATES or (column.part and not is_derived(column)):
-            raise ParameterError(
-                f"column {column.name!r} holds dates, which export does not read: fit on numbers made of them"
-            )
+    _refuse(model, says)
+    how, boosting, threshold = model.aggregation, model.boosting, model.threshold
     trees = list(model.trees)
     roots = np.cumsum([0, *(tree.n_nodes for tree in trees)], dtype=np.int64)
     tables, surrogates = joined(trees, roots)
-    is_leaf = tables.first_child < 0
-    said = np.concatenate([how.content(model, tree.value[tree.is_leaf]) for tree in trees])
-    contents, row_of = np.unique(said.astype(np.float64), axis=0, return_inverse=True)
+    divides, weights = model.missing == "fractional", None if boosting is not None else how.weights
+    if how.sorts:
+        weights = how.weights_of(len(trees))
+        weights = weights if weights.any() else np.ones(len(trees))
+    n_values, said = 0, []
+    for tree in trees:
+        value = tree.value[tree.is_leaf]
+        content = how.content(model, value)
+        n_values = content.shape[1]
+        said.append(np.hstack([class_shares(model, value), content]) if divides and how.votes else content)
+    contents, row_of = np.unique(np.concatenate(said).astype(np.float64), axis=0, return_inverse=True)
     content_of = np.full(int(roots[-1]), -1, np.int64)
-    content_of[is_leaf] = row_of.ravel()
-    boosting, threshold = model.boosting, model.threshold
+    content_of[tables.first_child < 0] = row_of.ravel()
     with np.errstate(over="ignore"):
         if not np.isfinite(np.abs(contents).max(initial=0.0) * len(trees)):
             raise ParameterError("leaves say numbers whose sum is beyond float64: export does not write such a model")
+    isolation = None
+    if model.facts.get("algorithm") == ISOLATION_FOREST:
+        whole = average_path_length(np.array([model.facts["max_samples"]]))
+        isolation = (float(whole[0]), float(model.facts["offset"]))
     return Program(
         columns=model.schema.columns,
         n_given=len(model.schema.given),
@@ -132,11 +167,17 @@ def program_of(model: ModelData) -> Program:
         roots=roots,
         content_of=content_of,
         contents=contents,
+        portions=np.concatenate([portions_of(tree) for tree in trees]) if divides else None,
+        # Nodes that wait have different leaves below them.
+        room=max(tree.n_leaves for tree in trees) if divides else 1,
+        votes=divides and how.votes,
         is_boosted=boosting is not None,
-        weights=None if boosting is not None else how.weights,
-        base=boosted_parts(model)[1] if boosting is not None else (0.0,) * contents.shape[1],
-        total=1.0 if boosting is not None or how.is_single else float(how.total(len(trees))),
-        link=boosting.link if boosting is not None else "identity",
+        weights=weights,
+        sorts=how.sorts,
+        base=boosted_parts(model)[1] if boosting is not None else (0.0,) * n_values,
+        total=1.0 if boosting is not None or how.is_single or how.sorts else float(how.total(len(trees))),
+        link="isolation" if isolation else boosting.link if boosting is not None else "identity",
+        isolation=isolation,
         n_classes=tuple(model.n_classes) if model.classes else (),
         classes=tuple([label.item() if hasattr(label, "item") else label for label in own] for own in model.classes),
         threshold=None if threshold is None else (int(threshold.positive), float(threshold.at)),
@@ -144,3 +185,24 @@ def program_of(model: ModelData) -> Program:
         refuses_unseen=model.unseen == "error",
         takes_unseen_for_missing=model.unseen == "missing",
     )
+
+
+def _refuse(model: ModelData, says: Collection[str]) -> None:
+    """What the model does beyond adding up leaves has to be among what the format says."""
+    columns = model.schema.columns
+    does = {
+        "divides": model.missing == "fractional",
+        "sorts": model.aggregation.sorts,
+        "isolates": model.facts.get("algorithm") == ISOLATION_FOREST,
+        "dates": any(column.family in DATES for column in columns if not column.part),
+    }
+    for extra, is_so in does.items():
+        if is_so and extra not in says:
+            raise ParameterError(
+                f"{EXTRAS[extra]}: this format cannot say that; source code can (.c, .mjs, .py, .java)"
+            )
+    for column in columns:
+        if column.part and not is_derived(column):
+            raise ParameterError(
+                f"column {column.name!r} is a part of dates, which export does not make: fit on numbers made of them"
+            )

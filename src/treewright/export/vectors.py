@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from treewright.data.derived import ROWS, derived_cells
-from treewright.export.program import Program, program_of
+from treewright.export.program import EXTRAS, Program, program_of
 from treewright.export.structure import json_label, json_level
 from treewright.model.data import ModelData
+from treewright.model.isolation import scores_of_lengths
 from treewright.predict.ensemble import combined, scores_of
-from treewright.predict.values import predict_codes, predict_numbers, predict_shares
+from treewright.predict.values import leaf_table, predict_codes, predict_numbers, predict_shares
+from treewright.predict.walks import answers_of_tree
 from treewright.tree.arrays import INTERVALS, THRESHOLD
 
 FORMAT, VERSION = "treewright-vectors", 2
@@ -50,7 +52,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
     >>> found["rows"][:3], found["values"][:3]
     ([[1.0], [1.0000000000000002], [0.9999999999999999]], [[4.0], [6.0], [4.0]])
     """
-    program = program_of(model)
+    program = program_of(model, EXTRAS)
     pools = [np.array(_pool(program, at)) for at in range(program.n_given)]
     n_edges = sum(map(len, pools))
     rng, rows = np.random.default_rng(0), np.empty((n_edges + _DRAWN, program.n_given))
@@ -60,10 +62,12 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
         rows[begin : begin + len(pool), at] = pool
         begin += len(pool)
     matrix = _as_trees_take_them(program, rows)
-    values = np.hstack(predict_shares(model, matrix)) if model.classes else predict_numbers(model, matrix)
+    sums = _sums(model, matrix)
+    if program.isolation:
+        values = -scores_of_lengths(model.facts, sums)
+    else:
+        values = np.hstack(predict_shares(model, matrix)) if model.classes else predict_numbers(model, matrix)
     values = values.reshape(len(rows), -1)
-    answers = scores_of if model.has_scores else combined
-    sums = values if model.is_single_tree else answers(model, matrix)
     codes = predict_codes(model, matrix) if model.classes else np.empty((len(rows), 0), np.int32)
     given = program.columns[: program.n_given]
     return {
@@ -78,6 +82,16 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
         "sums": [list(map(_plain, row)) for row in sums.tolist()],
         "values": [list(map(_plain, row)) for row in values.tolist()],
     }  # fmt: skip
+
+
+def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:
+    """What the trees add up to: float64[n, n_sums]."""
+    if model.has_scores:
+        return scores_of(model, matrix)
+    if not model.is_single_tree:
+        return combined(model, matrix)
+    table = leaf_table(model)
+    return answers_of_tree(model, model.trees[0], table.shares if model.classes else table.values, matrix, None)
 
 
 def _pool(program: Program, at: int) -> list[float]:
@@ -117,6 +131,7 @@ def _as_trees_take_them(program: Program, rows: np.ndarray) -> np.ndarray:
             unknown[at] = rows[:, at] >= len(column.levels)
             if program.takes_unseen_for_missing or column.kind == "ordinal":
                 matrix[unknown[at], at] = np.nan
+    matrix[:, [at for at, column in enumerate(program.columns) if column.left_out]] = 0.0
     for at in range(program.n_given, len(program.columns)):
         column = program.columns[at]
         matrix[:, at] = derived_cells(program.columns, at, matrix)

@@ -776,23 +776,24 @@ class Model(ModelData):
         path: str | os.PathLike[str],
         *,
         format: str | None = None,  # noqa: A002 - what users call it
-        name: str = "model",
+        name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as a file that needs nothing of this library, such as C99, JavaScript or Python.
+        """Write the model as a file that needs nothing of this library, such as C99, JavaScript, Python or Java.
 
         Sums over the trees have the same bits as here; shares of boosted models go through the language's own ``exp``.
 
         Parameters
         ----------
         path : path
-            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.dot``, ``.gv``, ``.json``. An old file
-            stays whole until the new one is.
+            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.java``, ``.dot``, ``.gv``, ``.json``. An
+            old file stays whole until the new one is.
         format : str, optional
-            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"graphviz"`` (one
-            tree), ``"json"``.
-        name : str, default "model"
-            What functions are called by, as in C ``model_predict``; an identifier.
+            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"java"``,
+            ``"graphviz"`` (one tree), ``"json"``.
+        name : str, optional
+            What functions are called by, an identifier; without it "model", as in C ``model_predict``. A Java class is
+            called as its file.
         vectors : path, optional
             Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
             unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.
@@ -801,7 +802,8 @@ class Model(ModelData):
         ------
         ParameterError
             There is no such ending or format, the name is no identifier, or the model does what the format cannot say:
-            rows that are divided over branches, medians over trees, dates, isolation forests.
+            parts of dates; beside source code rows that are divided over branches, medians over trees, dates and
+            isolation forests, too.
         InputFileError
             The file cannot be written there.
 
@@ -818,13 +820,13 @@ class Model(ModelData):
         11.0
         """
         from treewright.core.files import write_whole
-        from treewright.export.formats import exported
+        from treewright.export.formats import exported, name_of
 
         write_whole(path, exported(self, path, name, format))
         if vectors is not None:
             from treewright.export.vectors import vectors_of
 
-            write_whole(vectors, json.dumps(vectors_of(self, name)).encode())
+            write_whole(vectors, json.dumps(vectors_of(self, name_of(path, name, format))).encode())
 
     def _repr_html_(self) -> str:
         """In a notebook a single tree can be zoomed, folded and searched; of many there is a summary."""

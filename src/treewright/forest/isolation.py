@@ -28,7 +28,7 @@ from treewright.data.schema import Schema
 from treewright.data.sparse import SparseMatrix
 from treewright.exceptions import TooLargeError
 from treewright.forest.draws import GROWTH, Draws, candidate_columns, seeds_of
-from treewright.forest.isolation_scores import average_path_length
+from treewright.model.isolation import average_path_length
 from treewright.tree.arrays import FIELDS, LEAF, NODE_FIELDS, SUBSET, THRESHOLD, Tree
 
 _MOST_TREES = 2**31 - 1

@@ -1,7 +1,8 @@
 """From path lengths to scores of oddness. In: a fitted isolation forest, rows. Out: scores.
 
 The file of an isolation forest is an ordinary model whose prediction is the mean path length of a row. What turns it
-into a score stands in the model's facts: ``max_samples``, the rows that each tree drew, and ``offset``.
+into a score (``model.isolation``) stands in the model's facts: ``max_samples``, the rows that each tree drew; the score
+that outliers are below is ``offset``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from treewright.core import notices
-from treewright.core.elementary import log_of, power_of
 from treewright.core.threads import resolve_jobs
 from treewright.data.encoder import encode
 from treewright.data.sparse import SparseMatrix, by_blocks
@@ -19,6 +19,7 @@ from treewright.exceptions import ParameterError
 from treewright.forest.draws import counts_of_rows
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData
+from treewright.model.isolation import scores_of_lengths
 from treewright.predict.route import in_blocks
 from treewright.predict.values import predict_numbers
 
@@ -27,34 +28,6 @@ AUTO_OFFSET = -0.5
 _BLOCK = 2048  # rows that stay in the cache while all trees are walked
 _FEWEST_ROWS = 25  # of a few rows most can be unlike the others
 _ROWS_LOOKED_AT = 1000
-NO_LENGTH = 1.0  # path length over its average where every tree drew one row: the score is 1/2, neither odd nor not
-
-
-def average_path_length(n: np.ndarray) -> np.ndarray:
-    """Average path length of an unsuccessful search in a binary tree of ``n`` rows.
-
-    Parameters
-    ----------
-    n : int64[k], >= 0
-
-    Returns
-    -------
-    float64[k]
-        ``2 (ln(n - 1) + 0.5772...) - 2 (n - 1) / n``; 1 for two rows, 0 for fewer.
-
-    Notes
-    -----
-    Liu, Ting and Zhou 2012, equation 1.
-
-    Examples
-    --------
-    >>> average_path_length(np.array([1, 2, 256])).round(3).tolist()
-    [0.0, 1.0, 10.245]
-    """
-    n = np.asarray(n, np.float64)
-    many = np.maximum(n, 3.0)
-    length = 2.0 * (log_of(many - 1.0) + np.euler_gamma) - 2.0 * (many - 1.0) / many
-    return np.where(n > 2, length, np.where(n == 2, 1.0, 0.0))
 
 
 def anomaly_scores(model: ModelData, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
@@ -158,11 +131,7 @@ def warn_of_many_outliers(
 
 def scores_of_rows(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
     """As ``anomaly_scores``, of rows that are encoded already."""
-    whole = average_path_length(np.array([model.facts["max_samples"]]))[0]
-    if whole == 0.0:
-        return np.full(len(matrix), 2.0**-NO_LENGTH)
-    scores: np.ndarray = power_of(2.0, -(path_lengths(model, matrix, n_jobs) / whole))
-    return scores
+    return scores_of_lengths(model.facts, path_lengths(model, matrix, n_jobs))
 
 
 def path_lengths(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -> np.ndarray:

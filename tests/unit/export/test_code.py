@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -18,10 +20,13 @@ from treewright.exceptions import ParameterError, TreewrightError
 from treewright.export.code import LANGUAGES
 from treewright.export.engines import ENGINES
 from treewright.export.formats import FORMATS
-from treewright.export.program import program_of
+from treewright.export.program import EXTRAS, program_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
+from treewright.forest.isolation_scores import anomaly_scores
 from treewright.predict.ensemble import combined, scores_of
+from treewright.predict.values import leaf_table
+from treewright.predict.walks import answers_of_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 
@@ -55,14 +60,32 @@ MODELS = {
     "quantiles": lambda: tw.GradientBoostingRegressor(loss="quantile", quantile=[0.1, 0.9], **ROUNDS).fit(
         TABLE, NUMBER
     ),
-    "members": lambda: tw.GradientBoostingRegressor(random_state=0, **HOW).fit(TABLE, NUMBER),
+    "members": lambda: tw.GradientBoostingRegressor(n_members=2, random_state=0, **HOW).fit(TABLE, NUMBER),
+    "divided": lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS),
+    "divided numbers of two outputs": lambda: tw.DecisionTreeRegressor(missing="fractional", **HOW).fit(
+        TABLE, np.column_stack([NUMBER, -NUMBER])
+    ),
+    "divided bag": lambda: tw.BaggingClassifier(tw.C45Classifier(nominal=["town"]), 5, random_state=0).fit(
+        TABLE, CLASS
+    ),
+    "divided votes": lambda: tw.AdaBoostClassifier(tw.C45Classifier(nominal=["town"], max_depth=2), n_estimators=5).fit(
+        TABLE, CLASS
+    ),
+    "median": lambda: tw.AdaBoostRegressor(n_estimators=8, random_state=0).fit({"b": TABLE["b"]}, NUMBER),
+    "median that weights reach by half": lambda: replace(model_of("median"), tree_weights=np.ones(8)),
+    "median of no weights": lambda: replace(model_of("median"), tree_weights=np.zeros(8)),
+    "divided median": lambda: tw.AdaBoostRegressor(
+        tw.DecisionTreeRegressor(missing="fractional", max_depth=3, **HOW), n_estimators=7, random_state=0
+    ).fit(TABLE, NUMBER),
+    "isolation": lambda: tw.IsolationForest(n_estimators=12, max_samples=60, random_state=0, **HOW).fit(TABLE),
+    "isolation of one row": lambda: tw.IsolationForest(n_estimators=2, max_samples=1).fit({"b": TABLE["b"]}),
     "threshold": lambda: tw.RandomForestClassifier(**FEW).fit(TABLE, TWO).model_.with_threshold(0.3, positive=True),
 }
 
 
 def edge_rows(model):
     """Rows of the fit, and such as lie on and beside every cut, beyond all, missing, and of unknown levels."""
-    program = program_of(model)
+    program = program_of(model, EXTRAS)
     table = {column.name: list(TABLE[column.name]) for column in model.schema.given}
     matrix = encode(model.schema, table, unseen=model.unseen, missing=model.missing)[:, : program.n_given]
     rows = [*matrix[:80]]
@@ -90,8 +113,17 @@ def expected(model, rows):
         columns.append(cells)
     table = dict(zip((column.name for column in model.schema.given), columns, strict=True))
     matrix = encode(model.schema, table, unseen=model.unseen, missing=model.missing)
+    if model.facts.get("algorithm") == "isolation_forest":
+        scores = -anomaly_scores(model, table)
+        outliers = np.where(scores < model.facts["offset"], -1, 1)
+        return model.predict(table).reshape(-1, 1), scores.reshape(-1, 1), outliers
     values = np.hstack(model.shares_of(matrix)) if model.classes else model.numbers_of(matrix).reshape(len(rows), -1)
-    sums = scores_of(model, matrix) if model.has_scores else values if model.is_single_tree else combined(model, matrix)
+    if not model.is_single_tree:
+        sums = scores_of(model, matrix) if model.has_scores else combined(model, matrix)
+    else:
+        table_ = leaf_table(model)
+        sums = answers_of_tree(model, model.trees[0], table_.shares if model.classes else table_.values, matrix, None)
+        assert np.array_equal(np.minimum(sums, 1.0) if model.classes else sums, values)
     return sums.reshape(len(rows), -1), values, model.predict(table)
 
 
@@ -142,10 +174,20 @@ def by_gcc(folder, rows):
     return [[float(text) for text in line.split()] for line in done.stdout.splitlines()]
 
 
-@pytest.fixture(params=MODELS)
-def model(request):
-    made = MODELS[request.param]()
+@functools.cache
+def model_of(kind):
+    made = MODELS[kind]()
     return getattr(made, "model_", made)
+
+
+@pytest.fixture(params=MODELS)
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def model(kind):
+    return model_of(kind)
 
 
 def agree(model, found, sums, values, labels):
@@ -188,6 +230,152 @@ def test_c_says_the_same(model, tmp_path):
     agree(model, found, sums, values, labels)
 
 
+HAS_JAVA = pytest.mark.skipif(
+    shutil.which("javac") is None or shutil.which("java") is None, reason="javac or java is not installed"
+)
+RUN_JAVA = """
+import java.nio.file.*;
+import java.util.*;
+
+public class Run {
+    public static void main(String[] names) throws Exception {
+        for (String name : names) {
+            Class<?> model = Class.forName(name);
+            List<?> classes = (List<?>) model.getField("classes").get(null);
+            StringBuilder text = new StringBuilder();
+            for (String line : Files.readAllLines(Paths.get(name + ".txt"))) {
+                double[] row = Arrays.stream(line.split(" ")).mapToDouble(Double::parseDouble).toArray();
+                for (String method : new String[] {"sums", "values"})
+                    for (double each : (double[]) model.getMethod(method, double[].class).invoke(null, row))
+                        text.append(each).append(' ');
+                List<?> said = (List<?>) model.getMethod("predict", double[].class).invoke(null, row);
+                for (int o = 0; o < said.size(); o++)
+                    text.append(classes.isEmpty() ? said.get(o) : ((List<?>) classes.get(o)).indexOf(said.get(o)))
+                        .append(' ');
+                text.append('\\n');
+            }
+            Files.write(Paths.get(name + ".out"), text.toString().getBytes());
+        }
+    }
+}
+"""
+
+
+def run_java(folder, *words):
+    """Compile all there is, and run one class."""
+    files = sorted(path.name for path in folder.glob("*.java"))
+    subprocess.run(["javac", "-Xlint:all", "-Werror", *files], cwd=folder, check=True, timeout=120)
+    done = subprocess.run(["java", *words], cwd=folder, capture_output=True, text=True, check=True, timeout=120)
+    return done.stdout
+
+
+@HAS_JAVA
+def test_java_says_the_same(tmp_path):
+    # All models are compiled and run at once: Java takes a second to start.
+    wanted = {}
+    for at, kind in enumerate(MODELS):
+        model, name = model_of(kind), f"M{at}"
+        model.export(tmp_path / f"{name}.java")
+        rows = edge_rows(model)
+        wanted[name] = (model, *expected(model, rows))
+        lines = (" ".join(row).replace("inf", "Infinity").replace("nan", "NaN") for row in texts_of(rows))
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+    (tmp_path / "Run.java").write_text(RUN_JAVA)
+    run_java(tmp_path, "Run", *wanted)
+    for name, (model, sums, values, labels) in wanted.items():
+        k, v, found = sums.shape[1], values.shape[1], []
+        for line in (tmp_path / f"{name}.out").read_text().splitlines():
+            numbers = [float(text) for text in line.split()]
+            said = numbers[k + v :]
+            if model.classes:
+                said = [str(own[int(code)]) for own, code in zip(model.classes, said, strict=True)]
+            found.append([numbers[:k], numbers[k : k + v], said])
+        agree(model, found, sums, values, labels)
+
+
+def hostile_texts():
+    """What has a meaning in a language, and texts of any characters, longer than a literal may be."""
+    rng = np.random.default_rng(0)
+    letters = [*map(chr, range(1, 300)), *"\u2028\u2029\u6f22\uffff\U0001f600", *('\\"u0022:[') * 9]
+    drawn = ["".join(rng.choice(letters, 80)) for _ in range(600)]
+    whole = [
+        '"',
+        "\\",
+        "\\u0022",
+        "\\\\u0022",
+        "\n",
+        "\r\n",
+        "*/",
+        "//",
+        "[",
+        "s3:",
+        "i1:1",
+        '");',
+        "\x00",
+        "\\8",
+        "\x7f9",
+    ]
+    return [*whole, *drawn]
+
+
+@HAS_JAVA
+def test_texts_numbers_and_truths_arrive_in_java(tmp_path):
+    texts = hostile_texts()
+    n = len(texts)
+    table = {"\\u0022 [:": texts, "is": [True, False, True] * (n // 3), "x": [1, 2, 3] * (n // 3)}
+    nominal = {"\\u0022 [:": None, "is": None}
+    model = tw.DecisionTreeClassifier(nominal=nominal, max_depth=3).fit(table, texts)
+    model.export(tmp_path / "Texts.java")
+    (tmp_path / "Run.java").write_text(
+        "public class Run {\n"
+        "    static void tell(java.util.List<Object> all) {\n        StringBuilder said = new StringBuilder();\n"
+        "        for (Object each : all) {\n            said.append(each.getClass().getSimpleName());\n"
+        '            String.valueOf(each).chars().forEach(unit -> said.append(" ").append(unit));\n'
+        '            said.append(";");\n        }\n        System.out.println(said);\n    }\n\n'
+        "    public static void main(String[] given) {\n        tell(Texts.columns);\n"
+        "        for (java.util.List<Object> own : Texts.levels) tell(own);\n"
+        "        for (java.util.List<Object> own : Texts.classes) tell(own);\n"
+        "        java.util.Map<String, Object> cells = new java.util.HashMap<>();\n"
+        "        cells.put((String) Texts.columns.get(0), Texts.levels.get(0).get(7));\n"
+        '        cells.put("is", true);\n        cells.put("x", 2);\n'
+        "        System.out.println(java.util.Arrays.toString(Texts.encode(cells)));\n"
+        '        System.out.println(Texts.code(1, "true") + " " + Texts.code(1, null));\n'
+        '        try {\n            Texts.encode(java.util.Arrays.asList(1, true, "x"));\n'
+        "        } catch (IllegalArgumentException no) {\n            System.out.println(no.getMessage());\n        }\n"
+        "    }\n}\n"
+    )
+    *lists, row, codes, refused = run_java(tmp_path, "Run").splitlines()
+
+    def units(value):
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        return [int(unit) for unit in np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2")]
+
+    sorts = {bool: "Boolean", int: "Long", float: "Double", str: "String"}
+    held = model.model_
+    wanted = [[column.name for column in held.schema.given], *(column.levels for column in held.schema.given)]
+    wanted.append(held.classes[0].tolist())
+    assert len(lists) == len(wanted)
+    for line, own in zip(lists, wanted, strict=True):
+        found = [entry.split() for entry in line.split(";")[:-1]]
+        assert [[sort, *map(int, told)] for sort, *told in found] == [[sorts[type(each)], *units(each)] for each in own]
+    assert row == "[7.0, 1.0, 2.0]"
+    assert (codes, refused) == ("2.0 NaN", "column x: x is no number")
+
+
+@pytest.mark.parametrize("word", ["class", "String", "java", "_"])
+def test_a_java_class_is_called_as_its_file_and_by_no_word_of_java(word, tmp_path):
+    model = model_of("tree")
+    model.export(tmp_path / "Rain.java", vectors=tmp_path / "v.json")
+    assert "public final class Rain {" in (tmp_path / "Rain.java").read_text()
+    assert json.loads((tmp_path / "v.json").read_text())["name"] == "Rain"
+    with pytest.raises(ParameterError, match=r"called as its file, Rain\.java"):
+        model.export(tmp_path / "Rain.java", name="Drops")
+    with pytest.raises(ParameterError, match="word of the language"):
+        model.export(tmp_path / f"{word}.java")
+    with pytest.raises(ParameterError, match="letters, digits and _"):
+        model.export(tmp_path / "rain-2.java")
+
+
 def test_cells_become_rows_by_name_and_by_place(tmp_path):
     model = MODELS["tree"]().model_
     model.export(tmp_path / "m.py")
@@ -198,6 +386,18 @@ def test_cells_become_rows_by_name_and_by_place(tmp_path):
         assert code["predict"](row) == model.predict_one(cells)
         assert [str(cell) for cell in code["encode"](list(cells.values()))] == [str(cell) for cell in row]
     assert code["columns"] == list(TABLE)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_what_is_no_number_is_no_missing_cell_in_javascript(tmp_path):
+    model_of("tree").export(tmp_path / "m.mjs")
+    (tmp_path / "run.mjs").write_text(
+        'import { encode } from "./m.mjs";\n'
+        'for (const b of ["2.5", 2.5, null, NaN, "", "x", new Date(0)]) {\n'
+        "  try { console.log(encode({ b })[1]); } catch (error) { console.log(error.message.slice(0, 9)); }\n}\n"
+    )
+    done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split("\n")[:-1] == ["2.5", "2.5", "NaN", "NaN", *["column b:"] * 3]
 
 
 def test_what_the_model_refuses_is_refused(tmp_path):
@@ -211,22 +411,64 @@ def test_what_the_model_refuses_is_refused(tmp_path):
         code["predict"](code["encode"]({"town": "a", "x": None}))
 
 
+DAYS = {"d": np.arange("2024-01-01", "2024-03-01", dtype="M8[D]"), "n": np.arange(60) % 7}
+
+
 @pytest.mark.parametrize(
-    ("make", "said"),
+    ("extra", "make"),
     [
-        (lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS), "fractional"),
-        (lambda: tw.AdaBoostRegressor(n_estimators=3).fit({"b": TABLE["b"]}, NUMBER), "median"),
-        (lambda: tw.IsolationForest(n_estimators=3).fit(np.zeros((9, 2)) + np.arange(9)[:, None]), "isolation forest"),
-        (
-            lambda: tw.DecisionTreeRegressor().fit({"d": np.arange("2024-01", "2024-05", dtype="M8[M]")}, range(4)),
-            "dates",
-        ),
+        ("divides", lambda: model_of("divided")),
+        ("sorts", lambda: model_of("median")),
+        ("isolates", lambda: model_of("isolation")),
+        ("dates", lambda: tw.DecisionTreeRegressor().fit(DAYS, range(60)).model_),
     ],
 )
-def test_what_code_cannot_say_is_refused_and_no_file_is_left(make, said, tmp_path):
-    with pytest.raises(ParameterError, match=said):
-        make().export(tmp_path / "m.c")
+def test_a_format_that_does_not_say_so_gets_no_program_of_a_model_beyond_sums(extra, make):
+    model = make()
+    for says in ([], [other for other in EXTRAS if other != extra]):
+        with pytest.raises(ParameterError, match=r"this format cannot say that"):
+            program_of(model, says)
+    assert program_of(model, [extra]).n_given
+
+
+def test_parts_of_dates_are_refused_and_no_file_is_left(tmp_path):
+    with pytest.raises(ParameterError, match=r"'d\.month' is a part of dates"):
+        tw.DecisionTreeRegressor(calendar=["month"]).fit(DAYS, range(60)).export(tmp_path / "m.c")
     assert not (tmp_path / "m.c").exists()
+
+
+def test_dates_are_days_since_1970(tmp_path):
+    model = tw.DecisionTreeRegressor().fit(DAYS, np.arange(60.0)).model_
+    model.export(tmp_path / "m.py", vectors=tmp_path / "v.json")
+    exec((tmp_path / "m.py").read_text(), code := {})
+    days = DAYS["d"].astype(int).tolist()
+    assert days[0] == 19_723
+    said = [code["predict"](code["encode"]([day, n])) for day, n in zip(days, DAYS["n"].tolist(), strict=True)]
+    assert said == model.predict(DAYS).tolist() == list(range(60))
+    assert verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json")).is_equal
+    with pytest.raises(TypeError):
+        code["encode"]([DAYS["d"][0].item(), 0])
+
+
+def test_an_isolation_forest_says_what_the_estimator_says(tmp_path):
+    forest = tw.IsolationForest(n_estimators=20, random_state=0, **HOW).fit(TABLE)
+    forest.export(tmp_path / "m.py")
+    exec((tmp_path / "m.py").read_text(encoding="utf-8"), code := {})
+    rows = [code["encode"]({name: cells[at] for name, cells in TABLE.items()}) for at in range(N)]
+    assert [code["predict"](row) for row in rows] == forest.predict(TABLE).tolist()
+    assert {-1, 1} == {code["predict"](row) for row in rows}
+    np.testing.assert_allclose([code["values"](row)[0] for row in rows], forest.score_samples(TABLE), rtol=4e-16)
+    assert [code["sums"](row)[0] for row in rows] == forest.model_.predict(TABLE).tolist()
+
+
+def test_a_column_that_is_left_out_holds_anything(tmp_path):
+    table = {"key": [f"id {at}" for at in range(60)], "x": [0.0, 9.0] * 30}
+    model = tw.DecisionTreeRegressor(missing="error").fit(table, [1.0, 7.0] * 30).model_
+    assert model.schema.columns[0].left_out
+    model.export(tmp_path / "m.py")
+    exec((tmp_path / "m.py").read_text(), code := {})
+    for key in ("id 3", "another", None):
+        assert code["predict"](code["encode"]({"key": key, "x": 7})) == 7.0
 
 
 def test_endings_and_names_are_checked(tmp_path):

@@ -13,12 +13,12 @@ from treewright.forest.draws import Draws
 from treewright.forest.isolation import grow_isolation_forest, refuse_too_many_trees, rows_of_tree
 from treewright.forest.isolation_scores import (
     anomaly_scores,
-    average_path_length,
     path_lengths,
     scores_of_rows,
 )
 from treewright.model import codec
 from treewright.model.data import ModelData
+from treewright.model.isolation import average_path_length
 from treewright.predict.route import leaf_of
 from treewright.tree.arrays import FIELDS, LEAF, SUBSET, THRESHOLD
 

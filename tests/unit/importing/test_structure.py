@@ -14,9 +14,6 @@ from treewright.export.vectors import vectors_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 MORE = {
-    "fractional": lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS),
-    "median": lambda: tw.AdaBoostRegressor(n_estimators=3).fit({"b": TABLE["b"]}, NUMBER),
-    "isolation forest": lambda: tw.IsolationForest(n_estimators=5, random_state=0).fit({"b": TABLE["b"]}),
     "dates": lambda: tw.DecisionTreeRegressor().fit({"d": np.arange("2024-01", "2024-05", dtype="M8[M]")}, range(4)),
     "quantile loss": lambda: tw.GradientBoostingRegressor(
         12, loss="quantile", quantile=[0.1, 0.9], random_state=0, **HOW

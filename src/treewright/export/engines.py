@@ -7,6 +7,7 @@ Each engine is a function of the file, an empty folder to work in, and the vecto
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -110,6 +111,7 @@ def _by_python(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
 
 def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.ndarray]:
     """What the JPMML evaluator says of files, each with its vectors; one start of Java for all."""
+    from treewright.data.schema import unlike
     from treewright.export.pmml import text_of
 
     if find_spec("jpmml_evaluator") is None:
@@ -119,26 +121,30 @@ def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.n
     needed("java", jobs[0][0])
     program = (
         "import json, sys\nfrom jpmml_evaluator import make_evaluator\n"
-        "for path, rows in json.load(sys.stdin):\n"
+        "for path, columns, rows in json.load(sys.stdin):\n"
         "    evaluator = make_evaluator(path)\n"
         "    [target] = [field.getName() for field in evaluator.getTargetFields()]\n"
         "    names = [*(field.getName() for field in evaluator.getOutputFields()), target]\n"
-        "    found = [evaluator.evaluate(row) for row in rows]\n"
+        "    found = [evaluator.evaluate(dict(zip(columns, row))) for row in rows]\n"
         "    print(json.dumps([[row[name] for name in names] for row in found]))\n"
     )
     given = []
     for path, vectors in jobs:
+        names = [text_of(column["name"]) for column in vectors["columns"]]
+        levels = [list(map(text_of, column["levels"])) for column in vectors["columns"]]
         # A text that is no level stands behind the last.
-        cells = [[*map(text_of, own["levels"]), "\u2014 unknown \u2014"] for own in vectors["columns"]]
-        names, kinds = ([own[key] for own in vectors["columns"]] for key in ("name", "kind"))
+        texts = [
+            [*own, *unlike(["unknown"], own)] if column["kind"] != "numeric" else []
+            for own, column in zip(levels, vectors["columns"], strict=True)
+        ]
         rows = [
-            {
-                text_of(name): None if value != value else value if kind == "numeric" else own[int(value)]
-                for name, kind, own, value in zip(names, kinds, cells, map(float, row), strict=True)
-            }
+            [
+                None if math.isnan(cell) else own[int(cell)] if own else cell
+                for cell, own in zip(map(float, row), texts, strict=True)
+            ]
             for row in vectors["rows"]
         ]
-        given.append([str(path), rows])
+        given.append([str(path), names, rows])
     lines = _output([sys.executable, "-c", program], folder, json.dumps(given)).splitlines()
     return [_from_jpmml(json.loads(line), vectors) for line, (_, vectors) in zip(lines, jobs, strict=True)]
 

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from xml.sax.saxutils import escape, quoteattr
 
 from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
-from treewright.data.schema import Column, unlike
+from treewright.data.schema import unlike
 from treewright.exceptions import ParameterError
 from treewright.export.program import Program
 from treewright.export.structure import json_level
@@ -45,6 +45,8 @@ class _Names:
     ----------
     given : list of str
         The columns of the table.
+    first : list of str
+        One that is learned from: a schema may not be empty.
     asked : list of str
         What tests ask, for every column: the field itself, or that of the codes of its levels.
     labels, shares : list of str
@@ -57,6 +59,7 @@ class _Names:
     """
 
     given: list[str]
+    first: list[str]
     asked: list[str]
     labels: list[str]
     shares: list[str]
@@ -81,9 +84,9 @@ class _Step:
     normalization: str | None = None
 
 
-def text_of(level: object) -> str:
+def text_of(level: Hashable) -> str:
     """A level or label as PMML has it: a text; numbers and truths as JSON writes them."""
-    return str(level).lower() if isinstance(level, bool) else str(json_level(level))  # type: ignore[arg-type]
+    return str(level).lower() if isinstance(level, bool) else str(json_level(level))
 
 
 def written(program: Program, name: str, target: str) -> str:
@@ -103,6 +106,8 @@ def written(program: Program, name: str, target: str) -> str:
     """
     if len(program.n_classes) > 1 or (not program.n_classes and program.n_values > 1):
         raise ParameterError("PMML has one target in a model, and this one has several outputs: fit one for each")
+    if program.n_classes == (1,) and (program.is_boosted or len(program.roots) > 2):
+        raise ParameterError("PMML does not join trees that know one class: fit on two, or a single tree")
     names = _names(program, target)
     steps = list(_steps(program, names))
     target_field = _element("MiningField", name=names.target, usageType="target")
@@ -215,15 +220,17 @@ def _segmentation(
 # Names and fields
 
 
-def _text(level: object, where: str) -> str:
+def _text(level: Hashable, where: str) -> str:
     """A name or level as text that XML can hold."""
     text = text_of(level)
+    if not text and where in {"column", "class"}:
+        raise ParameterError(f"PMML has no {where} that is called '': rename it before the fit")
     if _NO_XML.search(text):
         raise ParameterError(f"{where} {level!r} holds characters that XML has not: rename it before the fit")
     return text
 
 
-def _texts(levels: Iterable[object], where: str) -> list[str]:
+def _texts(levels: Iterable[Hashable], where: str) -> list[str]:
     """Names or levels as texts, no two alike."""
     texts = [_text(level, where) for level in levels]
     if len(set(texts)) < len(texts):
@@ -248,8 +255,13 @@ def _names(program: Program, target: str) -> _Names:
     inner = [f"part({name})" for name in (*shares, *sums)]
     apart = iter(unlike([*made, *shares, *sums, *inner, _text(target, "target")], given))
     asked = [next(apart) if own else name for name, own in zip(named, is_made, strict=True)]
+    first = [name for name, column in zip(given, program.columns, strict=False) if not column.left_out][:1]
+    if not first:
+        raise ParameterError("nothing is learned from any column, and PMML does not write a model without columns")
     shares, sums = [next(apart) for _ in shares], [next(apart) for _ in sums]
-    return _Names(given, asked, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart))
+    return _Names(
+        given, first, asked, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart)
+    )
 
 
 def _data_fields(program: Program, names: _Names) -> Iterator[str]:
@@ -316,8 +328,8 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
     sources = [program.columns[source] for source in column.sources]
     if column.part == LINEAR:
         terms = [_constant(column.numbers[0])]
-        for source, place, own in zip(sources, column.sources, by_source(column.numbers, sources), strict=True):
-            terms.append(_term(program, names, source, place, own[1]))
+        for source, (_, own) in zip(column.sources, by_source(column.numbers, sources), strict=True):
+            terms.append(_term(program, names, source, own))
         yield _made_field(name, "double", _apply("sum", *terms))
     elif column.part == ROWS:
         rows = [(text_of(level), repr(n)) for level, n in zip(sources[0].levels, column.numbers, strict=True)]
@@ -325,7 +337,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
     elif column.part == LEVELS:
         # Where two codes stand among all pairs: of n levels, n is an unknown one, n + 1 a missing cell.
         one, other = (len(source.levels) for source in sources)
-        a, b = (_present(names.asked[place], n + 1) for place, n in zip(column.sources, (one, other), strict=True))
+        a, b = (_present(names.asked[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
         place = unlike(
             [f"place({name})"],
             [*names.given, *names.asked, *names.shares, *names.sums, *names.parts.values(), names.target],
@@ -352,13 +364,13 @@ def _present(name: str, missing: float, expression: str | None = None) -> str:
     return _apply("if", _apply("isMissing", _ref(name)), _constant(missing), expression or _ref(name))
 
 
-def _term(program: Program, names: _Names, source: Column, place: int, own: Sequence[float]) -> str:
+def _term(program: Program, names: _Names, at: int, own: Sequence[float]) -> str:
     """What a column adds to a linear score."""
-    name = names.asked[place]
+    name, source = names.asked[at], program.columns[at]
     if source.kind == "nominal":
         rows = [(text_of(level), repr(n)) for level, n in zip(source.levels, own, strict=False)]
         unknown = own[-1] if program.takes_unseen_for_missing else 0.0
-        return _mapped(names.given[place], rows, "double", unknown, own[-1])
+        return _mapped(names.given[at], rows, "double", unknown, own[-1])
     low, high, slope, missing = own
     inside = _apply("min", _apply("max", _ref(name), _constant(low)), _constant(high))
     return _present(name, missing, _apply("*", _apply("-", inside, _constant(low)), _constant(slope)))
@@ -435,13 +447,13 @@ def _threshold(program: Program, names: _Names) -> _Step:
 
 
 def _leaf_alone(names: _Names, number: float) -> _Step:
-    return _Step("TreeModel", names.given[:1], _element("Node", _TRUE, score=repr(number)))
+    return _Step("TreeModel", names.first, _element("Node", _TRUE, score=repr(number)))
 
 
 def _tree(program: Program, names: _Names, at: int) -> _Step:
     """A tree, in the order of its nodes from the root down, branch by branch."""
-    tables, lines = program.tables, [""]
-    lines.clear()
+    tables = program.tables
+    lines: list[str] = []
     asked: dict[str, None] = {}
     todo = [(int(program.roots[at]), _TRUE)]
     while todo:
@@ -457,13 +469,12 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
         todo.append((-1, ""))
         first, last = int(tables.first_child[node]), int(tables.missing_branch[node])
         todo.append((first + last, _TRUE))
-        for branch in reversed(range(int(tables.n_branches[node]))):
-            if branch != last:
-                todo.append((first + branch, _predicate(program, names, node, branch)))
+        others = [branch for branch in reversed(range(int(tables.n_branches[node]))) if branch != last]
+        todo += [(first + branch, _predicate(program, names, node, branch)) for branch in others]
         asked[names.asked[tables.feature[node]]] = None
         for each in _surrogates(program, node):
             asked[names.asked[program.surrogates.feature[each]]] = None
-    asks = list(asked) or names.given[:1]
+    asks = list(asked) or names.first
     return _Step("TreeModel", asks, "\n".join(lines), is_classes=bool(program.n_classes) and not program.is_boosted)
 
 
@@ -503,11 +514,11 @@ def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
         unanswered = _any(_simple(name, "isMissing"), _among(name, seen, "isNotIn"))
         tests.append((goes, None if len(seen) == len(codes) else unanswered))
     asked = [tests[-1][0]]
-    for goes, unanswered in reversed(tests[:-1]):
-        if unanswered is None:
+    for goes, otherwise in reversed(tests[:-1]):
+        if otherwise is None:
             asked = [goes, *asked]
         else:
-            asked = [_any(goes, _compound("and", unanswered, _compound("surrogate", *asked)))]
+            asked = [_any(goes, _compound("and", otherwise, _compound("surrogate", *asked)))]
     return _compound("surrogate", *asked)
 
 

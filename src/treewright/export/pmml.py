@@ -126,7 +126,7 @@ def written(program: Program, name: str, target: str) -> str:
     header = _element("Header", _element("Application", name="Treewright", version=__version__))
     fields = [*_data_fields(program, names), _target_field(program, names)]
     dictionary = _element("DataDictionary", *fields, numberOfFields=len(fields))
-    model = _model(replace(whole, local=local), outputs, schema, name)
+    model = _model(replace(whole, local=local), outputs, schema, _text(name, "name"))
     root = _element("PMML", header, dictionary, model, xmlns="http://www.dmg.org/PMML-4_4", version="4.4")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'
 
@@ -146,8 +146,8 @@ def _text_element(tag: str, text: str, **attributes: object) -> str:
     return f"<{tag}{said}>" + escape(text, {"\r": "&#13;"}) + f"</{tag}>"
 
 
-def _apply(function: str, *inner: str) -> str:
-    return _element("Apply", *inner, function=function)
+def _apply(function: str, *inner: str, invalid: str | None = None) -> str:
+    return _element("Apply", *inner, function=function, invalidValueTreatment=invalid)
 
 
 def _ref(name: str) -> str:
@@ -226,7 +226,7 @@ def _text(level: Hashable, where: str) -> str:
     if not text and where in {"column", "class"}:
         raise ParameterError(f"PMML has no {where} that is called '': rename it before the fit")
     if _NO_XML.search(text):
-        raise ParameterError(f"{where} {level!r} holds characters that XML has not: rename it before the fit")
+        raise ParameterError(f"{where} {level!r} holds characters that XML has not: rename it")
     return text
 
 
@@ -352,11 +352,14 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
         yield _made_field(name, "integer", _mapped(place, rows, "integer", None))
     else:
         a, b = (_ref(names.asked[place]) for place in column.sources)
+        # What is no number, such as the difference of two infinities, is missing.
         if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because readers tell -0.0 from 0.0
-            ratio = _apply("if", _apply("greaterThan", _apply("abs", b), _constant(0.0)), _apply("/", a, b))
-            yield _made_field(name, "double", ratio)
+            ratio = _apply(
+                "if", _apply("greaterThan", _apply("abs", b), _constant(0.0)), _apply("/", a, b, invalid="asMissing")
+            )
+            yield _made_field(name, "double", _apply("if", _apply("isNotMissing", b), ratio))
         else:
-            yield _made_field(name, "double", _apply(_SIGNS[column.part], a, b))
+            yield _made_field(name, "double", _apply(_SIGNS[column.part], a, b, invalid="asMissing"))
 
 
 def _present(name: str, missing: float, expression: str | None = None) -> str:

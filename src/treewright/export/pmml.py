@@ -67,6 +67,12 @@ class _Names:
     parts: dict[str, str]
     target: str
 
+    def apart(self, name: str) -> str:
+        """A name, with a number behind it where a field is called so."""
+        return unlike([name], [*self.given, *self.asked, *self.shares, *self.sums, *self.parts.values(), self.target])[
+            0
+        ]
+
 
 @dataclass(frozen=True)
 class _Step:
@@ -338,10 +344,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
         # Where two codes stand among all pairs: of n levels, n is an unknown one, n + 1 a missing cell.
         one, other = (len(source.levels) for source in sources)
         a, b = (_present(names.asked[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
-        place = unlike(
-            [f"place({name})"],
-            [*names.given, *names.asked, *names.shares, *names.sums, *names.parts.values(), names.target],
-        )[0]
+        place = names.apart(f"place({name})")
         stride = _constant(other + 2)
         yield _made_field(place, "integer", _apply("+", _apply("*", a, stride), b))
         pairs = (divmod(int(number), other + 1) for number in column.numbers)
@@ -402,16 +405,14 @@ def _scores(
     program: Program, names: _Names, trees: list[_Step], shares: list[tuple[str, str | None]]
 ) -> Iterator[_Step]:
     """The sum of each score, and what is made of them."""
+    is_answer = program.link not in {"log", "classes"}
     for at, base in enumerate(program.base):
         own = [_leaf_alone(names, base), *trees[at :: len(program.base)]]
         asks = dict.fromkeys(name for tree in own for name in tree.asks)
-        is_answer = program.link not in {"log", "classes"}
         yield _segmentation(map(_model, own), "sum", asks, outputs=[] if is_answer else [(names.sums[at], None)])
     if is_answer:
         return
-    called = unlike(
-        ["bounded"], [*names.given, *names.asked, *names.shares, *names.sums, *names.parts.values(), names.target]
-    )[0]
+    called = names.apart("bounded")
     sums = [names.parts[name] for name in names.sums]
     predictor = {name: _element("NumericPredictor", name=name, coefficient="1") for name in [called, *sums]}
     local: list[str] = []
@@ -500,20 +501,24 @@ def _surrogates(program: Program, node: int) -> range:
 
 def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
     """Whether a row takes a branch that is not that of missing cells."""
-    surrogates = program.surrogates
-    # (what sends it there, when the next test is asked), where that is more than a missing cell
-    tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), None)]
+    surrogates, tables = program.surrogates, program.tables
+    asks_presence = tables.kind[node] == THRESHOLD and tables.threshold[node] == math.inf
+    otherwise = _simple(names.asked[tables.feature[node]], "isMissing") if asks_presence else None
+    # What sends it there, and when the next test is asked, unless that is where this one is unknown.
+    tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), otherwise)]
     for each in _surrogates(program, node):
         at, begin = int(surrogates.feature[each]), int(surrogates.level_set[each])
         is_left, name = (branch ^ int(surrogates.flipped[each])) == 0, names.asked[at]
         if branch > 1:
             continue  # a surrogate answers 0 or 1
         if begin < 0:
-            tests.append((_compared(program, names, at, float(surrogates.threshold[each]), is_left=is_left), None))
+            cut = float(surrogates.threshold[each])
+            otherwise = _simple(name, "isMissing") if cut == math.inf else None
+            tests.append((_compared(program, names, at, cut, is_left=is_left), otherwise))
             continue
         codes = range(_n_codes(program, at))
         seen = [code for code in codes if _has(surrogates.seen, begin, code)]
-        goes = _among(name, [code for code in seen if _has(program.tables.words, begin, code) == is_left])
+        goes = _among(name, [code for code in seen if _has(tables.words, begin, code) == is_left])
         unanswered = _any(_simple(name, "isMissing"), _among(name, seen, "isNotIn"))
         tests.append((goes, None if len(seen) == len(codes) else unanswered))
     asked = [tests[-1][0]]
@@ -536,7 +541,7 @@ def _goes(program: Program, names: _Names, node: int, branch: int) -> str:
         return _compared(program, names, at, float(tables.threshold[node]), is_left=branch == 0)
     if kind == INTERVALS:
         cuts = tables.cuts[begin : begin + int(tables.n_branches[node]) - 1].tolist()
-        sides = [_compared(program, names, at, cut, is_left=False) for cut in cuts[branch - 1 : branch] if branch]
+        sides = [_compared(program, names, at, cut, is_left=False) for cut in cuts[max(branch - 1, 0) : branch]]
         sides += [_compared(program, names, at, cut, is_left=True) for cut in cuts[branch : branch + 1]]
         return _compound("and", *sides)
     codes = range(_n_codes(program, at))

@@ -68,6 +68,20 @@ def made_columns(unseen):
     return replace(forest, schema=schema, unseen=unseen)
 
 
+def surrogates_of_presence():
+    """A tree of which tests and surrogates ask whether a cell is there at all."""
+    model = MODELS["surrogate"]().model_
+    [tree] = model.trees
+    inf = np.where(np.arange(tree.n_nodes) % 2 == 0, np.inf, tree.threshold)
+    surrogates = np.where(np.arange(len(tree.surrogate_node)) % 2 == 0, np.inf, tree.surrogate_threshold)
+    tree = replace(
+        tree,
+        threshold=np.where(tree.kind == 1, inf, tree.threshold),
+        surrogate_threshold=np.where(tree.surrogate_level_set < 0, surrogates, tree.surrogate_threshold),
+    )
+    return replace(model, trees=(tree,))
+
+
 def hostile(n=400):
     texts = [HOSTILE[at] for at in RNG.integers(0, len(HOSTILE), n)]
     return {"x <&\"'>\n ": texts, " x": texts[::-1], "probability(a)": list(range(n))}, texts
@@ -89,6 +103,7 @@ OTHERS: dict[str, Callable] = {
     "surrogates of levels": lambda: tw.DecisionTreeRegressor(
         missing="surrogate", unseen="majority", nominal=["town", "sky"], ordinal=HOW["ordinal"], max_depth=6
     ).fit({**TABLE, "sky": [t and SKY[at] for at, t in enumerate(TABLE["town"])]}, NUMBER),
+    "surrogates of presence": surrogates_of_presence,
     "hostile levels": lambda: tw.DecisionTreeRegressor(nominal="all").fit(
         hostile()[0], np.random.default_rng(1).normal(size=400)
     ),

@@ -82,6 +82,27 @@ def surrogates_of_presence():
     return replace(model, trees=(tree,))
 
 
+def surrogates_of_levels():
+    """A tree of which surrogates ask levels that were not all at the node, with others behind them."""
+    place = np.arange(N) % 5
+    table = {
+        "c": np.where(np.arange(N) % 3 == 0, np.nan, place + RNG.normal(0, 0.3, N)),
+        "sky": [None if at % 7 == 0 else f"sky {place[at]}" for at in range(N)],
+        "town": [f"town {town}" for town in place],
+    }
+    how = {"missing": "surrogate", "unseen": "majority", "nominal": ["sky", "town"]}
+    return tw.DecisionTreeRegressor(**how).fit(table, place + RNG.normal(0, 0.1, N))
+
+
+def zeros_and_infinities():
+    """A tree with a cut at -0.0."""
+    cells = [-np.inf, -1.0, -0.0, 5e-324, 1.0, np.inf] * 9
+    model = tw.DecisionTreeRegressor().fit({"x": cells}, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 9).model_
+    [tree] = model.trees
+    assert (tree.threshold[~tree.is_leaf] == 0).any()
+    return replace(model, trees=(replace(tree, threshold=np.where(tree.threshold == 0, -0.0, tree.threshold)),))
+
+
 def hostile(n=400):
     texts = [HOSTILE[at] for at in RNG.integers(0, len(HOSTILE), n)]
     return {"x <&\"'>\n ": texts, " x": texts[::-1], "probability(a)": list(range(n))}, texts
@@ -100,9 +121,7 @@ OTHERS: dict[str, Callable] = {
     "members": lambda: tw.GradientBoostingRegressor(n_members=2, **ROUNDS).fit(TABLE, NUMBER),
     "made columns": lambda: made_columns("missing"),
     "made columns, unseen apart": lambda: made_columns("majority"),
-    "surrogates of levels": lambda: tw.DecisionTreeRegressor(
-        missing="surrogate", unseen="majority", nominal=["town", "sky"], ordinal=HOW["ordinal"], max_depth=6
-    ).fit({**TABLE, "sky": [t and SKY[at] for at, t in enumerate(TABLE["town"])]}, NUMBER),
+    "surrogates of levels": surrogates_of_levels,
     "surrogates of presence": surrogates_of_presence,
     "hostile levels": lambda: tw.DecisionTreeRegressor(nominal="all").fit(
         hostile()[0], np.random.default_rng(1).normal(size=400)
@@ -111,9 +130,7 @@ OTHERS: dict[str, Callable] = {
     "whole labels": lambda: tw.RandomForestClassifier(3, random_state=0).fit({"b": TABLE["b"]}, RNG.integers(0, 4, N)),
     "large labels": lambda: tw.DecisionTreeClassifier().fit({"b": TABLE["b"]}, (TABLE["b"] * 10**10).astype(int)),
     "a leaf": lambda: tw.DecisionTreeRegressor().fit({"b": TABLE["b"]}, np.full(N, 0.1)),
-    "zeros and infinities": lambda: tw.DecisionTreeRegressor().fit(
-        {"x": [-np.inf, -1.0, -0.0, 5e-324, 1.0, np.inf] * 9}, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0] * 9
-    ),
+    "zeros and infinities": zeros_and_infinities,
     "typed levels": lambda: tw.DecisionTreeRegressor(nominal="all").fit(
         {"i": [1, 2, 3, 4] * 9, "t": [True, False, False, True] * 9, "f": [0.5, 2.0, 1e20, -0.0] * 9}, list(range(36))
     ),

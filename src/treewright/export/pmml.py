@@ -356,7 +356,7 @@ def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
     else:
         a, b = (_ref(names.asked[place]) for place in column.sources)
         # What is no number, such as the difference of two infinities, is missing.
-        if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because readers tell -0.0 from 0.0
+        if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because an equality may tell -0.0 from 0.0
             ratio = _apply(
                 "if", _apply("greaterThan", _apply("abs", b), _constant(0.0)), _apply("/", a, b, invalid="asMissing")
             )
@@ -586,5 +586,5 @@ def _compared(program: Program, names: _Names, at: int, cut: float, *, is_left: 
         raise ParameterError(f"column {names.asked[at]!r} is cut at -inf, which PMML does not write")
     if program.columns[at].kind != "numeric":
         cut = math.floor(cut)
-    # No -0.0, which readers take for less than 0.0.
+    # No -0.0: a reader that puts it below 0.0 would send zeros another way.
     return _simple(name, "lessOrEqual" if is_left else "greaterThan", repr(cut + 0))

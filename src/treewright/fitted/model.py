@@ -787,11 +787,11 @@ class Model(ModelData):
         Parameters
         ----------
         path : path
-            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.dot``, ``.gv``, ``.json``. An old file
-            stays whole until the new one is.
+            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.pmml``, ``.dot``, ``.gv``, ``.json``. An
+            old file stays whole until the new one is.
         format : str, optional
-            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"graphviz"`` (one
-            tree), ``"json"``.
+            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"pmml"``,
+            ``"graphviz"`` (one tree), ``"json"``.
         name : str, default "model"
             What functions are called by, as in C ``model_predict``; an identifier.
         vectors : path, optional
@@ -802,7 +802,7 @@ class Model(ModelData):
         ------
         ParameterError
             There is no such ending or format, the name is no identifier, or the model does what the format cannot say:
-            rows that are divided over branches, medians over trees, dates, isolation forests.
+            rows that are divided over branches, medians over trees, dates, isolation forests; in PMML several outputs.
         InputFileError
             The file cannot be written there.
 

@@ -19,6 +19,7 @@ import math
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from xml.sax.saxutils import escape, quoteattr
 
 from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
@@ -483,15 +484,29 @@ def _tree(program: Program, names: _Names, at: int) -> _Step:
 
 
 def _leaf(program: Program, names: _Names, content: int, predicate: str) -> str:
-    """A leaf; the schema asks for a count of rows, and the share stands for it, too."""
+    """A leaf with its number, or with its classes in whole parts."""
     said = program.contents[content].tolist()
     if not program.n_classes or program.is_boosted:
         return _element("Node", predicate, score=repr(said[0]))
     shares = [
-        _element("ScoreDistribution", value=label, recordCount=repr(share), probability=repr(share))
-        for label, share in zip(names.labels, said, strict=True)
+        _element("ScoreDistribution", value=label, recordCount=repr(part))
+        for label, part in zip(names.labels, _parts(said), strict=True)
     ]
     return _element("Node", predicate, *shares, score=names.labels[said.index(max(said))])
+
+
+def _parts(shares: list[float]) -> list[float]:
+    """Numbers that are shares of their sum, to the bit.
+
+    A reader divides by the sum, of shares too, and that may be 1 but for the last place: whole parts have a sum that is
+    exact. Where weights are no whole numbers there may be none, and the shares are written.
+    """
+    if max(shares) == 1.0:
+        return shares
+    whole = math.lcm(*(Fraction(share).limit_denominator(10**6).denominator for share in shares))
+    parts = [float(round(share * whole)) for share in shares] if whole < 2**53 else shares
+    is_exact = sum(parts) > 0 and all(part / sum(parts) == share for part, share in zip(parts, shares, strict=True))
+    return parts if is_exact else shares
 
 
 def _surrogates(program: Program, node: int) -> range:

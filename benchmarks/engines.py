@@ -1,8 +1,8 @@
 """Every format beside every kind of model, run by the real program. In: nothing. Out: a table of Markdown.
 
-Callers: people, who put it into ``docs/reference/engines.md``. The kinds are those of
-``tests/unit/export/test_code.py``. A cell says whether sums are equal to the bit and by how many units in the last place shares and numbers differ at most, or why
-the format refuses such a model. An engine that is not installed is left out.
+Callers: people, who put it into ``docs/reference/engines.md``. The kinds are those of the tests of exports. A cell says
+whether sums are equal to the bit, and by how many units in the last place shares and numbers differ at most, or why the
+format refuses such a model. An engine that is not installed is left out.
 """
 
 from __future__ import annotations

@@ -7,10 +7,12 @@ Each engine is a function of the file, an empty folder to work in, and the vecto
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -134,4 +136,71 @@ def _by_java(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     return _numbers(text.replace("Infinity", "inf"))
 
 
-ENGINES: dict[str, Engine] = {"gcc": _by_gcc, "node": _by_node, "python": _by_python, "java": _by_java}
+def by_jpmml(jobs: list[tuple[Path, dict[str, Any]]], folder: Path) -> list[np.ndarray]:
+    """What the JPMML evaluator says of files, each with its vectors; one start of Java for all."""
+    from treewright.data.schema import unlike
+    from treewright.export.pmml import text_of
+
+    if find_spec("jpmml_evaluator") is None:
+        raise MissingLibraryError(
+            "PMML is run by the JPMML evaluator: pip install jpmml_evaluator (it needs Java, too)"
+        )
+    needed("java", jobs[0][0])
+    program = (
+        "import json, sys\nfrom jpmml_evaluator import make_evaluator\n"
+        "for path, columns, rows in json.load(sys.stdin):\n"
+        "    evaluator = make_evaluator(path)\n"
+        "    [target] = [field.getName() for field in evaluator.getTargetFields()]\n"
+        "    names = [*(field.getName() for field in evaluator.getOutputFields()), target]\n"
+        "    found = [evaluator.evaluate(dict(zip(columns, row))) for row in rows]\n"
+        "    print(json.dumps([[row[name] for name in names] for row in found]))\n"
+    )
+    given = []
+    for path, vectors in jobs:
+        names = [text_of(column["name"]) for column in vectors["columns"]]
+        levels = [list(map(text_of, column["levels"])) for column in vectors["columns"]]
+        # A text that is no level stands behind the last.
+        texts = [
+            [*own, *unlike(["unknown"], own)] if column["kind"] != "numeric" else []
+            for own, column in zip(levels, vectors["columns"], strict=True)
+        ]
+        rows = [
+            [
+                None if math.isnan(cell) else own[int(cell)] if own else cell
+                for cell, own in zip(map(float, row), texts, strict=True)
+            ]
+            for row in vectors["rows"]
+        ]
+        given.append([str(path), names, rows])
+    lines = _output([sys.executable, "-c", program], folder, json.dumps(given)).splitlines()
+    return [_from_jpmml(json.loads(line), vectors) for line, (_, vectors) in zip(lines, jobs, strict=True)]
+
+
+def _from_jpmml(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
+    """Sums, values and codes: output fields are scores, if the file has any, and shares; the answer is the last."""
+    from treewright.export.pmml import text_of
+
+    if not vectors["classes"]:
+        # A sum that nothing is made of is the answer.
+        return table_of([[*(row[:-1] or row), row[-1]] for row in rows])
+    labels = list(map(text_of, vectors["classes"][0]))
+    n_sums = len(vectors["sums"][0])
+    found = []
+    for row in rows:
+        shares, answer = row[-1 - len(labels) : -1], text_of(row[-1])
+        sums = row[:n_sums] if len(row) > len(labels) + 1 else shares
+        found.append([*sums, *shares, labels.index(answer) if answer in labels else -1])
+    return table_of(found)
+
+
+def _by_jpmml(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    return by_jpmml([(path, vectors)], folder)[0]
+
+
+ENGINES: dict[str, Engine] = {
+    "gcc": _by_gcc,
+    "node": _by_node,
+    "python": _by_python,
+    "java": _by_java,
+    "pmml": _by_jpmml,
+}

@@ -59,6 +59,13 @@ def _graphviz(model: ModelData, name: str) -> str:
     return to_dot(model)
 
 
+def _pmml(model: ModelData, name: str) -> str:
+    from treewright.export.pmml import written
+    from treewright.export.program import program_of
+
+    return written(program_of(model), name, model.target_names[0] if model.target_names else "target")
+
+
 def _json(model: ModelData, name: str) -> str:
     del name
     import json
@@ -75,6 +82,7 @@ FORMATS: dict[str, Format] = {
         Format("javascript", (".js", ".mjs"), _code("javascript"), ("node",), "a JavaScript module"),
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
         Format("java", (".java",), _code("java"), ("java",), "a Java class", is_named_by_file=True),
+        Format("pmml", (".pmml",), _pmml, ("pmml",), "PMML 4.4"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )

@@ -109,7 +109,7 @@ def verify(path: Path, vectors: dict[str, Any], engine: str | None = None) -> Ve
 
 def ulps_between(said: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """How far numbers are from others, in units in the last place of these; infinite where one is no number."""
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(said - wanted) / np.spacing(np.maximum(np.abs(wanted), np.finfo(np.float64).tiny))
     # What is no number where the model has one is as far off as can be; two infinities alike are not apart.
     apart[np.isnan(apart)] = np.inf

@@ -80,7 +80,7 @@ class Aggregation:
         An array of its own: kernels take arrays that can be written to.
         """
         if model.task == "classification":
-            return on_grid(class_shares(model, value), model.grid)
+            return shares_on_grid(class_shares(model, value), model.n_classes, model.grid)
         return on_grid(np.array(value, np.float64, order="C"), model.grid)
 
 
@@ -160,6 +160,17 @@ def on_grid(numbers: np.ndarray, grid: int | None) -> np.ndarray:
         steps = np.ldexp(numbers, -grid)
         # From 2**53 steps on float64 holds nothing between them.
         return np.asarray(np.where(np.abs(steps) < _EXACT, np.ldexp(np.rint(steps), grid), numbers))
+
+
+def shares_on_grid(shares: np.ndarray, n_classes: Sequence[int], grid: int | None) -> np.ndarray:
+    """Class shares on a grid; what rounding leaves of an output goes to its first largest: they add up to 1 exactly."""
+    moved = on_grid(shares, grid)
+    if grid is not None:
+        rows = np.arange(len(moved))
+        for columns in output_columns(n_classes):
+            own = moved[:, columns]
+            own[rows, own.argmax(axis=1)] += 1.0 - own.sum(axis=1)
+    return moved
 
 
 def grid_of(bound: float) -> int | None:

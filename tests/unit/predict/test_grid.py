@@ -80,6 +80,12 @@ def test_files_hold_the_grid_and_files_without_one_still_load(model):
     assert np.array_equal(combined(old, X), combined(without, X))
 
 
+def test_shares_of_a_leaf_add_up_to_one_exactly():
+    forest = MODELS["forest of classes"]().model_
+    [shares] = contents_of(forest)
+    assert {sum(map(Fraction, row)) for row in shares.tolist()} == {1}
+
+
 def test_a_grid_that_cannot_be_is_refused():
     forest, tree = MODELS["forest of classes"]().model_, tw.DecisionTreeClassifier().fit(X, CLASS).model_
     assert tree.grid is None

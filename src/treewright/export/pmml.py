@@ -1,0 +1,605 @@
+"""A model as PMML 4.4. In: a ``Program``. Out: the text of an XML file.
+
+    DataDictionary        the columns of the table, levels as texts; the target
+    LocalTransformations  codes of levels, "code(town)", and the columns that the model makes
+    Segmentation          a TreeModel for each tree, which are added up: average, weightedAverage, sum
+    a modelChain          where something follows: shares of scores, exponentials, the threshold of two classes
+
+Trees ask for codes of levels, as everywhere in Treewright: a set of numbers needs no quotes, ranks are in order, and a
+level that fit never saw has a code of its own or is a missing cell, as the model takes it.
+
+The branch of missing cells stands last and is True: a comparison with a missing cell never holds, so every other branch
+is passed by. Segments are added up in their order, from 0; scores begin at a base, which is a first segment of one
+leaf, because a ``rescaleConstant`` would be added last.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from xml.sax.saxutils import escape, quoteattr
+
+from treewright.data.derived import LEVELS, LINEAR, ROWS, by_source
+from treewright.data.schema import unlike
+from treewright.exceptions import ParameterError
+from treewright.export.program import Program
+from treewright.export.structure import json_level
+from treewright.tree.arrays import INTERVALS, SUBSET, THRESHOLD
+from treewright.version import __version__
+
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_TYPES = {bool: "boolean", int: "integer", float: "double"}
+_SIGNS = {"plus": "+", "minus": "-", "times": "*"}
+_LARGEST_EXPONENT = 700.0  # of shares, as ``model.aggregation`` has it
+_LARGEST = 1.7976931348623157e308
+_TRUE = "<True/>"
+
+
+@dataclass(frozen=True)
+class _Names:
+    """What fields and labels are called.
+
+    Attributes
+    ----------
+    given : list of str
+        The columns of the table.
+    first : list of str
+        One that is learned from: a schema may not be empty.
+    asked : list of str
+        What tests ask, for every column: the field itself, or that of the codes of its levels.
+    labels, shares : list of str
+        The classes, and the output fields of their shares; empty for numbers.
+    sums : list of str
+        The output fields of scores.
+    parts : dict
+        What output fields are called inside of a chain: readers give out only those of its last model.
+    target : str
+    """
+
+    given: list[str]
+    first: list[str]
+    asked: list[str]
+    labels: list[str]
+    shares: list[str]
+    sums: list[str]
+    parts: dict[str, str]
+    target: str
+
+    def apart(self, name: str) -> str:
+        """A name, with a number behind it where a field is called so."""
+        return unlike([name], [*self.given, *self.asked, *self.shares, *self.sums, *self.parts.values(), self.target])[
+            0
+        ]
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A model: its element, the fields that it asks, makes and gives out, and what it holds.
+
+    An output field is told by its name and the class that it is the share of; None is the number that is answered.
+    """
+
+    tag: str
+    asks: Iterable[str]
+    body: str
+    outputs: Sequence[tuple[str, str | None]] = ()
+    local: Sequence[str] = ()
+    is_classes: bool = False
+    normalization: str | None = None
+
+
+def text_of(level: Hashable) -> str:
+    """A level or label as PMML has it: a text; numbers and truths as JSON writes them."""
+    return str(level).lower() if isinstance(level, bool) else str(json_level(level))
+
+
+def written(program: Program, name: str, target: str) -> str:
+    """The PMML of a program.
+
+    Parameters
+    ----------
+    name : str
+        What the model is called.
+    target : str
+        What the field of the answer is called, unless a column is called so.
+
+    Raises
+    ------
+    ParameterError
+        The model has several outputs; a name or level holds characters that XML 1.0 has not, or two are the same text.
+    """
+    if len(program.n_classes) > 1 or (not program.n_classes and program.n_values > 1):
+        raise ParameterError("PMML has one target in a model, and this one has several outputs: fit one for each")
+    if program.n_classes == (1,) and (program.is_boosted or len(program.roots) > 2):
+        raise ParameterError("PMML does not join trees that know one class: fit on two, or a single tree")
+    names = _names(program, target)
+    steps = list(_steps(program, names))
+    target_field = _element("MiningField", name=names.target, usageType="target")
+    whole = steps[0]
+    outputs = [_output(name, label) for name, label in steps[-1].outputs]
+    if len(steps) > 1:
+        inner = [[_output(names.parts[name], label) for name, label in step.outputs] for step in steps[:-1]]
+        models = [_model(step, own) for step, own in zip(steps, inner, strict=False)]
+        carried = [name for step in steps[:-1] for name, _ in step.outputs]
+        outputs = [*(_carried(name, names.parts[name]) for name in carried), *outputs]
+        answer = _model(steps[-1], outputs, [*(_mining_field(names.parts[name]) for name in carried), target_field])
+        whole = _segmentation([*models, answer], "modelChain", [], is_classes=steps[-1].is_classes)
+        outputs = []
+    schema = [*_mining_fields(program, names), target_field]
+    local = list(_derived_fields(program, names))
+    header = _element("Header", _element("Application", name="Treewright", version=__version__))
+    fields = [*_data_fields(program, names), _target_field(program, names)]
+    dictionary = _element("DataDictionary", *fields, numberOfFields=len(fields))
+    model = _model(replace(whole, local=local), outputs, schema, _text(name, "name"))
+    root = _element("PMML", header, dictionary, model, xmlns="http://www.dmg.org/PMML-4_4", version="4.4")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{root}\n'
+
+
+# Elements
+
+
+def _element(tag: str, *inner: str, **attributes: object) -> str:
+    """An element of elements; an attribute that is None is left out."""
+    said = "".join(f" {name}={quoteattr(str(value))}" for name, value in attributes.items() if value is not None)
+    return f"<{tag}{said}>" + "\n".join(["", *inner, ""] if inner else []) + f"</{tag}>"
+
+
+def _text_element(tag: str, text: str, **attributes: object) -> str:
+    """An element of text."""
+    said = "".join(f" {name}={quoteattr(str(value))}" for name, value in attributes.items())
+    return f"<{tag}{said}>" + escape(text, {"\r": "&#13;"}) + f"</{tag}>"
+
+
+def _apply(function: str, *inner: str, invalid: str | None = None) -> str:
+    return _element("Apply", *inner, function=function, invalidValueTreatment=invalid)
+
+
+def _ref(name: str) -> str:
+    return _element("FieldRef", field=name)
+
+
+def _constant(number: float) -> str:
+    return _text_element("Constant", repr(number), dataType="integer" if isinstance(number, int) else "double")
+
+
+def _made_field(name: str, kind: str, expression: str) -> str:
+    optype = "continuous" if kind == "double" else "ordinal"
+    return _element("DerivedField", expression, name=name, optype=optype, dataType=kind)
+
+
+def _mapped(field: str, rows: Iterable[tuple[str, str]], kind: str, default: object, missing: object = None) -> str:
+    """What a table says of a field's value."""
+    entries = [
+        "<row>" + _text_element("cell", cell) + _text_element("answer", answer) + "</row>" for cell, answer in rows
+    ]
+    return _element(
+        "MapValues", _element("FieldColumnPair", field=field, column="cell"), _element("InlineTable", *entries),
+        outputColumn="answer", dataType=kind, defaultValue=default, mapMissingTo=missing,
+    )  # fmt: skip
+
+
+def _mining_field(name: str) -> str:
+    return _element("MiningField", name=name)
+
+
+def _output(name: str, label: str | None) -> str:
+    feature = "predictedValue" if label is None else "probability"
+    return _element("OutputField", name=name, optype="continuous", dataType="double", feature=feature, value=label)
+
+
+def _carried(name: str, part: str) -> str:
+    """What a model before gave out, given out again."""
+    return _element("OutputField", _ref(part), name=name, optype="continuous", dataType="double",
+                    feature="transformedValue")  # fmt: skip
+
+
+def _model(step: _Step, outputs: Sequence[str] = (), schema: Sequence[str] = (), name: str | None = None) -> str:
+    """The element of a step; without a schema the fields that it asks."""
+    parts = [_element("MiningSchema", *(schema or map(_mining_field, step.asks)))]
+    parts += [_element("Output", *outputs)] if outputs else []
+    parts += [_element("LocalTransformations", *step.local)] if step.local else []
+    task = "classification" if step.is_classes else "regression"
+    return _element(
+        step.tag, *parts, step.body, modelName=name, functionName=task, normalizationMethod=step.normalization
+    )
+
+
+def _segmentation(
+    models: Iterable[str],
+    method: str,
+    asks: Iterable[str],
+    weights: Iterable[float] | None = None,
+    *,
+    is_classes: bool = False,
+    outputs: Sequence[tuple[str, str | None]] = (),
+) -> _Step:
+    """Models as one."""
+    models = list(models)
+    weighed = [None] * len(models) if weights is None else [repr(float(weight)) for weight in weights]
+    segments = [_element("Segment", _TRUE, each, weight=weight) for each, weight in zip(models, weighed, strict=True)]
+    body = _element("Segmentation", *segments, multipleModelMethod=method)
+    return _Step("MiningModel", asks, body, outputs, is_classes=is_classes)
+
+
+# Names and fields
+
+
+def _text(level: Hashable, where: str) -> str:
+    """A name or level as text that XML can hold."""
+    text = text_of(level)
+    if not text and where in {"column", "class"}:
+        raise ParameterError(f"PMML has no {where} that is called '': rename it before the fit")
+    if _NO_XML.search(text):
+        raise ParameterError(f"{where} {level!r} holds characters that XML has not: rename it")
+    return text
+
+
+def _texts(levels: Iterable[Hashable], where: str) -> list[str]:
+    """Names or levels as texts, no two alike."""
+    texts = [_text(level, where) for level in levels]
+    if len(set(texts)) < len(texts):
+        twice = next(text for text in texts if texts.count(text) > 1)
+        raise ParameterError(
+            f"{where} {twice!r} stands for two, which PMML cannot tell apart: rename one before the fit"
+        )
+    return texts
+
+
+def _names(program: Program, target: str) -> _Names:
+    """The names of all fields, no two alike."""
+    given = _texts((column.name for column in program.columns[: program.n_given]), "column")
+    labels = _texts(program.classes[0], "class") if program.classes else []
+    named = [
+        f"code({_text(column.name, 'column')})" if column.kind != "numeric" else _text(column.name, "column")
+        for column in program.columns
+    ]
+    is_made = [column.kind != "numeric" or at >= program.n_given for at, column in enumerate(program.columns)]
+    shares, sums = [f"probability({label})" for label in labels], [f"sum_{at}" for at in range(len(program.base))]
+    made = [name for name, own in zip(named, is_made, strict=True) if own]
+    inner = [f"part({name})" for name in (*shares, *sums)]
+    apart = iter(unlike([*made, *shares, *sums, *inner, _text(target, "target")], given))
+    asked = [next(apart) if own else name for name, own in zip(named, is_made, strict=True)]
+    first = [name for name, column in zip(given, program.columns, strict=False) if not column.left_out][:1]
+    if not first:
+        raise ParameterError("nothing is learned from any column, and PMML does not write a model without columns")
+    shares, sums = [next(apart) for _ in shares], [next(apart) for _ in sums]
+    return _Names(
+        given, first, asked, labels, shares, sums, {name: next(apart) for name in (*shares, *sums)}, next(apart)
+    )
+
+
+def _data_fields(program: Program, names: _Names) -> Iterator[str]:
+    """The columns of the table that anything is learned from."""
+    for name, column in zip(names.given, program.columns[: program.n_given], strict=True):
+        if not column.left_out:
+            levels = _texts(column.levels, f"column {name!r}: level")
+            optype = {"numeric": "continuous", "nominal": "categorical", "ordinal": "ordinal"}[column.kind]
+            values = [_element("Value", value=level) for level in levels]
+            kind = "double" if column.kind == "numeric" else "string"
+            yield _element("DataField", *values, name=name, optype=optype, dataType=kind)
+
+
+def _target_field(program: Program, names: _Names) -> str:
+    if not program.n_classes:
+        return _element("DataField", name=names.target, optype="continuous", dataType="double")
+    values = [_element("Value", value=label) for label in names.labels]
+    kinds = {type(label) for label in program.classes[0]}
+    kind = _TYPES.get(kinds.pop(), "string") if len(kinds) == 1 else "string"
+    if kind == "integer" and any(not -(2**31) <= label < 2**31 for label in program.classes[0]):  # type: ignore[operator]
+        kind = "string"  # an integer of PMML's readers has 32 bits
+    return _element("DataField", *values, name=names.target, optype="categorical", dataType=kind)
+
+
+def _mining_fields(program: Program, names: _Names) -> Iterator[str]:
+    """What is done with missing and unknown cells: ``asIs`` leaves unknown levels to the tables of codes."""
+    for name, column in zip(names.given, program.columns[: program.n_given], strict=True):
+        if not column.left_out:
+            yield _element(
+                "MiningField",
+                name=name,
+                missingValueTreatment="returnInvalid" if program.refuses_missing else None,
+                invalidValueTreatment="returnInvalid" if program.refuses_unseen else "asIs",
+            )
+
+
+def _n_codes(program: Program, at: int) -> int:
+    """How many codes a column of levels has, with that of a level that fit never saw where it has one."""
+    column = program.columns[at]
+    is_asked = column.kind == "nominal" and at < program.n_given
+    return len(column.levels) + (is_asked and not program.takes_unseen_for_missing and not program.refuses_unseen)
+
+
+def _derived_fields(program: Program, names: _Names) -> Iterator[str]:
+    """Codes of levels and made columns, as far as tests ask for them."""
+    used = set(program.tables.feature[program.tables.first_child >= 0].tolist())
+    used |= set(program.surrogates.feature.tolist())
+    for at in sorted(used):
+        used |= set(program.columns[at].sources)
+    for at in sorted(used):
+        column = program.columns[at]
+        if at >= program.n_given:
+            yield from _made_fields(program, names, at)
+        elif column.kind != "numeric":
+            n_levels = len(column.levels)
+            rows = [(text_of(level), str(code)) for code, level in enumerate(column.levels)]
+            unknown = n_levels if _n_codes(program, at) > n_levels else None
+            yield _made_field(names.asked[at], "integer", _mapped(names.given[at], rows, "integer", unknown))
+
+
+def _made_fields(program: Program, names: _Names, at: int) -> Iterator[str]:
+    """A column that is made of others, as ``data.derived`` makes it."""
+    column, name = program.columns[at], names.asked[at]
+    sources = [program.columns[source] for source in column.sources]
+    if column.part == LINEAR:
+        terms = [_constant(column.numbers[0])]
+        for source, (_, own) in zip(column.sources, by_source(column.numbers, sources), strict=True):
+            terms.append(_term(program, names, source, own))
+        yield _made_field(name, "double", _apply("sum", *terms))
+    elif column.part == ROWS:
+        rows = [(text_of(level), repr(n)) for level, n in zip(sources[0].levels, column.numbers, strict=True)]
+        yield _made_field(name, "double", _mapped(names.given[column.sources[0]], rows, "double", 0.0))
+    elif column.part == LEVELS:
+        # Where two codes stand among all pairs: of n levels, n is an unknown one, n + 1 a missing cell.
+        one, other = (len(source.levels) for source in sources)
+        a, b = (_present(names.asked[source], n + 1) for source, n in zip(column.sources, (one, other), strict=True))
+        place = names.apart(f"place({name})")
+        stride = _constant(other + 2)
+        yield _made_field(place, "integer", _apply("+", _apply("*", a, stride), b))
+        pairs = (divmod(int(number), other + 1) for number in column.numbers)
+        rows = [
+            (str((first + (first == one)) * (other + 2) + second + (second == other)), str(code))
+            for code, (first, second) in enumerate(pairs)
+        ]
+        yield _made_field(name, "integer", _mapped(place, rows, "integer", None))
+    else:
+        a, b = (_ref(names.asked[place]) for place in column.sources)
+        # What is no number, such as the difference of two infinities, is missing.
+        if column.part == "over":  # a ratio to 0 is missing: no "else"; abs, because an equality may tell -0.0 from 0.0
+            ratio = _apply(
+                "if", _apply("greaterThan", _apply("abs", b), _constant(0.0)), _apply("/", a, b, invalid="asMissing")
+            )
+            yield _made_field(name, "double", _apply("if", _apply("isNotMissing", b), ratio))
+        else:
+            yield _made_field(name, "double", _apply(_SIGNS[column.part], a, b, invalid="asMissing"))
+
+
+def _present(name: str, missing: float, expression: str | None = None) -> str:
+    """A field, or what is made of it; a number where the cell is missing."""
+    return _apply("if", _apply("isMissing", _ref(name)), _constant(missing), expression or _ref(name))
+
+
+def _term(program: Program, names: _Names, at: int, own: Sequence[float]) -> str:
+    """What a column adds to a linear score."""
+    name, source = names.asked[at], program.columns[at]
+    if source.kind == "nominal":
+        rows = [(text_of(level), repr(n)) for level, n in zip(source.levels, own, strict=False)]
+        unknown = own[-1] if program.takes_unseen_for_missing else 0.0
+        return _mapped(names.given[at], rows, "double", unknown, own[-1])
+    low, high, slope, missing = own
+    inside = _apply("min", _apply("max", _ref(name), _constant(low)), _constant(high))
+    return _present(name, missing, _apply("*", _apply("-", inside, _constant(low)), _constant(slope)))
+
+
+# Trees
+
+
+def _steps(program: Program, names: _Names) -> Iterator[_Step]:
+    """The models of the chain, in their order; the last one answers."""
+    trees = [_tree(program, names, at) for at in range(len(program.roots) - 1)]
+    asks = list(dict.fromkeys(name for tree in trees for name in tree.asks))
+    shares: list[tuple[str, str | None]] = list(zip(names.shares, names.labels, strict=True))
+    if program.is_boosted:
+        yield from _scores(program, names, trees, shares)
+    elif len(trees) == 1 and program.total == 1.0:
+        yield replace(trees[0], outputs=shares)
+    else:
+        method = "average" if program.weights is None else "weightedAverage"
+        yield _segmentation(map(_model, trees), method, asks, program.weights, is_classes=bool(shares), outputs=shares)
+    if program.threshold is not None:
+        yield _threshold(program, names)
+
+
+def _scores(
+    program: Program, names: _Names, trees: list[_Step], shares: list[tuple[str, str | None]]
+) -> Iterator[_Step]:
+    """The sum of each score, and what is made of them."""
+    is_answer = program.link not in {"log", "classes"}
+    for at, base in enumerate(program.base):
+        own = [_leaf_alone(names, base), *trees[at :: len(program.base)]]
+        asks = dict.fromkeys(name for tree in own for name in tree.asks)
+        yield _segmentation(map(_model, own), "sum", asks, outputs=[] if is_answer else [(names.sums[at], None)])
+    if is_answer:
+        return
+    called = names.apart("bounded")
+    sums = [names.parts[name] for name in names.sums]
+    predictor = {name: _element("NumericPredictor", name=name, coefficient="1") for name in [called, *sums]}
+    local: list[str] = []
+    if program.link == "log":
+        exponential = _apply("min", _apply("exp", _ref(sums[0])), _constant(_LARGEST))
+        local = [_made_field(called, "double", exponential)]
+        tables = [_element("RegressionTable", predictor[called], intercept="0")]
+    elif len(names.labels) < 3:
+        # Softmax beside 0: "logit" takes the first share as 1 minus the other, which has no digits near 0.
+        low, high = _constant(-_LARGEST_EXPONENT), _constant(_LARGEST_EXPONENT)
+        local = [_made_field(called, "double", _apply("min", _apply("max", _ref(sums[0]), low), high))]
+        inner: list[list[str]] = [[], [predictor[called]]]
+        tables = [
+            _element("RegressionTable", *own, intercept="0", targetCategory=label)
+            for label, own in zip(names.labels, inner, strict=False)
+        ]
+    else:
+        tables = [
+            _element("RegressionTable", predictor[name], intercept="0", targetCategory=label)
+            for label, name in zip(names.labels, sums, strict=True)
+        ]
+    body, normalization = "\n".join(tables), "softmax" if shares else None
+    yield _Step("RegressionModel", sums, body, shares, local, bool(shares), normalization)
+
+
+def _threshold(program: Program, names: _Names) -> _Step:
+    """The class that is predicted where its share is at least so large, else the other."""
+    positive, at = program.threshold or (0, 0.0)
+    share = names.parts[names.shares[positive]]
+    is_said = _element("SimplePredicate", field=share, operator="greaterOrEqual", value=repr(at))
+    leaves = [
+        _element("Node", is_said, score=names.labels[positive]),
+        _element("Node", _TRUE, score=names.labels[1 - positive]),
+    ]
+    return _Step("TreeModel", [share], _element("Node", _TRUE, *leaves), is_classes=True)
+
+
+def _leaf_alone(names: _Names, number: float) -> _Step:
+    return _Step("TreeModel", names.first, _element("Node", _TRUE, score=repr(number)))
+
+
+def _tree(program: Program, names: _Names, at: int) -> _Step:
+    """A tree, in the order of its nodes from the root down, branch by branch."""
+    tables = program.tables
+    lines: list[str] = []
+    asked: dict[str, None] = {}
+    todo = [(int(program.roots[at]), _TRUE)]
+    while todo:
+        node, predicate = todo.pop()
+        if node < 0:
+            lines.append("</Node>")
+            continue
+        content = int(program.content_of[node])
+        if content >= 0:
+            lines.append(_leaf(program, names, content, predicate))
+            continue
+        lines.append(f"<Node>{predicate}")
+        todo.append((-1, ""))
+        first, last = int(tables.first_child[node]), int(tables.missing_branch[node])
+        todo.append((first + last, _TRUE))
+        others = [branch for branch in reversed(range(int(tables.n_branches[node]))) if branch != last]
+        todo += [(first + branch, _predicate(program, names, node, branch)) for branch in others]
+        asked[names.asked[tables.feature[node]]] = None
+        for each in _surrogates(program, node):
+            asked[names.asked[program.surrogates.feature[each]]] = None
+    asks = list(asked) or names.first
+    return _Step("TreeModel", asks, "\n".join(lines), is_classes=bool(program.n_classes) and not program.is_boosted)
+
+
+def _leaf(program: Program, names: _Names, content: int, predicate: str) -> str:
+    """A leaf with its number, or with its classes in whole parts."""
+    said = program.contents[content].tolist()
+    if not program.n_classes or program.is_boosted:
+        return _element("Node", predicate, score=repr(said[0]))
+    shares = [
+        _element("ScoreDistribution", value=label, recordCount=repr(part))
+        for label, part in zip(names.labels, _parts(said), strict=True)
+    ]
+    return _element("Node", predicate, *shares, score=names.labels[said.index(max(said))])
+
+
+def _parts(shares: list[float]) -> list[float]:
+    """Numbers that are shares of their sum, to the bit.
+
+    A reader divides by the sum, of shares too, and that may be 1 but for the last place: whole parts have a sum that is
+    exact. Where weights are no whole numbers there may be none, and the shares are written.
+    """
+    if math.fsum(shares) == 1.0 == sum(shares):
+        return shares
+    whole = math.lcm(*(Fraction(share).limit_denominator(10**6).denominator for share in shares))
+    parts = [float(round(share * whole)) for share in shares] if whole < 2**53 else shares
+    is_exact = sum(parts) > 0 and all(part / sum(parts) == share for part, share in zip(parts, shares, strict=True))
+    return parts if is_exact else shares
+
+
+def _surrogates(program: Program, node: int) -> range:
+    begins = program.surrogates.begins
+    return range(int(begins[node]), int(begins[node + 1])) if len(program.surrogates.feature) else range(0)
+
+
+def _predicate(program: Program, names: _Names, node: int, branch: int) -> str:
+    """Whether a row takes a branch that is not that of missing cells."""
+    surrogates, tables = program.surrogates, program.tables
+    asks_presence = tables.kind[node] == THRESHOLD and tables.threshold[node] == math.inf
+    otherwise = _simple(names.asked[tables.feature[node]], "isMissing") if asks_presence else None
+    # What sends it there, and when the next test is asked, unless that is where this one is unknown.
+    tests: list[tuple[str, str | None]] = [(_goes(program, names, node, branch), otherwise)]
+    for each in _surrogates(program, node):
+        at, begin = int(surrogates.feature[each]), int(surrogates.level_set[each])
+        is_left, name = (branch ^ int(surrogates.flipped[each])) == 0, names.asked[at]
+        if branch > 1:
+            continue  # a surrogate answers 0 or 1
+        if begin < 0:
+            cut = float(surrogates.threshold[each])
+            otherwise = _simple(name, "isMissing") if cut == math.inf else None
+            tests.append((_compared(program, names, at, cut, is_left=is_left), otherwise))
+            continue
+        codes = range(_n_codes(program, at))
+        seen = [code for code in codes if _has(surrogates.seen, begin, code)]
+        goes = _among(name, [code for code in seen if _has(tables.words, begin, code) == is_left])
+        unanswered = _any(_simple(name, "isMissing"), _among(name, seen, "isNotIn"))
+        tests.append((goes, None if len(seen) == len(codes) else unanswered))
+    asked = [tests[-1][0]]
+    for goes, otherwise in reversed(tests[:-1]):
+        if otherwise is None:
+            asked = [goes, *asked]
+        else:
+            asked = [_any(goes, _compound("and", otherwise, _compound("surrogate", *asked)))]
+    return _compound("surrogate", *asked)
+
+
+def _goes(program: Program, names: _Names, node: int, branch: int) -> str:
+    """Whether the test of a node answers with a branch."""
+    tables = program.tables
+    at, kind, begin = int(tables.feature[node]), int(tables.kind[node]), int(tables.level_set[node])
+    name = names.asked[at]
+    if kind == THRESHOLD:
+        if branch > 1:
+            return "<False/>"
+        return _compared(program, names, at, float(tables.threshold[node]), is_left=branch == 0)
+    if kind == INTERVALS:
+        cuts = tables.cuts[begin : begin + int(tables.n_branches[node]) - 1].tolist()
+        sides = [_compared(program, names, at, cut, is_left=False) for cut in cuts[max(branch - 1, 0) : branch]]
+        sides += [_compared(program, names, at, cut, is_left=True) for cut in cuts[branch : branch + 1]]
+        return _compound("and", *sides)
+    codes = range(_n_codes(program, at))
+    if kind == SUBSET:
+        left = [code for code in codes if _has(tables.words, begin, code)]
+        return _among(name, left, "isNotIn" if branch else "isIn") if branch < 2 else "<False/>"
+    entries = tables.level_branch[begin : begin + len(codes)].tolist()
+    return _among(name, [code for code, entry in enumerate(entries) if branch in {entry, ~entry}])
+
+
+def _has(words: object, begin: int, code: int) -> bool:
+    """The bit of a code."""
+    return bool(int(words[begin + (code >> 6)]) >> (code & 63) & 1)  # type: ignore[index]
+
+
+def _simple(name: str, operator: str, value: str | None = None) -> str:
+    return _element("SimplePredicate", field=name, operator=operator, value=value)
+
+
+def _among(name: str, codes: Sequence[int], operator: str = "isIn") -> str:
+    held = _text_element("Array", " ".join(map(str, codes)), n=len(codes), type="int")
+    return _element("SimpleSetPredicate", held, field=name, booleanOperator=operator)
+
+
+def _compound(operator: str, *predicates: str) -> str:
+    """Predicates joined; one stays alone."""
+    return (
+        predicates[0] if len(predicates) == 1 else _element("CompoundPredicate", *predicates, booleanOperator=operator)
+    )
+
+
+def _any(*predicates: str) -> str:
+    return _compound("or", *predicates)
+
+
+def _compared(program: Program, names: _Names, at: int, cut: float, *, is_left: bool) -> str:
+    """Whether a number is at most a cut, or above it; codes are whole."""
+    name = names.asked[at]
+    if cut == math.inf:
+        return _simple(name, "isNotMissing") if is_left else "<False/>"
+    if cut == -math.inf:
+        raise ParameterError(f"column {names.asked[at]!r} is cut at -inf, which PMML does not write")
+    if program.columns[at].kind != "numeric":
+        cut = math.floor(cut)
+    # No -0.0: a reader that puts it below 0.0 would send zeros another way.
+    return _simple(name, "lessOrEqual" if is_left else "greaterThan", repr(cut + 0))

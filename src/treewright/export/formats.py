@@ -65,12 +65,24 @@ def _json(model: ModelData, name: str) -> str:
     return json.dumps(to_structure(model), ensure_ascii=False, allow_nan=False)
 
 
+def _onnx(version: int) -> Callable[[ModelData, str], bytes]:
+    def write(model: ModelData, name: str) -> bytes:
+        from treewright.export.onnx import onnx_of
+        from treewright.export.program import program_of
+
+        return onnx_of(program_of(model), name, is_matrix=model.schema.is_plain, version=version)
+
+    return write
+
+
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
         Format("c", (".c",), _code("c"), ("gcc",), "C99 source code"),
         Format("javascript", (".js", ".mjs"), _code("javascript"), ("node",), "a JavaScript module"),
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
+        Format("onnx", (".onnx",), _onnx(5), ("onnxruntime",), "ONNX (ai.onnx.ml 5), for onnxruntime 1.20 and newer"),
+        Format("onnx-v3", (), _onnx(3), ("onnxruntime",), "ONNX (ai.onnx.ml 3), for older runtimes"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )

@@ -81,7 +81,7 @@ FORMATS: dict[str, Format] = {
         Format("c", (".c",), _code("c"), ("gcc",), "C99 source code"),
         Format("javascript", (".js", ".mjs"), _code("javascript"), ("node",), "a JavaScript module"),
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
-        Format("onnx", (".onnx",), _onnx(5), ("onnxruntime",), "ONNX (ai.onnx.ml 5), for onnxruntime 1.20 and newer"),
+        Format("onnx", (".onnx",), _onnx(5), ("onnxruntime",), "ONNX (ai.onnx.ml 5), for onnxruntime 1.23 and newer"),
         Format("onnx-v3", (), _onnx(3), ("onnxruntime",), "ONNX (ai.onnx.ml 3), for older runtimes"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),

@@ -308,12 +308,10 @@ class _Trees:
     def test(self, feature: int, split: float | list[int], tracks: bool, ways: tuple[int, int]) -> int:
         """The way to a new test: up to a cut, or one of a set of codes; missing cells track true or false."""
         at = len(self.modes)
-        # Nothing is up to -inf but -inf, which is no code: an empty set.
-        if isinstance(split, list) and split:
+        if isinstance(split, list):
             self.sets[at] = split
-        held = isinstance(split, list)
         self.modes.append(_MEMBER if at in self.sets else _LEQ)
-        self.splits.append((0.0 if at in self.sets else -np.inf) if held else float(split))  # type: ignore[arg-type]
+        self.splits.append(0.0 if isinstance(split, list) else split)
         self.features.append(feature)
         self.tracks.append(tracks)
         self.trues.append(ways[0])
@@ -362,32 +360,31 @@ def _runs(exits: Sequence[int]) -> tuple[list[float], list[int]]:
 def _leading(trees: _Trees, ways: _Ways, to: dict[int, int]) -> int:
     """The way to tests that lead to each answer (``to``: its way), to none but the missing one twice."""
     if ways.cuts is not None:
-        return _halved(trees, ways, [to[each] for each in ways.exits], to.get(ways.missing, 0))
+        return _halved(trees, ways, [(to[answer], answer == ways.missing, []) for answer in ways.exits], to)
     groups: dict[int, list[int]] = {}
     for code, answer in enumerate(ways.exits):
         groups.setdefault(answer, []).append(code)
-    # The last way needs no set: that of the most levels spares the longest.
-    is_last = ways.missing == _NEXT or ways.missing not in groups
-    last = ways.missing if is_last else max(groups, key=lambda each: len(groups[each]))
-    way = to[last]
-    for answer in sorted(groups, reverse=True):
-        if answer != last:
-            way = trees.test(ways.feature, groups[answer], answer == ways.missing, (to[answer], way))
-    return way
+    held = [(to[answer], answer == ways.missing, codes) for answer, codes in sorted(groups.items())]
+    return _halved(trees, ways, held, to)
 
 
-def _halved(trees: _Trees, ways: _Ways, to: Sequence[int], to_missing: int) -> int:
-    """The way to tests that halve the cuts until one interval is left; ``to`` are the ways of the intervals."""
-    cuts: Sequence[float] = ways.cuts or ()
-    held = [(way, answer == ways.missing) for way, answer in zip(to, ways.exits, strict=True)]
+def _halved(trees: _Trees, ways: _Ways, held: list[tuple[int, bool, list[int]]], to: dict[int, int]) -> int:
+    """The way to tests that halve what is left until it is one thing.
+
+    ``held`` are the ways of intervals or groups of codes, whether a missing cell goes there, and the codes.
+    """
+    cuts = ways.cuts
     while len(held) > 1:
         paired = []
         for at in range(0, len(held) - 1, 2):
-            (left, tracks), (right, tracks_right) = held[at : at + 2]
-            paired.append((trees.test(ways.feature, cuts[at], tracks, (left, right)), tracks or tracks_right))
-        held, cuts = [*paired, *held[2 * len(paired) :]], cuts[1::2]
-    way, leads_missing = held[0]
-    return way if leads_missing else trees.test(ways.feature, np.inf, False, (way, to_missing))
+            one, other = held[at : at + 2]
+            if cuts is None and len(other[2]) < len(one[2]):
+                one, other = other, one  # the smaller set is asked for
+            way = trees.test(ways.feature, one[2] if cuts is None else cuts[at], one[1], (one[0], other[0]))
+            paired.append((way, one[1] or other[1], [*one[2], *other[2]]))
+        held, cuts = [*paired, *held[2 * len(paired) :]], None if cuts is None else cuts[1::2]
+    way, leads_missing, _ = held[0]
+    return way if leads_missing else trees.test(ways.feature, np.inf, False, (way, to[ways.missing]))
 
 
 @dataclass
@@ -405,9 +402,9 @@ class _Sets:
         if key not in self.known:
             target = self.known[key] = len(self.known)
             cuts, exits = _runs(key[1])
-            runs, trees = _Ways(ways.feature, cuts, exits, -1), self.trees
-            to = [trees.leaf(target, answer) for answer in exits]
-            trees.roots.append(_halved(trees, runs, to, trees.leaf(target, key[2])))
+            held: list[tuple[int, bool, list[int]]] = [(self.trees.leaf(target, answer), False, []) for answer in exits]
+            runs, to = replace(ways, cuts=cuts), {ways.missing: self.trees.leaf(target, key[2])}
+            self.trees.roots.append(_halved(self.trees, runs, held, to))
         return _Ways(n_columns + self.known[key], _between(len(answers)), answers, answers[-1])
 
 

@@ -197,10 +197,39 @@ def _by_jpmml(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     return by_jpmml([(path, vectors)], folder)[0]
 
 
+def _by_onnxruntime(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    if find_spec("onnxruntime") is None:
+        raise MissingLibraryError('onnxruntime is not installed: pip install "treewright[onnx]"')
+    (folder / "rows.json").write_text(json.dumps(vectors["rows"]))
+    # In a process of its own: a broken file may end it.
+    program = (
+        "import json, sys\nimport numpy as np, onnxruntime\n"
+        "session = onnxruntime.InferenceSession(sys.argv[1], providers=['CPUExecutionProvider'])\n"
+        "facts = session.get_modelmeta().custom_metadata_map\n"
+        "rows = np.array([list(map(float, row)) for row in json.load(open('rows.json'))])\n"
+        "cells, classes = {}, json.loads(facts['classes'])\n"
+        "for at, column in enumerate(json.loads(facts['columns'])):\n"
+        "    own = rows[:, at : at + 1]\n"
+        "    if 'levels' in column:\n"
+        "        texts = [*column['levels'], column['missing']]\n"
+        "        unknown = max(texts, key=len) + '?'\n"
+        "        texts = [*column['levels'], unknown, column['missing']]\n"
+        "        own = np.array(texts, object)[np.where(np.isnan(own), len(texts) - 1, own).astype(int)]\n"
+        "    if column['input'] is not None:\n"
+        "        cells.setdefault(column['input'], []).append(own)\n"
+        "said = session.run(None, {name: np.hstack(parts) for name, parts in cells.items()})\n"
+        "codes = [[own.index(label) for label in found.tolist()] for own, found in zip(classes, said)]\n"
+        "for row in np.hstack([said[-1], said[-2], np.array(codes).reshape(len(codes), len(rows)).T]).tolist():\n"
+        "    print(*map(repr, row))\n"
+    )
+    return _numbers(_output([sys.executable, "-c", program, str(path)], folder))
+
+
 ENGINES: dict[str, Engine] = {
     "gcc": _by_gcc,
     "node": _by_node,
     "python": _by_python,
     "java": _by_java,
     "pmml": _by_jpmml,
+    "onnxruntime": _by_onnxruntime,
 }

@@ -75,6 +75,16 @@ def _json(model: ModelData, name: str) -> str:
     return json.dumps(to_structure(model), ensure_ascii=False, allow_nan=False)
 
 
+def _onnx(version: int) -> Callable[[ModelData, str], bytes]:
+    def write(model: ModelData, name: str) -> bytes:
+        from treewright.export.onnx import onnx_of
+        from treewright.export.program import program_of
+
+        return onnx_of(program_of(model), name, is_matrix=model.schema.is_plain, version=version)
+
+    return write
+
+
 FORMATS: dict[str, Format] = {
     each.name: each
     for each in (
@@ -83,6 +93,8 @@ FORMATS: dict[str, Format] = {
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
         Format("java", (".java",), _code("java"), ("java",), "a Java class", is_named_by_file=True),
         Format("pmml", (".pmml",), _pmml, ("pmml",), "PMML 4.4"),
+        Format("onnx", (".onnx",), _onnx(5), ("onnxruntime",), "ONNX (ai.onnx.ml 5), for onnxruntime 1.23 and newer"),
+        Format("onnx-v3", (), _onnx(3), ("onnxruntime",), "ONNX (ai.onnx.ml 3), for older runtimes"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )

@@ -58,8 +58,8 @@ from treewright.version import __version__
 __all__ = ["app", "main"]
 
 # As ``export.formats`` and ``export.engines`` have them, which a command that only starts does not load.
-EXPORTS = "c, javascript, python, graphviz, json"
-ENGINES = "gcc, node, python"
+EXPORTS = "c, javascript, python, duckdb, sqlite, postgresql, graphviz, json"
+ENGINES = "gcc, node, python, duckdb, sqlite, postgres"
 _STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(

@@ -7,16 +7,20 @@ Each engine is a function of the file, an empty folder to work in, and the vecto
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from treewright.exceptions import InputFileError, MissingLibraryError
+from treewright.export.databases import DATABASES, Database, identifier
+from treewright.export.sql import key_of
 
 _SECONDS = 600
 
@@ -107,4 +111,104 @@ def _by_python(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
     return _numbers(_output([sys.executable, "-c", program, str(path)], folder, _texts(vectors)))
 
 
-ENGINES: dict[str, Engine] = {"gcc": _by_gcc, "node": _by_node, "python": _by_python}
+def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, list[list[Any]]]:
+    """The table of rows that a view reads: its definition, its key, and its rows behind their numbers."""
+    columns = vectors["columns"]
+    names = [str(column["name"]) for column in columns]
+    key, cells, types = key_of(names, database), [], []
+    for at, column in enumerate(columns):
+        own = [float(row[at]) for row in vectors["rows"]]
+        levels = column["levels"]
+        kind = "DOUBLE PRECISION"
+        if column["kind"] != "numeric":
+            # Of true and false no third one is unlike: then they are texts where columns have one type.
+            is_truth = bool(levels) and all(isinstance(level, bool) for level in levels)
+            if is_truth and database.name != "sqlite":
+                levels = ["true" if level else "false" for level in levels]
+            is_text = not levels or isinstance(levels[0], str)
+            kind = "TEXT" if is_text else "DOUBLE PRECISION"
+            unknown = "?" * (1 + max(map(len, levels), default=0)) if is_text else max(levels) + 1
+            levels = [*levels, unknown]
+        # A missing number is nan in some rows, where it is no NULL of itself.
+        gaps = [math.nan, None] if column["kind"] == "numeric" else [None, None]
+        cells.append([
+            gaps[place % 2] if math.isnan(cell) else cell if column["kind"] == "numeric" else levels[int(cell)]
+            for place, cell in enumerate(own)
+        ])  # fmt: skip
+        types.append(kind)
+    listed = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(names, types, strict=True))
+    table = f"CREATE TABLE {identifier(vectors['name'] + '_rows')} ({identifier(key)} INTEGER, {listed})"
+    return table, identifier(key), [[at, *row] for at, row in enumerate(zip(*cells, strict=True))]
+
+
+def _said(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
+    """What a view says, without its key: labels as codes, -1 for what is none."""
+    n_classes = len(vectors["classes"])
+    begin = 1 + len(vectors["sums"][0]) + len(vectors["values"][0])
+    found = []
+    for row in rows:
+        codes = [
+            own.index(label) if label in own else -1
+            for own, label in zip(vectors["classes"], row[begin : begin + n_classes], strict=True)
+        ]
+        found.append([math.nan if cell is None else cell for cell in row[1:begin]] + codes)
+    return table_of(found)
+
+
+def _by_database(engine: str) -> Engine:
+    # In a process of its own: a query may take all time and memory that there is.
+    program = (
+        "import json, sys\nengine, path = sys.argv[1:]\ngiven = json.load(sys.stdin)\n"
+        "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n    run = base.executescript\n"
+        "else:\n    import duckdb\n    base = duckdb.connect()\n    run = base.execute\n"
+        "run(given['table'])\nbase.executemany(given['insert'], given['rows'])\n"
+        "run(open(path, encoding='utf-8').read())\n"
+        "print(json.dumps(base.execute(given['question']).fetchall()))\n"
+    )
+
+    def run(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+        if engine == "duckdb" and find_spec("duckdb") is None:
+            raise MissingLibraryError(f"duckdb is not installed: it is needed to run {path.name}; pip install duckdb")
+        table, key, rows = _rows_table(DATABASES[engine], vectors)
+        name, places = vectors["name"], ", ".join("?" * len(rows[0]))
+        given = {
+            "table": table,
+            "insert": f"INSERT INTO {identifier(name + '_rows')} VALUES ({places})",
+            "rows": rows,
+            "question": f"SELECT * FROM {identifier(name)} ORDER BY {key}",
+        }
+        text = _output([sys.executable, "-c", program, engine, str(path)], folder, json.dumps(given))
+        return _said(json.loads(text), vectors)
+
+    return run
+
+
+def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    """By ``psql``, which finds the server as its variables say (PGHOST, PGUSER ...); nothing is left there."""
+    needed("psql", path)
+    table, key, rows = _rows_table(DATABASES["postgresql"], vectors)
+    name = vectors["name"]
+    escapes = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+    lines = ["\t".join("\\N" if cell is None else str(cell).translate(escapes) for cell in row) for row in rows]
+    listed = "".join(f"{line}\n" for line in lines)
+    script = (
+        "\\set QUIET on\n\\set ON_ERROR_STOP on\n\\encoding UTF8\n\\pset format unaligned\n\\pset tuples_only on\n"
+        "BEGIN;\nCREATE SCHEMA treewright_verify;\nSET LOCAL search_path = treewright_verify;\n"
+        f"{table};\nCOPY {identifier(name + '_rows')} FROM STDIN;\n{listed}\\.\n"
+        "\\ir model.sql\n"
+        f"SELECT row_to_json(said) FROM (SELECT * FROM {identifier(name)} ORDER BY {key}) AS said;\nROLLBACK;\n"
+    )
+    (folder / "model.sql").write_bytes(path.read_bytes())
+    (folder / "run.sql").write_text(script, encoding="utf-8")
+    text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
+    return _said([list(json.loads(line).values()) for line in text.splitlines() if line], vectors)
+
+
+ENGINES: dict[str, Engine] = {
+    "gcc": _by_gcc,
+    "node": _by_node,
+    "python": _by_python,
+    "duckdb": _by_database("duckdb"),
+    "sqlite": _by_database("sqlite"),
+    "postgres": _by_postgres,
+}

@@ -49,6 +49,17 @@ def _code(language: str) -> Callable[[ModelData, str], str]:
     return write
 
 
+def _sql(database: str) -> Callable[[ModelData, str], str]:
+    def write(model: ModelData, name: str) -> str:
+        from treewright.export.databases import DATABASES
+        from treewright.export.program import program_of
+        from treewright.export.sql import sql_of
+
+        return sql_of(program_of(model), DATABASES[database], name)
+
+    return write
+
+
 def _graphviz(model: ModelData, name: str) -> str:
     del name
     from treewright.export.dot import to_dot
@@ -71,6 +82,9 @@ FORMATS: dict[str, Format] = {
         Format("c", (".c",), _code("c"), ("gcc",), "C99 source code"),
         Format("javascript", (".js", ".mjs"), _code("javascript"), ("node",), "a JavaScript module"),
         Format("python", (".py",), _code("python"), ("python",), "Python source code"),
+        Format("duckdb", (".sql",), _sql("duckdb"), ("duckdb",), "a view of DuckDB"),
+        Format("sqlite", (".sql",), _sql("sqlite"), ("sqlite",), "a view of SQLite"),
+        Format("postgresql", (".sql",), _sql("postgresql"), ("postgres",), "a view of PostgreSQL"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )

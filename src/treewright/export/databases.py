@@ -88,7 +88,7 @@ def _plain_text(text: str) -> str:
 def _duckdb_number(value: float) -> str:
     if math.isinf(value):
         return "CAST('inf' AS DOUBLE)" if value > 0 else "CAST('-inf' AS DOUBLE)"
-    text = repr(value)
+    text = repr(float(value))
     return text if "e" in text else f"{text}e0"
 
 
@@ -130,8 +130,8 @@ DUCKDB = Database(
 def _sqlite_number(value: float) -> str:
     if math.isinf(value):
         return "9e999" if value > 0 else "-9e999"
-    if value == 0 or len(Decimal(value).normalize().as_tuple().digits) <= 15 and 1e-6 < abs(value) < 1e15:
-        return repr(value)
+    if value == 0 or (len(Decimal(value).normalize().as_tuple().digits) <= 15 and 1e-6 < abs(value) < 1e15):
+        return repr(float(value))
     sign, (whole, below) = "-" if value < 0 else "", abs(value).as_integer_ratio()
     zeros = max(0, whole.bit_length() - 53)
     text, halvings = f"{whole >> zeros}.0", below.bit_length() - 1
@@ -185,7 +185,7 @@ SQLITE = Database(
 
 
 def _postgres_number(value: float) -> str:
-    return f"float8 '{value!r}'" if math.isfinite(value) else f"float8 '{'-' if value < 0 else ''}Infinity'"
+    return f"float8 '{float(value)!r}'" if math.isfinite(value) else f"float8 '{'-' if value < 0 else ''}Infinity'"
 
 
 def _postgres_text(text: str) -> str:

@@ -159,7 +159,8 @@ def _by_database(engine: str) -> Engine:
     # In a process of its own: a query may take all time and memory that there is.
     program = (
         "import json, sys\nengine, path = sys.argv[1:]\ngiven = json.load(sys.stdin)\n"
-        "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n    run = base.executescript\n"
+        "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n"
+        "    run = base.executescript\n"
         "else:\n    import duckdb\n    base = duckdb.connect()\n    run = base.execute\n"
         "run(given['table'])\nbase.executemany(given['insert'], given['rows'])\n"
         "run(open(path, encoding='utf-8').read())\n"

@@ -155,7 +155,7 @@ def _names(program: Program, database: Database, name: str) -> list[str]:
 
 def _text(database: Database, text: str, what: str) -> str:
     """The literal of a text."""
-    if "\0" in text or not text.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in text):
+    if "\0" in text or (not text.isprintable() and any("\ud800" <= sign <= "\udfff" for sign in text)):
         raise ParameterError(f"{what} {text!r}: a text with a NUL or half a character is none in SQL")
     return database.text(text)
 
@@ -174,6 +174,13 @@ def _kind_of(values: Sequence[object], what: str) -> str:
             f"{what}: SQL takes levels and labels that are all texts, all numbers or all true or false"
         )
     return kinds.pop() if kinds else "text"
+
+
+def _exact(level: Any, what: str) -> float:
+    """A level that is a number, as float64."""
+    if abs(level) > 2**53 and int(float(level)) != level:
+        raise ParameterError(f"{what}: level {level!r} is no float64, which SQL compares by")
+    return float(level)
 
 
 # Cells
@@ -211,26 +218,24 @@ def _cell(program: Program, database: Database, at: int, name: str, *, is_raw: b
     what = f"column {name!r}"
     kind = _kind_of(column.levels, what)
     cell = database.cells[kind](quoted)
-    arms = []
+    arms: list[str] = []
     for code, level in enumerate(column.levels):
         if kind == "truth":
-            literals = database.truths[bool(level)]
+            literals: tuple[str, ...] = database.truths[bool(level)]
         elif kind == "text":
             literals = (_text(database, str(level), f"{what}, level"),)
         else:
-            if float(level) != level:  # type: ignore[arg-type]
-                raise ParameterError(f"{what}: level {level!r} is no float64")
-            literals = (database.number(float(level)),)  # type: ignore[arg-type]
+            literals = (database.number(_exact(level, what)),)
         arms += [f" WHEN {literal} THEN {code}" for literal in literals]
     missing = refused if program.refuses_missing else "NULL"
-    unseen = str(len(column.levels))
+    unseen = f"{len(column.levels)}"
     if program.refuses_unseen:
         told = _text(database, f"column {name}: a level that the model does not know, ", "column")
         unseen = database.refused(told, quoted)
     elif not is_raw and (program.takes_unseen_for_missing or column.kind == "ordinal"):
         unseen = "NULL" if not program.refuses_missing else refused
-    code = f"CASE {cell}{''.join(arms)} ELSE {unseen} END" if arms else unseen
-    return f"CASE WHEN {cell} IS NULL THEN {missing} ELSE {code} END"
+    known = f"CASE {cell}{''.join(arms)} ELSE {unseen} END" if arms else unseen
+    return f"CASE WHEN {cell} IS NULL THEN {missing} ELSE {known} END"
 
 
 def _by_code(code: str, numbers: Sequence[float], database: Database) -> str:
@@ -439,8 +444,8 @@ def _tables(program: Program, database: Database, name: str) -> list[str]:
     said = [f"({at}, {', '.join(database.number(float(each)) for each in own)})" for at, own in contents.values()]
     sums = ", ".join(f"v{own} {database.double} NOT NULL" for own in range(len(program.base)))
     found = [
-        f"CREATE TABLE {identifier(f'{name}_nodes')} (node INTEGER PRIMARY KEY, feature INTEGER, cut {database.double}, "
-        "levels TEXT, yes INTEGER, no INTEGER, missing INTEGER, content INTEGER);",
+        f"CREATE TABLE {identifier(f'{name}_nodes')} (node INTEGER PRIMARY KEY, feature INTEGER, "
+        f"cut {database.double}, levels TEXT, yes INTEGER, no INTEGER, missing INTEGER, content INTEGER);",
         f"CREATE TABLE {identifier(f'{name}_contents')} (content INTEGER PRIMARY KEY, {sums});",
     ]
     for table, rows in (("nodes", nodes), ("contents", said)):
@@ -502,8 +507,8 @@ def _nodes(
                 for at in range(count):
                     is_last = at + 1 == count
                     no = first + count if is_last else free
-                    cut = database.number(float(tables.cuts[place + at]))
-                    yield str(asking), str(feature), cut, None, str(first + at), str(no), str(missing), None
+                    cut = float(tables.cuts[place + at])
+                    yield test(asking, feature, cut, [at, no - first], first, missing)
                     asking, free = no, free + (not is_last)
             else:
                 yield test(node, feature, math.nan, _codes(program, node), first, missing)

@@ -1,0 +1,228 @@
+"""Models as SQL, run by the real databases: sums have the same bits, and what cannot be said is refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import struct
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from export_models import CLASS, HOW, MODELS, NUMBER, TABLE
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import treewright as tw
+from treewright.exceptions import InputFileError, ParameterError, TreewrightError
+from treewright.export import sql
+from treewright.export.databases import DATABASES
+from treewright.export.engines import ENGINES
+from treewright.export.formats import FORMATS
+from treewright.export.vectors import vectors_of
+from treewright.export.verify import verify
+
+pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
+
+duckdb = pytest.importorskip("duckdb", reason="the dev extra brings duckdb")
+
+
+@pytest.fixture(scope="module")
+def postgres():
+    """A server of its own on a socket, while the tests of this file run."""
+    if not all(map(shutil.which, ("initdb", "pg_ctl", "psql"))):
+        pytest.skip("PostgreSQL is not installed: initdb, pg_ctl and psql are needed")
+    as_owner = []
+    if os.geteuid() == 0:  # which the server refuses to run as
+        if shutil.which("runuser") is None or subprocess.run(["id", "postgres"], capture_output=True).returncode:
+            pytest.skip("PostgreSQL does not run as root, and there is no user postgres to run it")
+        as_owner = ["runuser", "-u", "postgres", "--"]
+    folder = tempfile.mkdtemp(prefix="tw", dir="/tmp")  # the path of a socket is short
+    if as_owner:
+        shutil.chown(folder, "postgres")
+    data = f"{folder}/data"
+
+    def run(*words):
+        return subprocess.run([*as_owner, *words], cwd=folder, capture_output=True, timeout=120)
+
+    made = run("initdb", "-D", data, "-A", "trust", "-U", "postgres", "--no-sync", "-E", "UTF8", "--locale=C")
+    options = f"-c listen_addresses='' -k {folder} -c fsync=off"
+    started = run("pg_ctl", "-D", data, "-o", options, "-w", "-l", f"{folder}/log", "start")
+    try:
+        if made.returncode or started.returncode:
+            pytest.skip(f"PostgreSQL does not start here: {(made.stderr + started.stderr).decode()[-300:]}")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("PGHOST", folder)
+            patch.setenv("PGUSER", "postgres")
+            patch.setenv("PGDATABASE", "postgres")
+            yield folder
+    finally:
+        run("pg_ctl", "-D", data, "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def model(request):
+    made = MODELS[request.param]()
+    return getattr(made, "model_", made)
+
+
+@pytest.fixture(scope="module")
+def vectors(model):
+    return json.loads(json.dumps(vectors_of(model, "mine")))
+
+
+@pytest.fixture(params=["nested", "walked"])
+def form(request, monkeypatch):
+    """Either form, whatever the size of the model."""
+    if request.param == "walked":
+        monkeypatch.setattr(sql, "_MOST_NODES", 0)
+    return request.param
+
+
+def written(model, folder, name, called="mine"):
+    path = folder / f"{name}.sql"
+    model.export(path, format=name, name=called)
+    return path
+
+
+def scored(model, folder, cells, name="sqlite"):
+    """The answers of a view over rows that a table of Python holds."""
+    text = written(model, folder, name).read_text()
+    base = sqlite3.connect(":memory:") if name == "sqlite" else duckdb.connect()
+    cells = {"id": list(range(len(next(iter(cells.values()))))), **cells}
+    kinds = {bool: "BOOLEAN", str: "TEXT", int: "INTEGER"}
+    kinds = [kinds.get(next((type(each) for each in own if each is not None), float), "DOUBLE") for own in cells.values()]
+    names = ['"' + each.replace('"', '""') + '"' for each in cells]
+    base.execute(f"CREATE TABLE mine_rows ({', '.join(f'{a} {b}' for a, b in zip(names, kinds, strict=True))})")
+    places = ", ".join("?" * len(cells))
+    base.executemany(f"INSERT INTO mine_rows VALUES ({places})", list(zip(*cells.values(), strict=True)))
+    (base.executescript if name == "sqlite" else base.execute)(text)
+    return [row[-1] for row in base.execute("SELECT * FROM mine ORDER BY id").fetchall()]
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite"])
+def test_databases_say_the_same(model, vectors, form, name, tmp_path):
+    path = written(model, tmp_path, name)
+    assert ("mine_nodes" in path.read_text()) == (form == "walked")
+    verdict = verify(path, vectors, FORMATS[name].engines[0])
+    assert verdict.is_equal, str(verdict)
+
+
+def test_postgresql_says_the_same(postgres, model, vectors, form, tmp_path):
+    verdict = verify(written(model, tmp_path, "postgresql"), vectors, "postgres")
+    assert verdict.is_equal, str(verdict)
+
+
+def test_a_changed_cut_is_found_by_every_database(postgres, tmp_path):
+    model = tw.DecisionTreeRegressor().fit({"x": [0.0, 0.2, 1.0, 7.0]}, [1.0, 2.0, 3.0, 4.0]).model_
+    cut = float(model.trees[0].threshold[0])
+    vectors = json.loads(json.dumps(vectors_of(model, "mine")))
+    for name, database in DATABASES.items():
+        path = written(model, tmp_path, name)
+        text = path.read_text()
+        assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
+        beside = database.number(float(np.nextafter(cut, np.inf)))
+        path.write_text(text.replace(database.number(cut), beside))
+        assert path.read_text() != text
+        assert not verify(path, vectors, FORMATS[name].engines[0]).is_equal
+
+
+DERIVED = {
+    "a": TABLE["a"],
+    "b": TABLE["b"],
+    "town": TABLE["town"],
+    "sky": [["wet", "dry", None][at % 3] for at in range(len(NUMBER))],
+}
+
+
+def derived_models():
+    """Models that ask about every kind of column made of others."""
+    a, b = np.nan_to_num(TABLE["a"]), TABLE["b"]
+    towns = np.array([str(town) for town in TABLE["town"]])
+    size = np.array([(towns == town).sum() for town in towns])
+    both = np.array([hash((len(str(town)), sky)) % 7 for town, sky in zip(DERIVED["town"], DERIVED["sky"], strict=True)])
+    for unseen in ("missing", "majority"):
+        for kind in ("pairs", "rows", "levels", "linear"):
+            target = {
+                "pairs": a * b + np.where(b > 0, a / np.maximum(b, 1), 0) + (a - b) + (a + b),
+                "rows": size, "levels": both, "linear": 3 * a - b + both,
+            }[kind]  # fmt: skip
+            yield kind, unseen, np.asarray(target, float)
+
+
+def test_literals_are_read_to_the_bit_by_sqlite_and_duckdb():
+    rng = np.random.default_rng(0)
+    numbers = [struct.unpack("d", rng.bytes(8))[0] for _ in range(3000)]
+    numbers = [each for each in numbers if each == each] + rng.normal(size=3000).tolist()
+    numbers += [0.0, 5e-324, -5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, np.inf, -np.inf, 0.1, 1e22, 2.0**-1000]
+    numbers += [2.0**53 + 2, 2.0**63, 1e15, 123456789012345.6, 44.85, 0.5, 100.0]
+    for name, base in (("sqlite", sqlite3.connect(":memory:")), ("duckdb", duckdb.connect())):
+        for begin in range(0, len(numbers), 500):
+            own = numbers[begin : begin + 500]
+            listed = ", ".join(f"({DATABASES[name].number(each)})" for each in own)
+            said = [row[0] for row in base.execute(f"SELECT * FROM (VALUES {listed})").fetchall()]
+            assert all(type(each) is float for each in said)
+            assert said == own
+
+
+def test_literals_are_read_to_the_bit_by_postgresql(postgres, tmp_path):
+    rng = np.random.default_rng(0)
+    numbers = [struct.unpack("d", rng.bytes(8))[0] for _ in range(3000)]
+    numbers = [each for each in numbers if each == each] + [5e-324, 1.7976931348623157e308, np.inf, -np.inf, 0.1]
+    listed = ",\n".join(f"({DATABASES['postgresql'].number(each)})" for each in numbers)
+    (tmp_path / "n.sql").write_text(f"SELECT * FROM (VALUES {listed}) AS t;")
+    done = subprocess.run(["psql", "-XAtqf", "n.sql"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert list(map(float, done.stdout.split())) == numbers
+
+
+ODD = [0.0, -0.0, 1.0, -1.0, 0.5, 3.0, 5e-324, -5e-324, 1e-308, 1e-160, -1e-160, 1e160, 1e308, -1e308, 1.7976931348623157e308,
+       -1.7976931348623157e308, np.inf, -np.inf, 1e-20, 1e292, 9.979201547673599e291, 2.0**-1022, 2.0**1023]  # fmt: skip
+
+
+def test_arithmetic_of_postgresql_is_that_of_float64_and_ends_no_query(postgres, tmp_path):
+    work = {"plus": np.add, "minus": np.subtract, "times": np.multiply, "over": np.divide}
+    words = [getattr(DATABASES["postgresql"], name)("a", "b") for name in work]
+    listed = ", ".join(f"({at}, {DATABASES['postgresql'].number(each)})" for at, each in enumerate(ODD))
+    (tmp_path / "n.sql").write_text(
+        f"CREATE TEMP TABLE odd (at int, v double precision); INSERT INTO odd VALUES {listed};\n"
+        f"SELECT a, b, {', '.join(f'COALESCE({word}, float8 $$NaN$$)' for word in words)} "
+        "FROM (SELECT x.v AS a, y.v AS b FROM odd x, odd y ORDER BY x.at, y.at) AS pairs;"
+    )
+    done = subprocess.run(["psql", "-XAtqf", "n.sql"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    lines = [list(map(float, line.split("|"))) for line in done.stdout.splitlines()]
+    assert len(lines) == len(ODD) ** 2
+    for a, b, *said in lines:
+        with np.errstate(all="ignore"):
+            wanted = [float(each(np.float64(a), np.float64(b))) for each in work.values()]
+        wanted[3] = np.nan if b == 0 else wanted[3]
+        np.testing.assert_array_equal(said, wanted, err_msg=f"{a!r} {b!r}")
+
+
+def test_exp_of_postgresql_goes_down_to_nothing(postgres, tmp_path):
+    numbers = [-1e308, -746.0, -745.13, -745.0, -740.0, -720.5, -708.4, -700.1, -700.0, -1.0, 0.0, 1.0, 700.0]
+    listed = ", ".join(f"({DATABASES['postgresql'].number(each)})" for each in numbers)
+    text = f"SELECT {DATABASES['postgresql'].exp('a')} FROM (VALUES {listed}) AS t (a);"
+    done = subprocess.run(["psql", "-XAtqc", text], capture_output=True, text=True, check=True)
+    np.testing.assert_allclose(list(map(float, done.stdout.split())), np.exp(numbers), rtol=1e-15, atol=1.5e-323)
+
+
+@pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgresql"])
+def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
+    if name == "postgresql":
+        request.getfixturevalue("postgres")
+    x = np.arange(5001.0)
+    y = np.where(x % 2, 1.0, -1.0) * 1.9 ** -np.minimum(x, 900)
+    model = tw.DecisionTreeRegressor().fit({"x": x}, y).model_
+    if model.trees[0].max_depth < 4000:
+        model = chain(5000)
+    vectors = json.loads(json.dumps(vectors_of(model, "mine")))
+    for part in ("rows", "sums", "values", "answers"):
+        vectors[part] = vectors[part][:6] + vectors[part][-6:]
+    path = written(model, tmp_path, name)
+    assert "mine_nodes" in path.read_text()
+    assert verify(path, vectors, FORMATS[name].engines[0]).is_equal

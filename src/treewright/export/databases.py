@@ -199,6 +199,7 @@ _FAR, _NEAR = f"float8 '{2.0**512!r}'", f"float8 '{2.0**-512!r}'"
 _END = f"float8 '{2.0**-51!r}'"  # half of the least number, moved by 2 ** 1024
 _SMALL = f"float8 '{2.0**-60!r}'"  # below it no ratio is beyond float64
 _TINY = f"float8 '{2.0**-900!r}'"
+_ROOT = f"float8 '{2.0**-540!r}'"  # the product of two below it is 0
 _HALF_OF_MOST = "float8 '8.988465674311579e+307'"
 
 
@@ -228,7 +229,8 @@ def _postgres_times(a: str, b: str) -> str:
     return _no_nan(
         f"CASE WHEN {inside} AND abs({a}) >= 1 AND abs({b}) >= 1 AND abs({a} * {_NEAR} * ({b} * {_NEAR})) >= 1 "
         f"THEN {_signed(a, b, 'Infinity')} WHEN {inside} AND abs({a}) < 1 AND abs({b}) < 1 "
-        f"AND abs({a} * {_FAR} * ({b} * {_FAR})) <= {_END} THEN {_signed(a, b, '0')} ELSE {a} * {b} END"
+        f"AND CASE WHEN abs({a}) < {_ROOT} AND abs({b}) < {_ROOT} THEN TRUE "
+        f"ELSE abs({a} * {_FAR} * ({b} * {_FAR})) <= {_END} END THEN {_signed(a, b, '0')} ELSE {a} * {b} END"
     )
 
 

@@ -36,7 +36,7 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
     """What a program writes; its complaint where it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - the caller asks for this file to be run
-            words, cwd=folder, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False
+            words, cwd=folder, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InputFileError(f"{words[0]} did not end within {_SECONDS} seconds") from None
@@ -162,8 +162,11 @@ def _by_database(engine: str) -> Engine:
         "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n"
         "    run = base.executescript\n"
         "else:\n    import duckdb\n    base = duckdb.connect()\n    run = base.execute\n"
-        "run(given['table'])\nbase.executemany(given['insert'], given['rows'])\n"
-        "run(open(path, encoding='utf-8').read())\n"
+        "    run('SET enable_progress_bar = false')\n"
+        "run(given['table'])\n"
+        "if engine == 'sqlite':\n    base.executemany(given['insert'], given['rows'])\n"
+        "else:\n    run(given['insert'], list(map(list, zip(*given['rows']))))\n"
+        "run(open(path, encoding='utf-8', newline='').read())\n"
         "print(json.dumps(base.execute(given['question']).fetchall()))\n"
     )
 
@@ -171,10 +174,16 @@ def _by_database(engine: str) -> Engine:
         if engine == "duckdb" and find_spec("duckdb") is None:
             raise MissingLibraryError(f"duckdb is not installed: it is needed to run {path.name}; pip install duckdb")
         table, key, rows = _rows_table(DATABASES[engine], vectors)
-        name, places = vectors["name"], ", ".join("?" * len(rows[0]))
+        name, columns = vectors["name"], len(rows[0])
+        # DuckDB takes a column at once, and is slow row by row.
+        places = (
+            f"VALUES ({', '.join('?' * columns)})"
+            if engine == "sqlite"
+            else f"SELECT {', '.join(['unnest(?)'] * columns)}"
+        )
         given = {
             "table": table,
-            "insert": f"INSERT INTO {identifier(name + '_rows')} VALUES ({places})",
+            "insert": f"INSERT INTO {identifier(name + '_rows')} {places}",
             "rows": rows,
             "question": f"SELECT * FROM {identifier(name)} ORDER BY {key}",
         }
@@ -202,7 +211,7 @@ def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarra
     (folder / "model.sql").write_bytes(path.read_bytes())
     (folder / "run.sql").write_text(script, encoding="utf-8")
     text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
-    return _said([list(json.loads(line).values()) for line in text.splitlines() if line], vectors)
+    return _said([list(json.loads(line).values()) for line in text.split("\n") if line], vectors)
 
 
 ENGINES: dict[str, Engine] = {

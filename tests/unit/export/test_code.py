@@ -8,7 +8,7 @@ import subprocess
 
 import numpy as np
 import pytest
-from export_models import CLASS, MODELS, N, NUMBER, RNG, TABLE
+from export_models import CLASS, MODELS, NUMBER, RNG, TABLE, N
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +25,7 @@ from treewright.export.verify import read_vectors, verify
 from treewright.predict.ensemble import combined, scores_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
+
 
 def edge_rows(model):
     """Rows of the fit, and such as lie on and beside every cut, beyond all, missing, and of unknown levels."""

@@ -18,6 +18,16 @@ from hypothesis import strategies as st
 from plain_trees import chain_tree
 
 import treewright as tw
+from treewright.data.derived import (
+    DERIVED,
+    levels_together,
+    linear_score,
+    pairs_of,
+    rows_of_levels,
+    with_derived,
+    with_derived_cells,
+)
+from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.export import sql
@@ -235,6 +245,60 @@ def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     path = written(model, tmp_path, name)
     assert "mine_nodes" in path.read_text()
     assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
+
+
+@pytest.mark.parametrize("unseen", ["missing", "majority"])
+@pytest.mark.parametrize("name", list(DATABASES))
+def test_columns_made_of_others_are_worked_out_in_the_query(name, unseen, request, tmp_path):
+    if name == "postgresql":
+        request.getfixturevalue("postgres")
+    table = TABLE | {"sky": [("wet", "dry", None)[at % 3] for at in range(len(NUMBER))]}
+    plain = tw.DecisionTreeRegressor(**HOW).fit(table, NUMBER).model_
+    matrix = encode(plain.schema, table, unseen="missing", missing="direction")
+    slopes = [
+        0.5,
+        -1.0,
+        1.0,
+        3.0,
+        0.25,
+        0.0,
+        5.0,
+        -0.5,
+        2.0,
+        1.0,
+        2.0,
+        3.0,
+        4.0,
+        5.0,
+        9.0,
+        0.0,
+        2.0,
+        -0.1,
+        7.0,
+        1.0,
+        2.0,
+        3.0,
+    ]
+    made = [
+        rows_of_levels(plain.schema, 2, matrix[:, 2], None), *pairs_of(plain.schema, [0, 1]),
+        levels_together(plain.schema, 2, 4, matrix), linear_score("score", range(5), slopes),
+    ]  # fmt: skip
+    schema = with_derived(plain.schema, made)
+    wide = with_derived_cells(schema, matrix)
+    cells = {
+        column.name: [
+            None if np.isnan(cell) else column.levels[int(cell)] if column.levels else cell for cell in wide[:, at]
+        ]
+        for at, column in enumerate(schema.columns)
+    }
+    how = HOW | {"nominal": ["town", "sky", "town & sky"]}
+    trees = tw.ExtraTreesRegressor(12, random_state=0, **how).fit(cells, np.sin(np.arange(len(NUMBER)))).model_.trees
+    model = Model(task="regression", schema=schema, trees=tuple(trees), combine="mean", unseen=unseen)
+    asked = {schema.columns[at].part for tree in trees for at in tree.feature[tree.feature >= 0]}
+    assert asked == {"", *DERIVED}
+    vectors = json.loads(json.dumps(vectors_of(model, "mine")))
+    verdict = verify(written(model, tmp_path, name), vectors, FORMATS[name].engines[0])
+    assert verdict.is_equal, str(verdict)
 
 
 STRICT = {"missing": "error", "unseen": "error"}

@@ -790,10 +790,10 @@ class Model(ModelData):
             Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.dot``, ``.gv``, ``.json``. An old file
             stays whole until the new one is.
         format : str, optional
-            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"graphviz"`` (one
-            tree), ``"json"``.
+            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"duckdb"``,
+            ``"sqlite"``, ``"postgresql"`` (``.sql`` may be each of them), ``"graphviz"`` (one tree), ``"json"``.
         name : str, default "model"
-            What functions are called by, as in C ``model_predict``; an identifier.
+            What functions and views are called by, as in C ``model_predict``; an identifier.
         vectors : path, optional
             Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
             unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.

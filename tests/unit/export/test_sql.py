@@ -379,7 +379,7 @@ def test_a_column_called_id_leaves_the_key_another_name(tmp_path):
             assert verify(path, vectors, name).is_equal
 
 
-@settings(deadline=None, max_examples=25, derandomize=True)
+@settings(deadline=None, max_examples=15, derandomize=True)
 @given(
     names=st.lists(st.text(min_size=1, max_size=12), min_size=2, max_size=4, unique=True), level=st.text(max_size=20)
 )

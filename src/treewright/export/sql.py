@@ -8,8 +8,8 @@ values, values the answer. Additions have the order of ``predict``, so that sums
 
 Trees have one of two forms, by their size:
 
-    nested     at most ``_MOST_NODES`` nodes, and no tree deeper than the database's parser goes: every tree is nested
-               CASE, ``_TREES`` of them are added in one step
+    nested     at most ``_MOST_NODES`` nodes, and no tree deeper than ``_STEPS`` times what the database's parser goes:
+               every tree is nested CASE (its deep parts in steps before), ``_TREES`` of them are added in one step
     walked     any other: tables NAME_nodes and NAME_contents, and one recursive query that takes every row through the
                first tree, at its leaf adds what it says, and goes on at the root of the next
 
@@ -36,6 +36,7 @@ from treewright.version import __version__
 
 _MOST_NODES = 20_000
 _TREES = 50  # added in one step
+_STEPS = 4  # that a tree may be divided into, each as deep as the parser goes
 _MOST_COLUMNS = 1_500  # of a step; PostgreSQL ends at 1,664, SQLite at 2,000
 _TERMS = 50  # of a sum within one pair of parentheses: some parsers count them as depth
 _INSERTED = 500  # rows by one INSERT
@@ -288,7 +289,7 @@ def _is_nested(program: Program, database: Database) -> bool:
         first = int(tables.first_child[node])
         if first >= 0:
             depth[first : first + int(tables.n_branches[node])] = depth[node] + 1
-    return int(depth.max()) <= database.most_levels
+    return int(depth.max()) <= _STEPS * database.most_levels
 
 
 def _said(program: Program, tree: int, node: int) -> np.ndarray:
@@ -364,9 +365,13 @@ def _of_codes(x: str, branches: Sequence[int | None]) -> list[tuple[str, int]]:
     return [(f"{x} IN ({', '.join(map(str, codes))})", branch) for branch, codes in found.items()]
 
 
-def _case(program: Program, tree: int, database: Database, leaf: dict[int, str]) -> str:
-    """A tree as nested CASE; ``leaf`` has the texts of leaves. Children stand behind their parents."""
-    tables, texts = program.tables, dict(leaf)
+def _case(program: Program, tree: int, database: Database, leaf: dict[int, str], parts: list[dict[str, str]]) -> str:
+    """A tree as nested CASE; ``leaf`` has the texts of leaves. Children stand behind their parents.
+
+    What is as deep as the parser goes becomes a column of a step before: it is put into ``parts``, by step.
+    """
+    tables, texts, root = program.tables, dict(leaf), int(program.roots[tree])
+    height, step = dict.fromkeys(leaf, 0), dict.fromkeys(leaf, 0)
     for node in range(int(program.roots[tree + 1]) - 1, int(program.roots[tree]) - 1, -1):
         first = int(tables.first_child[node])
         if first < 0:
@@ -385,7 +390,12 @@ def _case(program: Program, tree: int, database: Database, leaf: dict[int, str])
         taken = [f" WHEN {held} THEN {texts[first + branch]}" for held, branch in conditions if branch != missing]
         otherwise = texts[first + missing]
         texts[node] = f"CASE{operand}{''.join(taken)} ELSE {otherwise} END" if taken else otherwise
-    return texts[int(program.roots[tree])]
+        children = range(first, first + int(tables.n_branches[node]))
+        height[node], step[node] = 1 + max(height[at] for at in children), max(step[at] for at in children)
+        if height[node] == database.most_levels and node != root:
+            parts[step[node]][f"b{node}"], texts[node] = texts[node], f"b{node}"
+            height[node], step[node] = 0, step[node] + 1
+    return texts[root]
 
 
 def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) -> list[str]:
@@ -396,6 +406,7 @@ def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) 
         trees = range(begin, min(begin + _TREES, n_trees))
         adds: list[list[str]] = [[] for _ in sums]
         leaf_of: dict[str, str] = {}
+        parts: list[dict[str, str]] = [{} for _ in range(_STEPS)]
         for tree in trees:
             nodes = np.arange(program.roots[tree], program.roots[tree + 1])
             leaves = nodes[program.tables.first_child[nodes] < 0].tolist()
@@ -403,17 +414,20 @@ def _nested(program: Program, query: _Query, inputs: list[str], row: list[str]) 
             if n_sums == 1 or program.is_boosted:
                 own = tree % n_sums
                 texts = [database.number(float(each)) for each in said[:, own]]
-                adds[own].append(_case(program, tree, database, dict(zip(leaves, texts, strict=True))))
+                adds[own].append(_case(program, tree, database, dict(zip(leaves, texts, strict=True)), parts))
                 continue
             # Of several sums: which leaf first, then what it adds to each.
             _, first, number_of = np.unique(said, axis=0, return_index=True, return_inverse=True)
             numbers = [str(int(number)) for number in number_of.ravel()]
-            leaf_of[f"t{tree}"] = _case(program, tree, database, dict(zip(leaves, numbers, strict=True)))
+            leaf_of[f"t{tree}"] = _case(program, tree, database, dict(zip(leaves, numbers, strict=True)), parts)
             for own in range(n_sums):
                 adds[own].append(_by_code(f"t{tree}", said[first, own].tolist(), database))
+        carried = [*row, *inputs, *(sums if begin else [])]
+        for part in filter(None, parts):
+            query.add(carried, part)
+            carried += part
         if leaf_of:
-            carried = sums if begin else []
-            query.add([*row, *inputs, *carried], leaf_of)
+            query.add(carried, leaf_of)
         steps = {
             f"s{own}_{begin}": " + ".join([sums[own], *map("\n    {}".format, adds[own])]) for own in range(n_sums)
         }

@@ -140,7 +140,7 @@ def scored(model, folder, cells, name="sqlite"):
 @pytest.mark.parametrize("name", ["duckdb", "sqlite"])
 def test_databases_say_the_same(model, vectors, form, name, tmp_path):
     path = written(model, tmp_path, name)
-    is_deep = max(tree.max_depth for tree in model.trees) > DATABASES[name].most_levels
+    is_deep = max(tree.max_depth for tree in model.trees) > 4 * DATABASES[name].most_levels
     assert ("mine_nodes" in path.read_text()) == (form == "walked" or is_deep)
     verdict = verify(path, vectors, FORMATS[name].engines[0])
     assert verdict.is_equal, str(verdict)
@@ -231,6 +231,15 @@ def test_exp_of_postgresql_goes_down_to_nothing(postgres, tmp_path):
     text = f"SELECT {DATABASES['postgresql'].exp('a')} FROM (VALUES {listed}) AS t (a);"
     done = subprocess.run(["psql", "-XAtqc", text], capture_output=True, text=True, check=True)
     np.testing.assert_allclose(list(map(float, done.stdout.split())), np.exp(numbers), rtol=1e-15, atol=1.5e-323)
+
+
+@pytest.mark.parametrize(("depth", "is_nested"), [(12, True), (13, True), (40, True), (48, True), (49, False)])
+def test_a_tree_deeper_than_the_parser_of_sqlite_is_divided_into_steps(depth, is_nested, tmp_path):
+    schema = Schema((Column("x", "numeric"),))
+    model = Model(task="regression", schema=schema, trees=(chain_tree(depth),))
+    path = written(model, tmp_path, "sqlite")
+    assert ("mine_nodes" in path.read_text()) != is_nested
+    assert verify(path, json.loads(json.dumps(vectors_of(model, "mine"))), "sqlite").is_equal
 
 
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgresql"])

@@ -242,6 +242,21 @@ def test_a_tree_deeper_than_the_parser_of_sqlite_is_divided_into_steps(depth, is
     assert verify(path, json.loads(json.dumps(vectors_of(model, "mine"))), "sqlite").is_equal
 
 
+@pytest.mark.parametrize(("depth", "is_nested"), [(1, True), (16, False)])
+@pytest.mark.parametrize("name", ["sqlite", "postgresql"])
+def test_2000_trees_are_added_in_either_form(name, depth, is_nested, request, tmp_path):
+    if name == "postgresql":
+        request.getfixturevalue("postgres")
+    schema = Schema((Column("x", "numeric"),))
+    model = Model(task="regression", schema=schema, trees=(chain_tree(depth),) * 2000, combine="mean")
+    vectors = json.loads(json.dumps(vectors_of(model, "mine")))
+    for part in ("rows", "sums", "values", "answers"):
+        vectors[part] = vectors[part][:6]
+    path = written(model, tmp_path, name)
+    assert ("mine_nodes" in path.read_text()) != is_nested
+    assert verify(path, vectors, FORMATS[name].engines[0]).is_equal
+
+
 @pytest.mark.parametrize("name", ["duckdb", "sqlite", "postgresql"])
 def test_a_chain_of_5000_levels_is_walked(name, request, tmp_path):
     if name == "postgresql":

@@ -14,9 +14,9 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "common"))
 
-from tests.unit.export.test_code import MODELS
+from export_models import MODELS
 
 import treewright as tw
 from treewright.exceptions import MissingLibraryError, TreewrightError

@@ -58,8 +58,8 @@ from treewright.version import __version__
 __all__ = ["app", "main"]
 
 # As ``export.formats`` and ``export.engines`` have them, which a command that only starts does not load.
-EXPORTS = "c, javascript, python, java, pmml, onnx, onnx-v3, graphviz, json"
-ENGINES = "gcc, node, python, java, pmml, onnxruntime"
+EXPORTS = "c, javascript, python, java, pmml, onnx, onnx-v3, duckdb, sqlite, postgresql, graphviz, json"
+ENGINES = "gcc, node, python, java, pmml, onnxruntime, duckdb, sqlite, postgres"
 _STOPPED = 130  # the exit code of a command that Ctrl-C has ended
 
 app = typer.Typer(

@@ -19,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from treewright.exceptions import InputFileError, MissingLibraryError
+from treewright.export.databases import DATABASES, Database, identifier
+from treewright.export.sql import key_of
 
 _SECONDS = 600
 
@@ -34,7 +36,7 @@ def _output(words: list[str], folder: Path, given: str = "") -> str:
     """What a program writes; its complaint where it fails."""
     try:
         done = subprocess.run(  # noqa: S603 - the caller asks for this file to be run
-            words, cwd=folder, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False
+            words, cwd=folder, input=given, capture_output=True, encoding="utf-8", timeout=_SECONDS, check=False
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         raise InputFileError(f"{words[0]} did not end within {_SECONDS} seconds") from None
@@ -225,6 +227,109 @@ def _by_onnxruntime(path: Path, folder: Path, vectors: dict[str, Any]) -> np.nda
     return _numbers(_output([sys.executable, "-c", program, str(path)], folder))
 
 
+def _rows_table(database: Database, vectors: dict[str, Any]) -> tuple[str, str, list[list[Any]]]:
+    """The table of rows that a view reads: its definition, its key, and its rows behind their numbers."""
+    columns = vectors["columns"]
+    names = [str(column["name"]) for column in columns]
+    key, cells, types = key_of(names, database), [], []
+    for at, column in enumerate(columns):
+        own = [float(row[at]) for row in vectors["rows"]]
+        levels = column["levels"]
+        kind = "DOUBLE PRECISION"
+        if column["kind"] != "numeric":
+            # Of true and false no third one is unlike: then they are texts where columns have one type.
+            is_truth = bool(levels) and all(isinstance(level, bool) for level in levels)
+            if is_truth and database.name != "sqlite":
+                levels = ["true" if level else "false" for level in levels]
+            is_text = not levels or isinstance(levels[0], str)
+            kind = "TEXT" if is_text else "DOUBLE PRECISION"
+            unknown = "?" * (1 + max(map(len, levels), default=0)) if is_text else max(levels) + 1
+            levels = [*levels, unknown]
+        # A missing number is nan in some rows, where it is no NULL of itself.
+        gaps = [math.nan, None] if column["kind"] == "numeric" else [None, None]
+        cells.append([
+            gaps[place % 2] if math.isnan(cell) else cell if column["kind"] == "numeric" else levels[int(cell)]
+            for place, cell in enumerate(own)
+        ])  # fmt: skip
+        types.append(kind)
+    listed = ", ".join(f"{identifier(name)} {kind}" for name, kind in zip(names, types, strict=True))
+    table = f"CREATE TABLE {identifier(vectors['name'] + '_rows')} ({identifier(key)} INTEGER, {listed})"
+    return table, identifier(key), [[at, *row] for at, row in enumerate(zip(*cells, strict=True))]
+
+
+def _said(rows: list[list[Any]], vectors: dict[str, Any]) -> np.ndarray:
+    """What a view says, without its key: labels as codes, -1 for what is none."""
+    n_classes = len(vectors["classes"])
+    begin = 1 + len(vectors["sums"][0]) + len(vectors["values"][0])
+    found = []
+    for row in rows:
+        codes = [
+            own.index(label) if label in own else -1
+            for own, label in zip(vectors["classes"], row[begin : begin + n_classes], strict=True)
+        ]
+        found.append([math.nan if cell is None else cell for cell in row[1:begin]] + codes)
+    return table_of(found)
+
+
+def _by_database(engine: str) -> Engine:
+    # In a process of its own: a query may take all time and memory that there is.
+    program = (
+        "import json, sys\nengine, path = sys.argv[1:]\ngiven = json.load(sys.stdin)\n"
+        "if engine == 'sqlite':\n    import sqlite3\n    base = sqlite3.connect(':memory:')\n"
+        "    run = base.executescript\n"
+        "else:\n    import duckdb\n    base = duckdb.connect()\n    run = base.execute\n"
+        "    run('SET enable_progress_bar = false')\n"
+        "run(given['table'])\n"
+        "if engine == 'sqlite':\n    base.executemany(given['insert'], given['rows'])\n"
+        "else:\n    run(given['insert'], list(map(list, zip(*given['rows']))))\n"
+        "run(open(path, encoding='utf-8', newline='').read())\n"
+        "print(json.dumps(base.execute(given['question']).fetchall()))\n"
+    )
+
+    def run(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+        if engine == "duckdb" and find_spec("duckdb") is None:
+            raise MissingLibraryError(f"duckdb is not installed: it is needed to run {path.name}; pip install duckdb")
+        table, key, rows = _rows_table(DATABASES[engine], vectors)
+        name, columns = vectors["name"], len(rows[0])
+        # DuckDB takes a column at once, and is slow row by row.
+        places = (
+            f"VALUES ({', '.join('?' * columns)})"
+            if engine == "sqlite"
+            else f"SELECT {', '.join(['unnest(?)'] * columns)}"
+        )
+        given = {
+            "table": table,
+            "insert": f"INSERT INTO {identifier(name + '_rows')} {places}",
+            "rows": rows,
+            "question": f"SELECT * FROM {identifier(name)} ORDER BY {key}",
+        }
+        text = _output([sys.executable, "-c", program, engine, str(path)], folder, json.dumps(given))
+        return _said(json.loads(text), vectors)
+
+    return run
+
+
+def _by_postgres(path: Path, folder: Path, vectors: dict[str, Any]) -> np.ndarray:
+    """By ``psql``, which finds the server as its variables say (PGHOST, PGUSER ...); nothing is left there."""
+    needed("psql", path)
+    table, key, rows = _rows_table(DATABASES["postgresql"], vectors)
+    name = vectors["name"]
+    escapes = str.maketrans({"\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"})
+    lines = ["\t".join("\\N" if cell is None else str(cell).translate(escapes) for cell in row) for row in rows]
+    listed = "".join(f"{line}\n" for line in lines)
+    script = (
+        "\\set QUIET on\n\\set ON_ERROR_STOP on\n\\encoding UTF8\n\\pset format unaligned\n\\pset tuples_only on\n"
+        "BEGIN;\nCREATE SCHEMA treewright_verify;\nSET LOCAL search_path = treewright_verify;\n"
+        f"{table};\nCOPY {identifier(name + '_rows')} FROM STDIN;\n{listed}\\.\n"
+        "\\ir model.sql\n"
+        f"SELECT row_to_json(said) FROM (SELECT * FROM {identifier(name)} ORDER BY {key}) AS said;\nROLLBACK;\n"
+    )
+    (folder / "model.sql").write_bytes(path.read_bytes())
+    (folder / "run.sql").write_text(script, encoding="utf-8")
+    text = _output(["psql", "--no-psqlrc", "--no-password", "--file", "run.sql"], folder)
+    return _said([list(json.loads(line).values()) for line in text.split("\n") if line], vectors)
+
+
 ENGINES: dict[str, Engine] = {
     "gcc": _by_gcc,
     "node": _by_node,
@@ -232,4 +337,7 @@ ENGINES: dict[str, Engine] = {
     "java": _by_java,
     "pmml": _by_jpmml,
     "onnxruntime": _by_onnxruntime,
+    "duckdb": _by_database("duckdb"),
+    "sqlite": _by_database("sqlite"),
+    "postgres": _by_postgres,
 }

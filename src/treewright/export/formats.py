@@ -52,6 +52,17 @@ def _code(language: str) -> Callable[[ModelData, str], str]:
     return write
 
 
+def _sql(database: str) -> Callable[[ModelData, str], str]:
+    def write(model: ModelData, name: str) -> str:
+        from treewright.export.databases import DATABASES
+        from treewright.export.program import program_of
+        from treewright.export.sql import sql_of
+
+        return sql_of(program_of(model), DATABASES[database], name)
+
+    return write
+
+
 def _graphviz(model: ModelData, name: str) -> str:
     del name
     from treewright.export.dot import to_dot
@@ -95,6 +106,9 @@ FORMATS: dict[str, Format] = {
         Format("pmml", (".pmml",), _pmml, ("pmml",), "PMML 4.4"),
         Format("onnx", (".onnx",), _onnx(5), ("onnxruntime",), "ONNX (ai.onnx.ml 5), for onnxruntime 1.23 and newer"),
         Format("onnx-v3", (), _onnx(3), ("onnxruntime",), "ONNX (ai.onnx.ml 3), for older runtimes"),
+        Format("duckdb", (".sql",), _sql("duckdb"), ("duckdb",), "a view of DuckDB"),
+        Format("sqlite", (".sql",), _sql("sqlite"), ("sqlite",), "a view of SQLite"),
+        Format("postgresql", (".sql",), _sql("postgresql"), ("postgres",), "a view of PostgreSQL"),
         Format("graphviz", (".dot", ".gv"), _graphviz, (), "a drawing of one tree for Graphviz"),
         Format("json", (".json",), _json, (), "the model as JSON"),
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import shutil
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from export_models import CELLS, HOW, MODELS, RNG, TABLE, N, model_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,63 +29,11 @@ from treewright.predict.walks import answers_of_tree
 
 pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning")  # cells go missing on purpose
 
-RNG = np.random.default_rng(0)
-N = 240
-TOWNS = ["Lima", 'Oslo "x"', "Rome\\n", "\u6f22 <b>", "a??/b"]
-TABLE = {
-    "a": np.where(RNG.random(N) < 0.15, np.nan, RNG.normal(size=N)),
-    "b": RNG.integers(0, 6, N).astype(float),
-    "town": [None if RNG.random() < 0.1 else TOWNS[RNG.integers(0, 5)] for _ in range(N)],
-    "rank": RNG.choice(["low", "mid", "high"], N).tolist(),
-}
-NUMBER = np.nan_to_num(TABLE["a"]) * TABLE["b"] + np.array([TOWNS.index(town or "Lima") for town in TABLE["town"]])
-CLASS, TWO = np.array(["no", "maybe", 'y"es'])[np.digitize(NUMBER, [1, 4])], NUMBER > 3
-HOW = {"nominal": ["town"], "ordinal": {"rank": ["low", "mid", "high"]}}
-FEW = {"n_estimators": 9, "random_state": 0, **HOW}
-ROUNDS = {"n_estimators": 12, "random_state": 0, **HOW}
-MODELS = {
-    "tree": lambda: tw.DecisionTreeClassifier(**HOW).fit(TABLE, CLASS),
-    "surrogate": lambda: tw.DecisionTreeRegressor(missing="surrogate", **HOW).fit(TABLE, NUMBER),
-    "branch": lambda: tw.DecisionTreeClassifier(missing="branch", unseen="majority", **HOW).fit(TABLE, TWO),
-    "id3": lambda: tw.ID3Classifier(nominal="all").fit({"rank": TABLE["rank"]}, CLASS),
-    "chaid": lambda: tw.CHAIDClassifier(**HOW).fit(TABLE, CLASS),
-    "two outputs": lambda: tw.DecisionTreeClassifier(**HOW).fit(TABLE, np.column_stack([CLASS, TWO.astype(str)])),
-    "forest": lambda: tw.RandomForestClassifier(**FEW).fit(TABLE, CLASS),
-    "extra-trees of two outputs": lambda: tw.ExtraTreesRegressor(**FEW).fit(TABLE, np.column_stack([NUMBER, -NUMBER])),
-    "adaboost": lambda: tw.AdaBoostClassifier(n_estimators=6).fit({"b": TABLE["b"], "rank": TABLE["rank"]}, CLASS),
-    "two classes": lambda: tw.GradientBoostingClassifier(**ROUNDS).fit(TABLE, TWO),
-    "three classes": lambda: tw.GradientBoostingClassifier(**ROUNDS).fit(TABLE, CLASS),
-    "poisson": lambda: tw.GradientBoostingRegressor(loss="poisson", **ROUNDS).fit(TABLE, np.abs(NUMBER)),
-    "quantiles": lambda: tw.GradientBoostingRegressor(loss="quantile", quantile=[0.1, 0.9], **ROUNDS).fit(
-        TABLE, NUMBER
-    ),
-    "members": lambda: tw.GradientBoostingRegressor(n_members=2, random_state=0, **HOW).fit(TABLE, NUMBER),
-    "divided": lambda: tw.C45Classifier(nominal=["town"]).fit(TABLE, CLASS),
-    "divided numbers of two outputs": lambda: tw.DecisionTreeRegressor(missing="fractional", **HOW).fit(
-        TABLE, np.column_stack([NUMBER, -NUMBER])
-    ),
-    "divided bag": lambda: tw.BaggingClassifier(tw.C45Classifier(nominal=["town"]), 5, random_state=0).fit(
-        TABLE, CLASS
-    ),
-    "divided votes": lambda: tw.AdaBoostClassifier(tw.C45Classifier(nominal=["town"], max_depth=2), n_estimators=5).fit(
-        TABLE, CLASS
-    ),
-    "median": lambda: tw.AdaBoostRegressor(n_estimators=8, random_state=0).fit({"b": TABLE["b"]}, NUMBER),
-    "median that weights reach by half": lambda: replace(model_of("median"), tree_weights=np.ones(8)),
-    "median of no weights": lambda: replace(model_of("median"), tree_weights=np.zeros(8)),
-    "divided median": lambda: tw.AdaBoostRegressor(
-        tw.DecisionTreeRegressor(missing="fractional", max_depth=3, **HOW), n_estimators=7, random_state=0
-    ).fit(TABLE, NUMBER),
-    "isolation": lambda: tw.IsolationForest(n_estimators=12, max_samples=60, random_state=0, **HOW).fit(TABLE),
-    "isolation of one row": lambda: tw.IsolationForest(n_estimators=2, max_samples=1).fit({"b": TABLE["b"]}),
-    "threshold": lambda: tw.RandomForestClassifier(**FEW).fit(TABLE, TWO).model_.with_threshold(0.3, positive=True),
-}
-
 
 def edge_rows(model):
     """Rows of the fit, and such as lie on and beside every cut, beyond all, missing, and of unknown levels."""
     program = program_of(model, EXTRAS)
-    table = {column.name: list(TABLE[column.name]) for column in model.schema.given}
+    table = {column.name: list(CELLS[column.name]) for column in model.schema.given}
     matrix = encode(model.schema, table, unseen=model.unseen, missing=model.missing)[:, : program.n_given]
     rows = [*matrix[:80]]
     for at, column in enumerate(model.schema.given):
@@ -172,12 +119,6 @@ def by_gcc(folder, rows):
     given = "\n".join(" ".join(row) for row in texts_of(rows))
     done = subprocess.run(["./run"], cwd=folder, input=given, capture_output=True, text=True, check=True, timeout=120)
     return [[float(text) for text in line.split()] for line in done.stdout.splitlines()]
-
-
-@functools.cache
-def model_of(kind):
-    made = MODELS[kind]()
-    return getattr(made, "model_", made)
 
 
 @pytest.fixture(params=MODELS)

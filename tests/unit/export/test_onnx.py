@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from export_models import BEYOND, CLASS, MODELS, TABLE, TOWNS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -33,7 +34,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarni
 spec = spec_from_file_location("models_of_test_code", Path(__file__).with_name("test_code.py"))
 code = module_from_spec(spec)
 spec.loader.exec_module(code)
-MODELS, TABLE, NUMBER, CLASS = code.MODELS, code.TABLE, code.NUMBER, code.CLASS
 
 VERSIONS = {"onnx": 5, "onnx-v3": 3}
 RNG = np.random.default_rng(5)
@@ -72,9 +72,6 @@ def agree(program, version, rows, folder):
     assert np.array_equal(found[:, :n], wanted[:, :n], equal_nan=True)
     assert ulps_between(found[:, n : n + program.n_values], wanted[:, n : n + program.n_values]).max() <= 4
     assert np.array_equal(found[:, n + program.n_values :], wanted[:, n + program.n_values :])
-
-
-BEYOND = [key for key in MODELS if any(word in key for word in ("divided", "median", "isolation"))]
 
 
 @pytest.fixture(params=[key for key in MODELS if key != "members" and key not in BEYOND], scope="module")
@@ -267,7 +264,7 @@ def test_columns_go_by_their_names_and_texts():
     facts = session.get_modelmeta().custom_metadata_map
     assert facts["treewright"] == tw.__version__
     assert json.loads(facts["columns"])[2] == {
-        "name": "town", "kind": "nominal", "input": "town", "levels": sorted(code.TOWNS), "missing": "",
+        "name": "town", "kind": "nominal", "input": "town", "levels": sorted(TOWNS), "missing": "",
     }  # fmt: skip
     assert json.loads(facts["classes"]) == [sorted(set(CLASS.tolist()))]
 

@@ -12,14 +12,12 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from export_models import BEYOND, CLASS, HOW, MODELS, NUMBER, RNG, ROUNDS, TABLE, TWO, N
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.export.test_code import CLASS, HOW, MODELS, NUMBER, RNG, ROUNDS, TABLE, TWO, N
 
 import treewright as tw
-from treewright.data.derived import DERIVED, levels_together, linear_score, pairs_of, rows_of_levels, with_derived
-from treewright.data.derived import with_derived_cells as widened
-from treewright.data.encoder import encode
+from treewright.data.derived import DERIVED
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.export.engines import ENGINES, by_jpmml
 from treewright.export.formats import exported
@@ -34,44 +32,11 @@ EVALUATOR = pytest.mark.skipif(
 )
 
 # Several outputs, and what goes beyond sums.
-REFUSED = [
-    name
-    for name in MODELS
-    if name in {"two outputs", "extra-trees of two outputs", "quantiles"}
-    or any(word in name for word in ("divided", "median", "isolation"))
-]
+REFUSED = ["two outputs", "extra-trees of two outputs", "quantiles", *BEYOND]
 HOSTILE = [
     "", " ", " a", "a", "a ", "a\tb", "a\nb", "a\r\nb", "a\rb", "\u0085", "\u2028", "NaN", "true", "1", "1.0", "<&>\"'",
     "]]>", "N/A", "null", "two  spaces", "&#10;", "a\\", 'a\\"b', "\U0001f600", "\ufeffb", "é", "e\u0301", "unknown",
 ]  # fmt: skip
-SKY = RNG.choice(["rain", "sun", "snow"], N).tolist()
-
-
-def made_columns(unseen):
-    """A forest that asks columns of all kinds that are made of others."""
-    how = {"nominal": ["town", "sky"], "ordinal": HOW["ordinal"]}
-    table = {**TABLE, "sky": [None if at % 7 == 0 else sky for at, sky in enumerate(SKY)]}
-    schema = tw.DecisionTreeRegressor(**how).fit(table, NUMBER).model_.schema
-    matrix = encode(schema, table)
-    numbers = [0.25, -1.0, 1.5, 0.3, 0.7, 0.0, 4.0, -0.1, -0.3]  # intercept; a; b
-    numbers += [-1.0, -0.3, 0.0, 0.7, 0.1, 0.11, 0.0, 2.0, 0.3, 0.9, 0.1, -0.2, 0.4, 0.05]  # town; rank; sky
-    made = [
-        rows_of_levels(schema, 2, matrix[:, 2], None),
-        *pairs_of(schema, [0, 1]),
-        levels_together(schema, 2, 4, matrix),
-        linear_score("score", range(5), numbers),
-    ]
-    schema = with_derived(schema, made)
-    cells = widened(schema, matrix)
-    wide = dict(table)
-    for at in range(5, len(schema)):
-        codes = cells[:, at]
-        # Levels as texts in the order of their codes: the fit finds the same codes.
-        is_level = schema.columns[at].kind == "nominal"
-        wide[f"made {at}"] = [None if np.isnan(code) else f"{code:05.0f}" for code in codes] if is_level else codes
-    how["nominal"] = [*how["nominal"], *(f"made {at}" for at in range(5, len(schema)) if schema.columns[at].levels)]
-    forest = tw.ExtraTreesRegressor(12, random_state=0, **how).fit(wide, RNG.normal(size=N)).model_
-    return replace(forest, schema=schema, unseen=unseen)
 
 
 def surrogates_of_presence():
@@ -125,8 +90,6 @@ def whole():
 
 OTHERS: dict[str, Callable] = {
     "members": lambda: tw.GradientBoostingRegressor(n_members=2, **ROUNDS).fit(TABLE, NUMBER),
-    "made columns": lambda: made_columns("missing"),
-    "made columns, unseen apart": lambda: made_columns("majority"),
     "surrogates of levels": surrogates_of_levels,
     "surrogates of presence": surrogates_of_presence,
     "hostile levels": lambda: tw.DecisionTreeRegressor(nominal="all").fit(

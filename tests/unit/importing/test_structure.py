@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from tests.unit.export.test_code import CLASS, HOW, MODELS, NUMBER, TABLE
+from export_models import CELLS, CLASS, HOW, MODELS, NUMBER, TABLE
 
 import treewright as tw
 from treewright.exceptions import InputFileError
@@ -29,7 +29,7 @@ def test_a_model_comes_back_from_json_with_the_same_answers(name, tmp_path):
     model.export(tmp_path / "m.json")
     again = tw.read_model(tmp_path / "m.json")
     assert again.facts == json.loads(json.dumps(model.facts))
-    table = {column.name: TABLE.get(column.name) for column in model.schema.given}
+    table = {column.name: CELLS.get(column.name) for column in model.schema.given}
     if name == "dates":
         table = {"d": np.arange("2024-01", "2024-05", dtype="M8[M]")}
     assert np.array_equal(again.predict(table), model.predict(table))

@@ -45,7 +45,13 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-READERS: tuple[Reader, ...] = ()
+def _scikit_object(estimator: Any) -> ModelData:
+    from treewright.importing.scikit import model_of
+
+    return model_of(estimator)
+
+
+READERS: tuple[Reader, ...] = (Reader("scikit-learn", ("sklearn",), None, None, _scikit_object),)
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:

@@ -2,8 +2,8 @@
 
 Only attributes are read; scikit-learn itself is not imported, and no pickle is opened. Three kinds of thing are read:
 
-- ``tree_`` objects (trees, forests, bagging, AdaBoost, ``GradientBoosting*``, isolation forests) round a cell to float32
-  and ask ``cell <= threshold``. Their leaves hold numbers, or shares of classes.
+- ``tree_`` objects (trees, forests, bagging, AdaBoost, ``GradientBoosting*``, isolation forests) round a cell to
+  float32 and ask ``cell <= threshold``. Their leaves hold numbers, or shares of classes.
 - ``TreePredictor`` objects (``HistGradientBoosting*``) compare float64, and know levels by the codes of an encoder.
 - What makes one answer of many trees: a mean, a weighted median, or scores.
 """
@@ -139,9 +139,9 @@ def _counts(member: Any, n_classes: Sequence[int], own: np.ndarray | None = None
 def counts_of_shares(shares: np.ndarray, weight: np.ndarray) -> np.ndarray:
     """Counts whose shares, as a model makes them, have the same bits.
 
-    scikit-learn keeps ``count / weight`` and forgets the count. Whole counts come back from rounding. Others (weights of
-    rows or classes) do not add up to the weight exactly, so a weight nearby is looked for whose shares are the same.
-    Where none of 64 is found a share differs in its last bits, and the first largest one stays what it is.
+    scikit-learn keeps ``count / weight`` and forgets the count. Whole counts come back from rounding. Others (rows or
+    classes have weights, or shares were made monotone) are looked for among weights nearby. Where their shares do not
+    add up to 1 there often are none: then a share differs in its last bits, and the first largest stays what it is.
 
     Parameters
     ----------
@@ -322,17 +322,19 @@ def _gradient_boosting(estimator: Any) -> ModelData:
 
 def _is_constant(start: Any) -> bool:
     """Whether an ``init_`` says the same of every row."""
-    return start == "zero" if isinstance(start, str) else start.strategy in _CONSTANT.get(type(start).__name__, ())
+    if isinstance(start, str):
+        return start == "zero"
+    return getattr(start, "strategy", None) in _CONSTANT.get(type(start).__name__, ())
 
 
 def _hist_gradient_boosting(estimator: Any) -> ModelData:
     """``HistGradientBoosting*``: cuts of float64, levels by the codes of its encoder."""
     order, levels = np.arange(estimator.n_features_in_), {}
-    if estimator._preprocessor is not None:
-        nominal = np.asarray(estimator.is_categorical_, bool)
-        order = np.concatenate([np.flatnonzero(nominal), np.flatnonzero(~nominal)])
+    if estimator._preprocessor is not None:  # it puts nominal columns first
+        nominal = np.flatnonzero(estimator.is_categorical_)
+        order = np.concatenate([nominal, np.flatnonzero(~estimator.is_categorical_)])
         encoder = estimator._preprocessor.named_transformers_["encoder"]
-        for at, known in zip(order.tolist(), getattr(encoder, "categories_", ()), strict=False):
+        for at, known in zip(nominal.tolist(), encoder.categories_, strict=True):
             levels[at] = _levels(known, at)
     loss = estimator.loss
     facts: dict[str, Any] = {"name": loss}
@@ -399,7 +401,7 @@ def _adaboost_classifier(estimator: Any) -> ModelData:
         for code in range(n) if n > 2 else (1,):
             against = -1.0 / (n - 1) if n > 2 else -1.0
             vote = np.where(said == code, weight, against * weight) / total
-            trees.append(_tree(member, (vote / (n - 1) if n > 2 else 2.0 * vote)[:, None]))
+            trees.append(_tree(member, (vote / (n - 1) if n > 2 else 2.0 * vote)[:, None], gains=True))
     base = np.zeros(n if n > 2 else 1)
     return _boosted(estimator, trees, _schema(estimator), base, "classes", algorithm="adaboost")
 

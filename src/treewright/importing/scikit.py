@@ -310,7 +310,7 @@ def _gradient_boosting(estimator: Any) -> ModelData:
     if name == "quantile":
         facts["loss"] = {"name": name, "quantile": float(estimator.alpha)}
     elif name == "huber":
-        facts["loss"] = {"name": name, "huber_delta": float(estimator._loss.closs.delta)}
+        facts["loss"] = {"name": name, "huber_delta": float(estimator._loss.closs.delta) or None}
     elif name != "exponential":
         facts["loss"] = {"name": name}
     link: Link = "classes" if _classes(estimator) else "identity"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from runpy import run_path
 
 import numpy as np
 import pandas as pd
@@ -36,6 +37,7 @@ from threadpoolctl import threadpool_limits
 
 import treewright as tw
 from treewright.exceptions import DataError, MissingValueError, ParameterError
+from treewright.export.structure import to_structure
 from treewright.forest.isolation_scores import anomaly_scores
 from treewright.importing.scikit import counts_of_shares
 from treewright.predict.ensemble import leaves_of_trees, scores_of
@@ -496,6 +498,22 @@ def test_a_model_that_lost_a_part_is_refused():
         tw.read_model(hist)
 
 
+def test_nodes_that_were_tampered_with_are_refused_or_are_a_model():
+    table, y = towns()
+    estimator = HistGradientBoostingRegressor(max_iter=1, min_samples_leaf=20).fit(table, y)
+    nodes = estimator._predictors[0][0].nodes
+    whole, n_refused = nodes.tobytes(), 0
+    for at in range(len(whole)):
+        changed = bytearray(whole)
+        changed[at] ^= 0xFF
+        estimator._predictors[0][0].nodes = np.frombuffer(bytes(changed), nodes.dtype)
+        try:
+            tw.read_model(estimator)
+        except ParameterError:
+            n_refused += 1
+    assert n_refused > 50
+
+
 # One of ours ----------------------------------------------------------------------------------------------------------
 
 ONE_OF_EACH = [
@@ -523,10 +541,18 @@ def test_the_model_is_one_of_ours(case, tmp_path):
     assert np.array_equal(again.predict(X), model.predict(X))
     assert str(model.predict_one(X[0])) == str(model.predict(X[:1])[0])
     assert model.show() if model.is_single_tree else model.tree(0).show()
+    assert to_structure(model)["trees"]
+    assert "<svg" in str(model.plot(tree=0))
     if not model.aggregation.sorts:
-        model.explain(X[:5])
+        said = (
+            scores_of(model, X) if model.has_scores
+            else model.predict_proba(X) if model.classes else model.predict(X)[:, None]
+        )  # fmt: skip
+        answers = model.explain(X[:5]).answers
+        assert answers.reshape(5, -1) == pytest.approx(said[:5], rel=1e-9)
         model.export(tmp_path / "code.py")
-        assert (tmp_path / "code.py").read_text()
+        code = run_path(str(tmp_path / "code.py"))
+        assert [code["predict"](row) for row in X[:20].tolist()] == model.predict(X[:20]).tolist()
     if model.has_scores:
         fewer = model.prune("rounds", n_rounds=2)
         assert len(fewer.trees) == 2 * model.aggregation.n_scores

@@ -266,16 +266,29 @@ def _isolation_forest(estimator: Any) -> ModelData:
         estimator._average_path_length_per_tree,
         strict=True,
     ):
-        tree = _tree(member, (depth + rest - 1.0)[:, None], columns)
+        length = depth + rest - 1.0
+        tree = _tree(member, length[:, None], columns)
         n_samples = member.tree_.n_node_samples
         if n_samples[0] != size:  # rows that were drawn several times: they are counted by weight
             n_samples = np.rint(member.tree_.weighted_n_node_samples).astype(np.int64)
-        trees.append(replace(tree, n_samples=n_samples, impurity=None))
+        trees.append(replace(tree, n_samples=n_samples, impurity=_variance(tree, length)))
     return imported(
         trees, _schema(estimator), task="regression", combine="mean", algorithm=ISOLATION_FOREST,
         criterion="squared_error", source=_source(estimator), missing=_missing(estimator),
         max_samples=size, offset=float(estimator.offset_),
     )  # fmt: skip
+
+
+def _variance(tree: ForeignTree, length: np.ndarray) -> np.ndarray:
+    """float64[n]: variance of the path lengths of each node's rows; children stand behind their parents."""
+    left, right, mean = tree.left.tolist(), tree.right.tolist(), length.tolist()
+    weight, variance = np.asarray(tree.weight).tolist(), [0.0] * len(mean)
+    for node in reversed(np.flatnonzero(tree.left >= 0).tolist()):
+        one, two = left[node], right[node]
+        share, apart = weight[two] / weight[node], mean[two] - mean[one]
+        mean[node] = mean[one] + share * apart
+        variance[node] = (1 - share) * (variance[one] + share * apart**2) + share * variance[two]
+    return np.array(variance)
 
 
 # Boosting -------------------------------------------------------------------------------------------------------------

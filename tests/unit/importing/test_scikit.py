@@ -329,12 +329,16 @@ def test_isolation_forests_have_the_same_paths_and_scores(estimator, missing):
     X = with_missing(TWO)[0] if missing else TWO[0]
     estimator.fit(X)
     model = tw.read_model(estimator)
+    assert "Isolation forest" in model.show()
     rows = edge_rows(estimator, model, X, infinite=True)
     assert_same_leaves(estimator.estimators_, model, rows, estimator.estimators_features_)
     with np.errstate(over="ignore"):
         scores, predicted = estimator.score_samples(rows), estimator.predict(rows)
     assert -anomaly_scores(model, rows) == pytest.approx(scores, rel=1e-14)
     assert model.facts["offset"] == estimator.offset_
+    tree = model.trees[0]
+    lengths = np.repeat(tree.value[tree.is_leaf, 0], tree.n_samples[tree.is_leaf])
+    assert (tree.value[0, 0], tree.impurity[0]) == pytest.approx((lengths.mean(), lengths.var()), abs=1e-12)
     clear = np.abs(scores - estimator.offset_) > 1e-14
     outlier = -anomaly_scores(model, rows) < model.facts["offset"]
     assert np.array_equal(np.where(outlier, -1, 1)[clear], predicted[clear])

@@ -20,11 +20,11 @@ from treewright.data.bins import MAX_BINS, Bins
 from treewright.data.schema import Schema
 from treewright.exceptions import InputFileError, ModelFileError
 from treewright.model.aggregation import Boosting, Combine
-from treewright.model.check import check_model
+from treewright.model.check import ISOLATION_FOREST, check_model
 from treewright.model.data import ModelData
 from treewright.model.trees import BoostedTrees, ListedTrees, gains_of
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
-from treewright.tree.packed import PackedTrees, count_impurity
+from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees, count_impurity
 from treewright.tree.packing import pack_many
 from treewright.version import __version__
 
@@ -147,7 +147,8 @@ def imported(
     counts = () if boosting is not None or task == "regression" else tuple(map(len, classes))
     listed = [tree_of(tree, schema, counts, f"tree {number}") for number, tree in enumerate(trees)]
     kept: PackedTrees | ListedTrees | None = None
-    if combine == "sum" or (combine == "mean" and len(listed) > 1):
+    packable = criterion in (COUNT_CRITERIA if counts else MEAN_CRITERIA) and algorithm != ISOLATION_FOREST
+    if packable and (combine == "sum" or (combine == "mean" and len(listed) > 1)):
         kept = packed_trees(listed, schema, criterion, counts)
     if kept is None:
         kept = ListedTrees(listed) if boosting is None else BoostedTrees(listed)

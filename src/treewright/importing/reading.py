@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,24 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-READERS: tuple[Reader, ...] = ()
+def _lightgbm_file(data: bytes) -> ModelData:
+    from treewright.importing.lightgbm import of_file
+
+    return of_file(data)
+
+
+def _lightgbm_object(source: Any) -> ModelData:
+    from treewright.importing.lightgbm import of_object
+
+    return of_object(source)
+
+
+READERS: tuple[Reader, ...] = (
+    Reader(
+        "LightGBM", ("lightgbm",), lambda head, _: re.match(rb"tree\r?\nversion=", head) is not None,
+        _lightgbm_file, _lightgbm_object,
+    ),
+)  # fmt: skip
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
@@ -62,7 +80,10 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
         package = type(source).__module__.partition(".")[0]
         for reader in READERS:
             if package in reader.packages and reader.of_object is not None:
-                return reader.of_object(source)
+                try:
+                    return reader.of_object(source)
+                except InputFileError as error:
+                    raise ParameterError(f"{type(source).__name__}: {error}") from None
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
         raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
     path = Path(os.fsdecode(os.fspath(source)))
@@ -78,6 +99,9 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 return reader.of_file(data)
             except InputFileError as error:
                 raise InputFileError(f"{path}: {error}") from None
+            except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError) as error:
+                said = f"{type(error).__name__}: {error}"[:200]
+                raise InputFileError(f"{path}: no whole model of {reader.name}: {said}") from error
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
 

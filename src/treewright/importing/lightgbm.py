@@ -30,6 +30,7 @@ from treewright.exceptions import InputFileError, ParameterError
 from treewright.importing.reading import json_of
 from treewright.importing.trees import ForeignTree, imported
 from treewright.model.aggregation import Boosting, Link
+from treewright.model.check import LARGEST_SCORE
 from treewright.model.data import ModelData
 
 ZERO = float(np.float32(1e-35))  # kZeroThreshold of LightGBM
@@ -37,6 +38,8 @@ _BELOW_ZERO = float(np.nextafter(-ZERO, -np.inf))
 _VERSIONS = ("v3", "v4")
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2  # bits of decision_type; two more say what is missing
 _NOTHING, _ZEROS, _NAN = 0, 1, 2
+_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-15, 1e100  # kEpsilon of LightGBM, and what is no sum of hessians
+_LARGEST_GAIN = float(np.finfo(np.float32).max)
 _MOST_NODES = 1 << 21  # with what stands more than once for the sake of zeros
 _MOST_WORDS = 1 << 25  # of all sets of levels
 
@@ -93,11 +96,10 @@ def of_file(data: bytes) -> ModelData:
 def of_object(source: Any) -> ModelData:
     """The model of a ``Booster`` or of a fitted ``LGBMModel``, with the trees that its ``predict`` takes."""
     booster, labels = source, None
-    if hasattr(source, "booster_"):
-        try:
-            booster, labels = source.booster_, getattr(source, "classes_", None)
-        except Exception as error:
-            raise ParameterError(f"{type(source).__name__} is not fitted: {error}") from error
+    if hasattr(source, "__sklearn_is_fitted__"):  # a wrapper
+        if not source.__sklearn_is_fitted__():
+            raise ParameterError(f"{type(source).__name__} is not fitted")
+        booster, labels = source.booster_, getattr(source, "classes_", None)
     if not hasattr(booster, "model_to_string"):
         raise ParameterError(f"{type(source).__name__}: give a Booster, an LGBMClassifier, LGBMRegressor or LGBMRanker")
     from lightgbm import __version__  # the object is one of it, so it is there
@@ -161,7 +163,10 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     is_difference = name == "multiclass" and n_scores == 2
     is_mean = "average_output" in head
     averaged = is_mean and link == "identity" and n_scores == 1
-    scale = float(said.get("sigmoid", 1.0)) / (n_trees // n_scores if is_mean and not averaged else 1)
+    slope = float(said.get("sigmoid", 1.0))
+    if not 0.0 < slope < _LARGEST_WEIGHT:
+        raise InputFileError(f"sigmoid {slope} is no slope")
+    scale = slope / (n_trees // n_scores if is_mean and not averaged else 1)
     schema, known = _schema(text)
     trees = list(_trees(text, [-scale, scale] if is_difference else [scale], schema, known))
     facts: dict[str, Any] = {"loss": _loss(loss, text.parameters)} if loss else {}
@@ -311,13 +316,17 @@ def _tree(
         raise InputFileError(f"{name} has {n_tests} tests, and not as many of all that is told of them")
     if any(len(each) not in (0, n_leaves) for each in (weight, count)):
         raise InputFileError(f"{name} has {n_leaves} leaves, and not as many of all that is told of them")
+    with np.errstate(all="ignore"):
+        value = value * scale
+    if not (np.abs(value) <= LARGEST_SCORE).all():
+        raise InputFileError(f"{name} has a leaf that says no finite number, or one beyond {LARGEST_SCORE:g}")
+    if not (np.abs(weight) <= _LARGEST_WEIGHT).all() or not (np.abs(count) < 1 << 31).all():
+        raise InputFileError(f"{name} has a leaf whose weight or rows are no number that LightGBM has")
     branches = np.concatenate([left, right])
     if (branches >= 0).any() and (np.sort(branches[branches >= 0]) != np.arange(1, n_tests)).any():
         raise InputFileError(f"{name} is no tree: a test is the branch of none, or of two")
     if ((branches >= 0) & (branches <= np.tile(np.arange(n_tests), 2))).any():
         raise InputFileError(f"{name} is no tree: a branch leads back")
-    if not np.isfinite(cut).all():
-        raise InputFileError(f"{name} has a cut that is no finite number")
     missing, is_nominal = kinds >> 2 & 3, kinds & _CATEGORICAL != 0
     if (missing > _NAN).any():
         raise InputFileError(f"{name} has a test whose way of missing cells is not known")
@@ -345,10 +354,10 @@ def _tree(
         column=padded(column),
         cut=padded(cut),
         missing_left=padded(missing_left),
-        value=padded(tests, value * scale)[:, None],
-        weight=padded(tests, weight) if len(weight) else None,
+        value=padded(tests, value)[:, None],
+        weight=padded(tests, np.maximum(weight, _LEAST_WEIGHT)) if len(weight) else None,
         n_samples=padded(tests.astype(np.int64), count) if len(count) else None,
-        gain=padded(gain),
+        gain=padded(np.nan_to_num(np.clip(gain, 0.0, _LARGEST_GAIN))),
         levels=levels,
     )
     is_apart = (missing == _ZEROS) & ~is_nominal & (zero_left != default_left)

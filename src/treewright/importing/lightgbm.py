@@ -38,7 +38,6 @@ _BELOW_ZERO = float(np.nextafter(-ZERO, -np.inf))
 _VERSIONS = ("v3", "v4")
 _CATEGORICAL, _DEFAULT_LEFT = 1, 2  # bits of decision_type; two more say what is missing
 _NOTHING, _ZEROS, _NAN = 0, 1, 2
-_LEAST_WEIGHT, _LARGEST_WEIGHT = 1e-15, 1e100  # kEpsilon of LightGBM, and what is no sum of hessians
 _LARGEST_GAIN = float(np.finfo(np.float32).max)
 _MOST_NODES = 1 << 21  # with what stands more than once for the sake of zeros
 _MOST_WORDS = 1 << 25  # of all sets of levels
@@ -164,7 +163,7 @@ def _model(text: _Text, labels: np.ndarray | None, source: dict[str, Any]) -> Mo
     is_mean = "average_output" in head
     averaged = is_mean and link == "identity" and n_scores == 1
     slope = float(said.get("sigmoid", 1.0))
-    if not 0.0 < slope < _LARGEST_WEIGHT:
+    if not 0.0 < slope < 1e100:
         raise InputFileError(f"sigmoid {slope} is no slope")
     scale = slope / (n_trees // n_scores if is_mean and not averaged else 1)
     schema, known = _schema(text)
@@ -308,20 +307,17 @@ def _tree(
     n_leaves, n_tests = len(value), len(column)
     left, right, kinds = (_ints(text, key) for key in ("left_child", "right_child", "decision_type"))
     cut = _floats(text, "threshold")
-    weight, count = _floats(text, "leaf_weight"), _ints(text, "leaf_count")
-    gain = _floats(text, "split_gain")
+    count, gain = _ints(text, "leaf_count"), _floats(text, "split_gain")
     if int(text["num_leaves"]) != n_leaves or n_tests != n_leaves - 1:
         raise InputFileError(f"{name} has {n_tests} tests and {n_leaves} leaves, which do not fit")
     if any(len(each) != n_tests for each in (left, right, kinds, cut, gain)):
         raise InputFileError(f"{name} has {n_tests} tests, and not as many of all that is told of them")
-    if any(len(each) not in (0, n_leaves) for each in (weight, count)):
-        raise InputFileError(f"{name} has {n_leaves} leaves, and not as many of all that is told of them")
+    if len(count) not in (0, n_leaves) or not (np.abs(count) < 1 << 31).all():
+        raise InputFileError(f"{name} has {n_leaves} leaves, and not as many numbers of rows")
     with np.errstate(all="ignore"):
         value = value * scale
     if not (np.abs(value) <= LARGEST_SCORE).all():
         raise InputFileError(f"{name} has a leaf that says no finite number, or one beyond {LARGEST_SCORE:g}")
-    if not (np.abs(weight) <= _LARGEST_WEIGHT).all() or not (np.abs(count) < 1 << 31).all():
-        raise InputFileError(f"{name} has a leaf whose weight or rows are no number that LightGBM has")
     branches = np.concatenate([left, right])
     if (branches >= 0).any() and (np.sort(branches[branches >= 0]) != np.arange(1, n_tests)).any():
         raise InputFileError(f"{name} is no tree: a test is the branch of none, or of two")
@@ -355,7 +351,7 @@ def _tree(
         cut=padded(cut),
         missing_left=padded(missing_left),
         value=padded(tests, value)[:, None],
-        weight=padded(tests, np.maximum(weight, _LEAST_WEIGHT)) if len(weight) else None,
+        weight=padded(tests, np.maximum(count, 1)) if len(count) else None,  # as pred_contrib weighs them
         n_samples=padded(tests.astype(np.int64), count) if len(count) else None,
         gain=padded(np.nan_to_num(np.clip(gain, 0.0, _LARGEST_GAIN))),
         levels=levels,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+import runpy
 
 import numpy as np
 import pytest
 
+import treewright
 from treewright.data.encoder import encode
 from treewright.data.schema import Column
 from treewright.exceptions import InputFileError, ParameterError
+from treewright.export.structure import to_structure
 from treewright.fitted import Model, load, read_model
 from treewright.importing import lightgbm as reader
 from treewright.importing.lightgbm import ZERO, of_file
@@ -20,7 +24,9 @@ lgb = pytest.importorskip("lightgbm", reason="the library whose models are read"
 pd = pytest.importorskip("pandas", reason="LightGBM takes categories from pandas")
 
 N = 240
-pytestmark = pytest.mark.filterwarnings("ignore::treewright.exceptions.DataWarning", "ignore::UserWarning", "ignore::FutureWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::treewright.exceptions.DataWarning", "ignore::UserWarning", "ignore::FutureWarning"
+)
 
 
 def table(seed=0, missing=0.1, zeros=0.3):
@@ -383,18 +389,28 @@ def test_trees_of_zeros_that_grow_beyond_all_bounds_are_refused(monkeypatch):
         read_model(booster)
 
 
+def test_contributions_are_those_that_lightgbm_tells():
+    X, y = frame()
+    for booster in (trained(X, y), trained(X, y > y.mean(), objective="binary")):
+        explained = read_model(booster).explain(in_our_names(X))
+        told = booster.predict(X, pred_contrib=True)
+        ours = np.column_stack([explained.values.reshape(N, -1), np.full(N, float(np.ravel(explained.base)[0]))])
+        assert np.allclose(ours, told, rtol=0, atol=1e-12)
+
+
 def test_what_ours_can_do_with_trees_works_with_these(tmp_path):
     X, y = frame()
-    booster = trained(X, y > y.mean(), objective="binary")
-    model = read_model(booster)
-    ours = in_our_names(X)
-    explained = model.explain(ours.head(20))
-    total = explained.base + explained.contributions.sum(axis=1) if hasattr(explained, "contributions") else None
-    assert total is None or np.isfinite(total).all()
-    assert any("town" in model.show(tree=number) for number in range(len(model.trees)))
+    label = y > y.mean()
+    booster = trained(X, label, objective="binary")
+    model, ours = read_model(booster), in_our_names(X)
+    asks_town = next(number for number, tree in enumerate(model.trees) if 1 in tree.feature)
+    assert "town" in model.show(tree=asks_town)
+    assert "town" in str(model.plot(tree=asks_town))
+    assert "Lima" in json.dumps(to_structure(model))
+    assert "town" in treewright.report(model, ours, label.astype(int)).html
     first = model.prune("rounds", n_rounds=3)
     assert np.allclose(first.predict_proba(ours)[:, 1], booster.predict(X, num_iteration=3), rtol=1e-14)
-    assert model.prune("rounds", ours, y > y.mean()) is not None
+    assert model.prune("rounds", ours, label.astype(int)).prune_log.loss == "log_loss"
     one = model.predict_proba_one(ours.iloc[0].to_dict())
     assert np.array_equal(list(one.values()) if isinstance(one, dict) else one, model.predict_proba(ours)[0])
     model.save(tmp_path / "model.tw")
@@ -402,11 +418,13 @@ def test_what_ours_can_do_with_trees_works_with_these(tmp_path):
     assert np.array_equal(again.predict_proba(ours), model.predict_proba(ours))
     again.save(tmp_path / "again.tw")
     assert (tmp_path / "again.tw").read_bytes() == (tmp_path / "model.tw").read_bytes()
-    assert model.importances("gain").sum() == pytest.approx(1.0)
     gains = booster.feature_importance("gain")
     assert model.importances("gain") == pytest.approx(gains / gains.sum(), rel=1e-6)
     model.export(tmp_path / "model.py")
-    assert (tmp_path / "model.py").stat().st_size > 1000
+    functions = runpy.run_path(str(tmp_path / "model.py"))
+    rows = ours.head(20).astype(object).where(ours.head(20).notna(), None).to_dict("records")
+    sums = [functions["sums"](functions["encode"](row))[0] for row in rows]
+    assert sums == booster.predict(X.head(20), raw_score=True).tolist()
 
 
 @pytest.mark.parametrize(

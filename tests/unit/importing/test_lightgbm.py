@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import treewright
+from treewright.cli.app import app
 from treewright.data.encoder import encode
 from treewright.data.schema import Column
 from treewright.exceptions import InputFileError, ParameterError
@@ -378,6 +379,22 @@ def test_a_column_without_names_is_asked_without():
     full = read_model(trained(np.nan_to_num(X), target(X)))
     assert missing_seen == [True] * 5
     assert [column.missing_seen for column in full.schema.columns] == [False] * 5
+
+
+def test_a_cell_that_is_no_whole_number_is_a_category_never_seen():
+    X = table(missing=0)
+    model = read_model(trained(X, target(X), categorical=[4]))
+    rows = np.repeat(X, 2, axis=0)
+    rows[0::2, 4], rows[1::2, 4] = 1.5, 10_000
+    assert np.array_equal(model.predict(rows[0::2]), model.predict(rows[1::2]))
+
+
+def test_the_command_imports_a_file(tmp_path):
+    X = table()
+    booster = trained(X, target(X))
+    booster.save_model(tmp_path / "model.txt")
+    app(["import", str(tmp_path / "model.txt"), "--out", str(tmp_path / "model.tw")], standalone_mode=False)
+    assert np.array_equal(load(tmp_path / "model.tw").predict(X), booster.predict(X))
 
 
 def test_trees_of_zeros_that_grow_beyond_all_bounds_are_refused(monkeypatch):

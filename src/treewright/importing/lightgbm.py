@@ -319,7 +319,7 @@ def _tree(
     if not (np.abs(value) <= LARGEST_SCORE).all():
         raise InputFileError(f"{name} has a leaf that says no finite number, or one beyond {LARGEST_SCORE:g}")
     branches = np.concatenate([left, right])
-    if (branches >= 0).any() and (np.sort(branches[branches >= 0]) != np.arange(1, n_tests)).any():
+    if sorted(branches[branches >= 0].tolist()) != list(range(1, n_tests)):
         raise InputFileError(f"{name} is no tree: a test is the branch of none, or of two")
     if ((branches >= 0) & (branches <= np.tile(np.arange(n_tests), 2))).any():
         raise InputFileError(f"{name} is no tree: a branch leads back")

@@ -18,6 +18,8 @@ from treewright.exceptions import InputFileError, ParameterError
 from treewright.model.data import ModelData
 
 _MOST_BYTES = 4 << 30
+# What reading a damaged file ends in: a name, a place or a type that is not there, a number beyond all.
+_DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 _HEAD = 4096  # bytes of a file that tell what it is
 
 
@@ -45,7 +47,25 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-READERS: tuple[Reader, ...] = ()
+def _xgboost_begins(head: bytes, ending: str) -> bool:
+    from treewright.importing.xgboost import begins
+
+    return begins(head, ending)
+
+
+def _xgboost_file(data: bytes) -> ModelData:
+    from treewright.importing.xgboost import of_file
+
+    return of_file(data)
+
+
+def _xgboost_object(source: Any) -> ModelData:
+    from treewright.importing.xgboost import of_object
+
+    return of_object(source)
+
+
+READERS: tuple[Reader, ...] = (Reader("XGBoost", ("xgboost",), _xgboost_begins, _xgboost_file, _xgboost_object),)
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
@@ -78,6 +98,10 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 return reader.of_file(data)
             except InputFileError as error:
                 raise InputFileError(f"{path}: {error}") from None
+            except _DAMAGE as error:
+                raise InputFileError(
+                    f"{path}: damaged, or no model of {reader.name} ({type(error).__name__}: {error})"[:500]
+                ) from None
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
 

@@ -1,19 +1,22 @@
-"""XGBoost's models as ours: each row in the same leaf of each tree, sums within the rounding of XGBoost's own float32."""
+"""XGBoost's models as ours: each row in the same leaf of each tree, sums within the rounding of XGBoost's float32."""
 
 from __future__ import annotations
 
 import json
+from runpy import run_path
 
 import numpy as np
 import pytest
 
-from treewright import load, read_model
+from treewright import load, read_model, report
 from treewright.exceptions import InputFileError, ParameterError, TreewrightError
 from treewright.importing.reading import read
 from treewright.importing.xgboost import _ubjson, of_file
 from treewright.model.codec import dumps
 
-xgboost = pytest.importorskip("xgboost", reason="reads models that XGBoost trains here: pip install xgboost-cpu (19 MB)")
+xgboost = pytest.importorskip(
+    "xgboost", reason="reads models that XGBoost trains here: pip install xgboost-cpu (19 MB)"
+)
 pd = pytest.importorskip("pandas", reason="XGBoost takes categories from tables")
 pytestmark = pytest.mark.filterwarnings("ignore")
 EPS = float(np.finfo(np.float32).eps)
@@ -49,7 +52,7 @@ def positive(X):
 def booster(y=target, rounds=6, seed=0, missing=True, rows=None, **params):
     def make():
         X = plain(seed, missing)
-        data = xgboost.DMatrix(X, y(X) if callable(y) else y, **(rows or {}))
+        data = xgboost.DMatrix(X, y(X) if callable(y) else y, nthread=1, **(rows or {}))
         if params.get("objective") == "survival:aft":
             for side in ("lower", "upper"):
                 data.set_float_info(f"label_{side}_bound", positive(X))
@@ -80,7 +83,9 @@ def frame(seed=0, n_levels=6, whole=False):
     X, rng = plain(seed), np.random.default_rng(seed)
     levels = rng.permutation(1000)[:n_levels] if whole else [f"town {i:03}" for i in rng.permutation(n_levels)]
     town = pd.Categorical(rng.choice(levels, N), categories=levels)
-    table = pd.DataFrame({"one": X[:, 0], "town": town, "flag": X[:, 1] > 0, "count": rng.integers(0, 9, N), "z": X[:, 3]})
+    table = pd.DataFrame(
+        {"one": X[:, 0], "town": town, "flag": X[:, 1] > 0, "count": rng.integers(0, 9, N), "z": X[:, 3]}
+    )
     table.loc[::9, "town"] = np.nan
     return table
 
@@ -116,10 +121,10 @@ def coded(n_levels=12, onehot=1, rounds=5):
 
 def refreshed():
     X = plain()
-    data = xgboost.DMatrix(X, target(X))
-    first = xgboost.train({"max_depth": 3}, data, 4)
-    again = {"process_type": "update", "updater": "refresh", "max_depth": 3}
-    return xgboost.train(again, xgboost.DMatrix(X, 2 * target(X)), 4, xgb_model=first), X
+    data = xgboost.DMatrix(X, target(X), nthread=1)
+    first = xgboost.train({"max_depth": 3, "nthread": 1}, data, 4)
+    again = {"process_type": "update", "updater": "refresh", "max_depth": 3, "nthread": 1}
+    return xgboost.train(again, xgboost.DMatrix(X, 2 * target(X), nthread=1), 4, xgb_model=first), X
 
 
 def two_targets(X):
@@ -229,7 +234,7 @@ def edges(table, grown, seed=0):
     if not is_array and not hasattr(table, "iloc"):
         return rows
     for at in range(table.shape[1]):
-        if not is_array and str(table.dtypes.iloc[at]) not in ("float64",):
+        if not is_array and str(table.dtypes.iloc[at]) != "float64":
             continue
         own = np.array(cuts[at] or [0], np.float32)
         beside = [own, np.nextafter(own, np.float32(np.inf)), np.nextafter(own, np.float32(-np.inf))]
@@ -242,7 +247,9 @@ def edges(table, grown, seed=0):
         cells = rng.choice(own[np.abs(np.nan_to_num(own)) < 3.41e38], len(rows))
         if is_array:
             is_code = set(np.unique(table[~np.isnan(table[:, at]), at])) <= set(range(200)) and cuts[at] and at == 2
-            rows[:, at] = rng.choice([*range(160), -1, 10**6, np.nan], len(rows)) if is_code and is_coded(grown) else cells
+            rows[:, at] = (
+                rng.choice([*range(160), -1, 10**6, np.nan], len(rows)) if is_code and is_coded(grown) else cells
+            )
         else:
             rows[rows.columns[at]] = cells
     return rows
@@ -255,8 +262,8 @@ def is_coded(grown):
 def matrix(own, table):
     names, types = own.feature_names, own.feature_types
     if isinstance(table, np.ndarray):
-        return xgboost.DMatrix(table, feature_names=names, feature_types=types, enable_categorical=True)
-    return xgboost.DMatrix(table, enable_categorical=True)
+        return xgboost.DMatrix(table, feature_names=names, feature_types=types, enable_categorical=True, nthread=1)
+    return xgboost.DMatrix(table, enable_categorical=True, nthread=1)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -300,11 +307,15 @@ def contents(grown, weights, leaves):
         width = int(tree["tree_param"]["size_leaf_vector"])
         weight = np.float32(1 if weights is None else weights[at])
         if width > 1:
-            table = np.array(tree["leaf_weights"], np.float32).reshape(-1, width)[np.array(tree["right_children"])[leaves[:, at]]]
+            table = np.array(tree["leaf_weights"], np.float32).reshape(-1, width)[
+                np.array(tree["right_children"])[leaves[:, at]]
+            ]
             for score in range(width):
                 lists.setdefault(score, []).append(table[:, score] * weight)
         else:
-            lists.setdefault(group[at], []).append(np.array(tree["split_conditions"], np.float32)[leaves[:, at]] * weight)
+            lists.setdefault(group[at], []).append(
+                np.array(tree["split_conditions"], np.float32)[leaves[:, at]] * weight
+            )
     return np.stack([np.stack(lists[score], axis=1) for score in sorted(lists)], axis=2).astype(float)
 
 
@@ -327,3 +338,263 @@ def answers_agree(model, ours, rows, asked, bound):
         assert np.array_equal(np.asarray(model.predict(rows))[clear], ours.predict(asked)[clear])
     else:
         assert (np.abs(ours.predict(asked) - model.predict(rows)).reshape(bound.shape) <= bound).all()
+
+
+# Files and objects ----------------------------------------------------------------------------------------------------
+
+
+def roundings(ours):
+    """By how much a sum of all trees in float32 may be off; a base that is a logarithm is rounded at 1."""
+    return (
+        (len(ours.trees) + 3)
+        * EPS
+        * (sum(np.abs(tree.value).max() for tree in ours.trees) + 1 + abs(ours.boosting.base[0]))
+    )
+
+
+def test_a_file_of_a_wrapper_stops_at_the_best_round_and_a_booster_goes_on(tmp_path):
+    model, _ = MODELS["stopped classes"]()
+    for ending in ("json", "ubj"):
+        model.save_model(tmp_path / f"model.{ending}")
+        ours = read_model(tmp_path / f"model.{ending}")
+        assert len(ours.trees) == 3 * (model.best_iteration + 1)
+        assert dumps(ours) == dumps(read_model(model))
+        assert ours.facts["imported"] == {
+            "library": "XGBoost",
+            "version": xgboost.__version__,
+            "class": "XGBClassifier",
+            "objective": "multi:softprob",
+        }
+    own = model.get_booster()
+    assert len(read_model(own).trees) == 3 * own.num_boosted_rounds() > len(ours.trees)
+    own.save_model(tmp_path / "own.ubj")
+    assert len(read_model(tmp_path / "own.ubj").trees) == 3 * own.num_boosted_rounds()
+
+
+def test_infinite_cells_go_as_wrappers_send_them():
+    model, X = MODELS["regressor"]()
+    X = X[:30].copy()
+    ours = read_model(model)
+    X[::3, 0], X[1::3, 1], X[2::3, 3] = np.inf, -np.inf, 1e300
+    assert np.allclose(ours.predict(X), model.predict(X), rtol=0, atol=roundings(ours))
+
+
+def test_a_cut_of_minus_infinity_sends_missing_cells_alone_to_the_left():
+    own, X = MODELS["squared error"]()
+    changed = json.loads(bytes(own.save_raw("json")))
+    for tree in changed["learner"]["gradient_booster"]["model"]["trees"]:
+        tree["split_conditions"][0] = float("-inf")
+        tree["default_left"][0] = 1
+    ours = read_bytes(json.dumps(changed).encode())
+    rows = np.vstack([X, np.full((1, 4), -np.inf)])
+    leaves = ours.apply(rows).reshape(len(rows), -1)
+    for at, tree in enumerate(ours.trees):
+        under = {0: 0}
+        for node in range(tree.n_nodes):
+            for child in (tree.first_child[node], tree.first_child[node] + 1) if tree.first_child[node] > 0 else ():
+                under[child] = child if node == 0 else under[node]
+        asked = rows[:, tree.feature[0]]
+        found = np.array([under[leaf] for leaf in leaves[:, at].tolist()])
+        assert len(set(found[np.isnan(asked)])) == 1
+        assert set(found[np.isnan(asked)]).isdisjoint(found[~np.isnan(asked)])
+
+
+def as_old(own):
+    """A model as versions before 3.1 wrote it."""
+    old = json.loads(bytes(own.save_raw("json")))
+    old["version"] = [1, 7, 6]
+    param, model = old["learner"]["learner_model_param"], old["learner"]["gradient_booster"]["model"]
+    param["base_score"] = param["base_score"].strip("[]")
+    del param["num_target"], model["cats"], model["iteration_indptr"]
+    for tree in model["trees"]:
+        tree["default_left"] = [bool(each) for each in tree["default_left"]]
+    return old
+
+
+def read_bytes(data):
+    from treewright.fitted import Model
+
+    return Model.of(of_file(data))
+
+
+def test_files_of_older_versions_are_read():
+    for name in ("squared error", "logistic", "gamma", "codes"):
+        own, X = MODELS[name]()
+        old = as_old(own)
+        other = xgboost.Booster(model_file=bytearray(json.dumps(old).encode()))
+        asked = dict(zip(own.feature_names, X.T, strict=True)) if own.feature_names else X
+        ours = read_bytes(json.dumps(old).encode())
+        assert np.array_equal(ours.predict_scores(asked), read_model(own).predict_scores(asked))
+        margin = other.predict(matrix(own, X), output_margin=True)
+        assert np.allclose(ours.predict_scores(asked).ravel(), margin, rtol=0, atol=roundings(ours))
+    old = as_old(MODELS["stopped"]()[0].get_booster())
+    old["learner"]["attributes"]["scikit_learn"] = '{"_estimator_type": "regressor"}'
+    assert len(of_file(json.dumps(old).encode()).trees) == int(old["learner"]["attributes"]["best_iteration"]) + 1
+
+
+def test_levels_are_the_texts_of_the_table_and_a_new_one_is_refused_as_there():
+    model, table = MODELS["towns"]()
+    ours = read_model(model)
+    town = ours.schema.columns[1]
+    assert town.kind == "nominal"
+    assert set(town.levels) == set(table.town.cat.categories)
+    as_text = {name: table[name].astype(object).where(table[name].notna(), None).tolist() for name in table}
+    assert np.array_equal(ours.predict(as_text), ours.predict(table))
+    as_text["town"][3] = "Ulm"
+    with pytest.raises(TreewrightError, match="Ulm"):
+        ours.predict(as_text)
+    with pytest.raises(xgboost.core.XGBoostError, match="not in the training set"):
+        model.predict(table.assign(town=pd.Categorical(["zzz"] * len(table))))
+
+
+def test_a_code_that_no_node_lists_goes_where_it_goes_there():
+    own, X = MODELS["codes"]()
+    rows = X[:40].copy()
+    rows[:, 2] = [*range(36), -1, 200, 1e6, np.nan]
+    found, ours = own.predict(matrix(own, rows)), read_model(own)
+    assert np.allclose(ours.predict(rows), found, rtol=0, atol=roundings(ours))
+    assert len(ours.schema.columns[2].levels) <= 12
+
+
+@pytest.mark.parametrize(
+    "name", ["regressor", "three classes", "towns", "poisson", "dart", "three quantiles", "two labels"]
+)
+def test_all_verbs_work(name, tmp_path):
+    model, table = MODELS[name]()
+    ours = read_model(model)
+    answers = ours.predict(table)
+    assert ours.tree(0).show().count("\n") > 3
+    assert "<svg" in ours.tree(0).plot()._repr_svg_()
+    ours.save(tmp_path / "model.tw")
+    assert dumps(load(tmp_path / "model.tw")) == dumps(ours)
+    first = table.iloc[0].to_dict() if hasattr(table, "iloc") else table[0].tolist()
+    assert np.array_equal(ours.predict_one(first), answers[0])
+    assert len(ours.prune("rounds", n_rounds=2).trees) == 2 * len(ours.boosting.base)
+    assert ours.importances("gain").sum() == pytest.approx(1.0) == ours.importances("cover").sum()
+    why = ours.explain(table[:5] if not hasattr(table, "iloc") else table.iloc[:5])
+    scores = ours.predict_scores(table)[:5].reshape(5, -1)
+    total = np.asarray(why.values).reshape(5, -1, scores.shape[1]).sum(axis=1) + np.asarray(why.base).reshape(1, -1)
+    assert total == pytest.approx(scores, abs=1e-9)
+    ours.export(tmp_path / "model.py")
+    code = run_path(str(tmp_path / "model.py"))
+    cells = dict(zip(ours.schema.names, first.values() if isinstance(first, dict) else first, strict=True))
+    assert np.ravel(code["sums"](code["encode"](cells))).tolist() == scores[0].tolist()
+    assert "<html" in report(ours, table, answers).html
+
+
+# What is refused ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (booster(booster="gblinear"), "only trees are read"),
+        (booster(lambda X: classes(X, 2), objective="binary:hinge"), "has no shares"),
+        (booster(lambda X: classes(X, 2), objective="reg:logistic"), "a share as a number"),
+        (wrapper("XGBRegressor", lambda X: classes(X, 2), objective="binary:logistic"), "a share as a number"),
+        (wrapper("XGBClassifier", lambda X: classes(X, 2), objective="binary:logitraw"), "get_booster"),
+        (wrapper("XGBRegressor", missing=-1.0), "missing=-1.0"),
+        (lambda: (xgboost.XGBRegressor(), None), "is it fitted"),
+        (lambda: (xgboost.DMatrix(np.zeros((2, 2))), None), "is no model"),
+        (booster(lambda X: np.zeros(len(X)), objective="count:poisson"), "no finite score"),
+        (of_frame(n_levels=0), "beyond ASCII"),
+    ],
+)
+def test_what_ours_cannot_say_is_refused_with_the_reason(make, said, monkeypatch):
+    if "ASCII" in said:
+        table = pd.DataFrame({"town": pd.Categorical(["Köln", "Ulm", "Été"] * 20)})
+        model = xgboost.XGBRegressor(n_estimators=1, enable_categorical=True).fit(table, np.arange(60.0))
+    else:
+        model, _ = make()
+    with pytest.raises(ParameterError, match=said):
+        read_model(model)
+
+
+def changed(path, value):
+    """A small model with another value at one place."""
+    found = json.loads(SMALL)
+    *way, last = path
+    here = found
+    for step in way:
+        here = here[step]
+    here[last] = value
+    return json.dumps(found).encode()
+
+
+def small(kind):
+    rng = np.random.default_rng(0)
+    X = np.c_[rng.normal(size=60), rng.integers(0, 4, 60)]
+    data = xgboost.DMatrix(
+        X, X[:, 0] + 5 * (X[:, 1] == 2), feature_types=["q", "c"], enable_categorical=True, nthread=1
+    )
+    return bytes(
+        xgboost.train(
+            {"max_leaves": 3, "grow_policy": "lossguide", "nthread": 1, "max_cat_to_onehot": 1}, data, 1
+        ).save_raw(kind)
+    )
+
+
+SMALL = small("json")
+LEARNER, MODEL = ("learner",), ("learner", "gradient_booster", "model")
+PARAM, TREE = (*LEARNER, "learner_model_param"), (*MODEL, "trees", 0)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"binf and so on", "old binary form"),
+        (changed((*LEARNER, "objective", "name"), "reg:own"), "the known ones are"),
+        (changed((*PARAM, "num_feature"), "999999999999"), "no table"),
+        (changed((*PARAM, "num_class"), "2000000000"), "do not add to"),
+        (changed((*PARAM, "num_target"), "2"), "do not add to"),
+        (changed((*PARAM, "base_score"), "[1,2]"), "begin at 2 numbers"),
+        (changed((*PARAM, "base_score"), "[nan]"), "no finite score"),
+        (changed((*PARAM, "base_score"), "much"), "damaged, or no model of XGBoost"),
+        (changed((*MODEL, "tree_info"), [0, 0]), "of 2 of which"),
+        (changed((*MODEL, "tree_info"), [7]), "do not add to"),
+        (changed((*MODEL, "trees"), []), "0 trees"),
+        (changed((*TREE, "id"), 5), "another number"),
+        (changed((*TREE, "tree_param", "size_leaf_vector"), "2000000000"), "2000000000 numbers"),
+        (changed((*TREE, "left_children"), "abc"), "no list of whole numbers"),
+        (changed((*TREE, "split_conditions"), [1.5]), "no list of 5 numbers"),
+        (changed((*TREE, "sum_hessian"), [float("nan")] * 5), "a hessian that is no number"),
+        (changed((*TREE, "categories_sizes"), [10**9]), "not there"),
+        (changed((*TREE, "categories_nodes"), []), "no list|without any"),
+        (changed((*TREE, "split_indices"), [10**6] * 5), "column"),
+        (changed((*LEARNER, "feature_types"), ["q", "q", "q"]), "no table"),
+        (changed((*LEARNER, "feature_names"), [1, 2]), "is no text"),
+        (changed((*LEARNER, "feature_names"), ["a", "a"]), "one column name twice"),
+        (b'{"learner":' * 100_000, "nested too deep"),
+        (b'{"learner": 1' + b"9" * 9999 + b"}", "no whole JSON|damaged"),
+        (b"{L\0\0\0\0\0\0\0\7learner" + b"[" * 100_000, "nested too deep"),
+        (b"{L\0\0\0\0\0\0\0\7learner[$d#L\x7f\xff\xff\xff\xff\xff\xff\xff", "bytes follow"),
+        (b"{L\0\0\0\0\0\0\0\7learner[$D#U\x09123456789", "ends within the numbers"),
+        (b"{L\0\0\0\0\0\0\0\7learner[$Z#L\0\0\0\0\xff\xff\xff\xff", "begins no list of numbers"),
+        (b"{L\0\0\0\0\0\0\0\7learner[#l\xff\xff\xff\xff", "bytes follow"),
+        (b"{L\0\0\0\0\0\0\0\7learnerSd\0\0\0\0", "begins no length"),
+    ],
+)
+def test_a_damaged_file_is_refused_with_what_is_wrong(data, said, tmp_path):
+    (tmp_path / "model.json").write_bytes(data)
+    with pytest.raises(InputFileError, match=said):
+        read(tmp_path / "model.json")
+
+
+@pytest.mark.parametrize("kind", ["json", "ubj"])
+def test_no_changed_or_missing_byte_does_more_than_a_refusal(kind, tmp_path):
+    data, path, refused = small(kind), tmp_path / "model", 0
+    read_bytes(data)
+    damaged = [data[:end] for end in range(0, len(data), 8)]
+    damaged += [data[:at] + bytes([data[at] ^ (1 << at % 8)]) + data[at + 1 :] for at in range(len(data))]
+    for each in damaged:
+        path.write_bytes(each)
+        try:
+            read(path)
+        except InputFileError:
+            refused += 1
+    assert refused > len(damaged) // 3
+
+
+def test_forms_of_ubjson_that_xgboost_does_not_write_are_read():
+    data = b"{U\x01a[i\xffI\xff\xfeTFZSU\x02hi{}]U\x01bD" + np.array([0.1], ">f8").tobytes() + b"}"
+    assert _ubjson(data, 0, 0) == ({"a": [-1, -2, True, False, None, "hi", {}], "b": 0.1}, len(data))

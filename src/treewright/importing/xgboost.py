@@ -65,9 +65,7 @@ _OBJECTIVES = {
     "multi:softprob": _Objective("classes", "score", "log_loss"),
     "multi:softmax": _Objective("classes", "score", "log_loss"),
 }
-_REFUSED = {
-    "binary:hinge": "it answers 0 or 1 and has no shares: train it with binary:logistic",
-}
+_NO_SHARES = "it answers 0 or 1 and has no shares: train it with binary:logistic"
 _NO_NUMBER = "its predict gives a share as a number, which no model of numbers here does: train an XGBClassifier"
 _NO_CLASS = "the predict of an XGBClassifier takes the sums for shares: give its get_booster(), which predicts numbers"
 
@@ -94,10 +92,12 @@ def of_file(data: bytes) -> ModelData:
     """
     if data[:4] in (b"binf", b"bs64"):
         raise InputFileError("XGBoost's old binary form: load it with XGBoost 3.0 or before and save it as .ubj")
-    parsed = json_of(data) if data[1:].lstrip()[:1] in (b'"', b"}") else _ubjson(data, 0, 0)[0]
+    parsed = json_of(data) if data[1:64].lstrip()[:1] == b'"' else _whole_ubjson(data)
     about = parsed["learner"].get("attributes", {}).get("scikit_learn")
     kind = None if about is None else json.loads(about).get("_estimator_type")
-    return _model(parsed, "Booster" if about is None else f"XGB{str(kind).capitalize()}", kind, is_best=about is not None)
+    return _model(
+        parsed, "Booster" if about is None else f"XGB{str(kind).capitalize()}", kind, is_best=about is not None
+    )
 
 
 def of_object(source: Any) -> ModelData:
@@ -121,7 +121,7 @@ def of_object(source: Any) -> ModelData:
     kind = ("classifier" if hasattr(source, "predict_proba") else "regressor") if is_wrapper else None
     labels = np.asarray(source.classes_) if kind == "classifier" else None
     try:
-        return _model(_ubjson(data, 0, 0)[0], name, kind, is_best=is_wrapper, labels=labels)
+        return _model(_whole_ubjson(data), name, kind, is_best=is_wrapper, labels=labels)
     except InputFileError as error:
         raise ParameterError(f"{name}: {error}") from None
 
@@ -179,9 +179,9 @@ def _model(parsed: Any, name: str, kind: str | None, *, is_best: bool, labels: n
 
 def _objective(name: str, kind: str | None, param: Mapping[str, Any]) -> _Objective:
     """How the scores of an objective are read; refused where ours would not predict what the original does."""
-    how, why = _OBJECTIVES.get(name), _REFUSED.get(name, "")
+    how, why = _OBJECTIVES.get(name), ""
     if how is None:
-        why = why or f"the known ones are {', '.join(_OBJECTIVES)}"
+        why = _NO_SHARES if name == "binary:hinge" else f"the known ones are {', '.join(_OBJECTIVES)}"
     elif how.link == "classes" and (kind == "regressor" or (kind is None and name == "reg:logistic")):
         why = _NO_NUMBER
     elif how.link != "classes" and kind == "classifier":
@@ -406,6 +406,14 @@ def _numbers(entry: Mapping[str, Any], name: str, n: int) -> np.ndarray:
 
 
 # UBJSON ---------------------------------------------------------------------------------------------------------------
+
+
+def _whole_ubjson(data: bytes) -> Any:
+    """What a file of UBJSON holds."""
+    value, end = _ubjson(data, 0, 0)
+    if end != len(data):
+        raise InputFileError(f"no whole UBJSON: {len(data) - end:,} bytes are behind its end")
+    return value
 
 
 def _ubjson(data: bytes, at: int, depth: int) -> tuple[Any, int]:

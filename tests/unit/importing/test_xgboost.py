@@ -151,7 +151,7 @@ MODELS = {
     "logit raw": booster(lambda X: classes(X, 2), objective="binary:logitraw"),
     "softprob": booster(lambda X: classes(X, 4), objective="multi:softprob", num_class=4),
     "softmax": booster(lambda X: classes(X, 3), objective="multi:softmax", num_class=3),
-    "softprob of two": booster(lambda X: classes(X, 2), objective="multi:softprob", num_class=2),
+    "softprob of two": booster(lambda X: (classes(X, 3) > 0) * 1, objective="multi:softprob", num_class=2),
     "one class alone": booster(lambda X: np.zeros(len(X)), objective="binary:logistic"),
     "base told": booster(objective="reg:squarederror", base_score=3.25),
     "share told": booster(lambda X: classes(X, 2), objective="binary:logistic", base_score=0.2),
@@ -571,6 +571,7 @@ PARAM, TREE = (*LEARNER, "learner_model_param"), (*MODEL, "trees", 0)
         (b"{L\0\0\0\0\0\0\0\7learner[$D#U\x09123456789", "ends within the numbers"),
         (b"{L\0\0\0\0\0\0\0\7learner[$Z#L\0\0\0\0\xff\xff\xff\xff", "begins no list of numbers"),
         (b"{L\0\0\0\0\0\0\0\7learner[#l\xff\xff\xff\xff", "bytes follow"),
+        (b"{L\0\0\0\0\0\0\0\7learnerZ} ", "1 bytes are behind its end"),
         (b"{L\0\0\0\0\0\0\0\7learnerSd\0\0\0\0", "begins no length"),
     ],
 )

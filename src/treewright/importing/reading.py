@@ -45,7 +45,25 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-READERS: tuple[Reader, ...] = ()
+def _catboost(name: str) -> Callable[..., Any]:
+    def asked(*given: Any) -> Any:
+        from treewright.importing import catboost
+
+        return getattr(catboost, name)(*given)
+
+    return asked
+
+
+def _ydf(fitted: Any) -> ModelData:
+    from treewright.importing import ydf
+
+    return ydf.of_object(fitted)
+
+
+READERS: tuple[Reader, ...] = (
+    Reader("CatBoost", ("catboost",), _catboost("begins"), _catboost("of_file"), _catboost("of_object")),
+    Reader("YDF", ("ydf",), None, None, _ydf),
+)
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
@@ -66,6 +84,8 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
         raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
     path = Path(os.fsdecode(os.fspath(source)))
+    if (path / "data_spec.pb").is_file():
+        raise InputFileError(f"{path}: a model folder of YDF, which only YDF reads: give ydf.load_model({str(path)!r})")
     with open_regular(path) as (file, size):
         if size > _MOST_BYTES:
             raise InputFileError(f"{path}: {size:,} bytes are more than a model of trees has ({_MOST_BYTES:,} at most)")
@@ -78,6 +98,9 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 return reader.of_file(data)
             except InputFileError as error:
                 raise InputFileError(f"{path}: {error}") from None
+            except (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError) as error:
+                what = f"{type(error).__name__}: {error}"
+                raise InputFileError(f"{path}: no sound model of {reader.name}: {what}") from error
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
 

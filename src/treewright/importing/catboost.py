@@ -76,7 +76,9 @@ def of_object(fitted: Any) -> ModelData:
     Raises
     ------
     ParameterError
-        It is not fitted, or does what trees of this library cannot say; the reason is told.
+        It is not fitted, or CatBoost does not write it as JSON.
+    InputFileError
+        It does what trees of this library cannot say; the reason is told.
     """
     name = type(fitted).__name__
     if not callable(getattr(fitted, "save_model", None)):
@@ -88,10 +90,7 @@ def of_object(fitted: Any) -> ModelData:
         except Exception as error:  # of a class of CatBoost's own: not fitted, or not to be said in JSON
             raise ParameterError(f"CatBoost does not write this {name} as JSON: {error}") from error
         data = path.read_bytes()
-    try:
-        return _model_of(json_of(data), name)
-    except InputFileError as error:
-        raise ParameterError(str(error)) from error
+    return _model_of(json_of(data), name)
 
 
 def of_file(data: bytes) -> ModelData:

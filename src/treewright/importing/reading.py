@@ -80,11 +80,14 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
         package = type(source).__module__.partition(".")[0]
         for reader in READERS:
             if package in reader.packages and reader.of_object is not None:
-                return reader.of_object(source)
+                try:
+                    return reader.of_object(source)
+                except InputFileError as error:  # what a file would be refused for
+                    raise ParameterError(str(error)) from error
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
         raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
     path = Path(os.fsdecode(os.fspath(source)))
-    if (path / "data_spec.pb").is_file():
+    if os.path.isfile(path / "data_spec.pb"):  # noqa: PTH113 - a Path would raise where it may not look
         raise InputFileError(f"{path}: a model folder of YDF, which only YDF reads: give ydf.load_model({str(path)!r})")
     with open_regular(path) as (file, size):
         if size > _MOST_BYTES:

@@ -28,7 +28,9 @@ from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees, c
 from treewright.tree.packing import pack_many
 from treewright.version import __version__
 
-_LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0
+_LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0,
+_LEAST_SHARE = 2.0**-52  # and shares of it are numbers that products keep
+_LARGEST = 1e300  # of weights, and of squares; sums of more are beyond float64
 _BEYOND_FLOAT32 = 2.0**128  # where the float32 behind the largest would stand
 
 
@@ -55,7 +57,8 @@ class ForeignTree:
     impurity : float64[n], or None
         Of all nodes.
     gain : float64[n], or None
-        Of tests of boosted trees.
+        Of tests of boosted trees. Where there are no impurities either, the impurity of numbers is the variance of what
+        the leaves below say.
     levels : mapping of int to int[m]
         Of tests of nominal columns: the codes that go left.
     unseen_left : bool[n], or None
@@ -202,7 +205,8 @@ def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], na
     value = np.asarray(foreign.value, np.float64)[order].reshape(n, -1)
     _refuse(name, ~np.isfinite(value[leaf]).all(axis=1), "has a leaf that says no finite number")
     weight = np.where(leaf, 1.0 if foreign.weight is None else np.asarray(foreign.weight, np.float64)[order], 0.0)
-    weight[leaf] = np.maximum(weight[leaf], _LEAST_WEIGHT)
+    _refuse(name, ~(np.abs(weight[leaf]) < _LARGEST), "has a leaf whose weight is no finite number")
+    weight[leaf] = np.maximum(weight[leaf], max(float(weight.max()) * _LEAST_SHARE, _LEAST_WEIGHT))
     if foreign.n_samples is None:
         n_samples = np.maximum(np.rint(np.minimum(weight, 2.0**62)), 1).astype(np.int64)
     else:
@@ -226,6 +230,13 @@ def tree_of(foreign: ForeignTree, schema: Schema, n_classes: tuple[int, ...], na
         if gain is not None:
             held = weight[one] * impurity[one] + weight[two] * impurity[two]
             impurity[here] = (held + gain[here]) / weight[here]
+        elif foreign.impurity is None and not n_classes:
+            with np.errstate(over="ignore"):
+                apart = ((value[two] - value[one]) ** 2).sum(axis=1)
+                spread = (
+                    impurity[one] + (impurity[two] - impurity[one]) * share[:, 0] + apart * (share * (1 - share))[:, 0]
+                )
+            impurity[here] = np.where(spread < _LARGEST, spread, 0.0)
     if n_classes and foreign.impurity is None:
         impurity = count_impurity("gini", n_classes, value)
     starts, left, seen = _level_words(foreign, schema, order, is_set, column, name)

@@ -13,7 +13,7 @@ from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.fitted import Model
-from treewright.importing.trees import ForeignTree, cut_of_float32, imported, packed_trees
+from treewright.importing.trees import ForeignTree, cut_of_float32, imported, packed_trees, tree_of
 from treewright.model.aggregation import Boosting
 from treewright.model.codec import dumps, loads
 from treewright.model.trees import BoostedTrees
@@ -132,6 +132,28 @@ def test_gains_and_covers_come_with_the_trees():
         assert Model.of(boosted(some)).importances("gain") == pytest.approx(by_column / by_column.sum())
 
 
+def test_without_gains_impurities_are_the_variance_of_what_leaves_say():
+    tree = ForeignTree(
+        np.array([1, 3, -1, -1, -1]), np.array([2, 4, -1, -1, -1]), np.array([0, 1, 0, 0, 0]), np.zeros(5),
+        np.zeros(5, bool), np.array([[0.0], [0.0], [9.0], [1.0], [3.0]]), weight=np.array([0.0, 0.0, 4.0, 3.0, 1.0]),
+    )  # fmt: skip
+    found = tree_of(tree, SCHEMA, (), "tree")
+    told = np.repeat([9.0, 1.0, 3.0], [4, 3, 1])
+    assert found.impurity == pytest.approx([told.var(), told[4:].var(), 0, 0, 0])
+    by_column = np.array([told.var() * 8 - told[4:].var() * 4, told[4:].var() * 4, 0])
+    assert Model.of(boosted([tree])).importances("gain") == pytest.approx(by_column / by_column.sum())
+
+
+def test_leaves_without_training_rows_can_be_explained():
+    rng = np.random.default_rng(6)
+    trees = [some_tree(rng, 40) for _ in range(9)]
+    trees = [replace(tree, weight=1e4 * tree.weight * (rng.random(len(tree.weight)) < 0.3)) for tree in trees]
+    model = Model.of(boosted(trees))
+    rows = table_of(rows_beside(trees, rng, 3))
+    found = model.explain(rows)
+    assert found.values.sum(axis=1) + found.base == pytest.approx(model.predict(rows))
+
+
 def test_unknown_levels_and_missing_cells_go_where_the_tree_says():
     tree = ForeignTree(
         np.array([1, -1, -1]), np.array([2, -1, -1]), np.array([2, 0, 0]), np.zeros(3), np.array([False] * 3),
@@ -170,6 +192,8 @@ def test_the_cut_of_a_float32_parts_all_float64_as_the_rounded_ones(cut, strict,
         ({"levels": {0: np.array([0])}}, "for levels, and it has none"),
         ({"column": np.array([2, 0, 0]), "levels": {0: np.array([3])}}, "a level that it does not have"),
         ({"value": np.array([[0.0], [1e301], [0.0]])}, "cannot be a model"),
+        ({"weight": np.array([0.0, np.nan, 1.0])}, "weight is no finite number"),
+        ({"weight": np.array([0.0, np.inf, 1.0])}, "weight is no finite number"),
     ],
 )
 def test_what_is_no_tree_is_refused(change, said):

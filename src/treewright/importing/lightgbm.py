@@ -87,6 +87,12 @@ class _Test(NamedTuple):
     is_apart: np.ndarray  # of _ZEROS: a 0 does not go where the cut would send it
 
 
+def begins(head: bytes, ending: str) -> bool:
+    """Whether a file that begins so is one."""
+    del ending
+    return head.startswith((b"tree\nversion=", b"tree\r\nversion="))
+
+
 def of_file(data: bytes) -> ModelData:
     """The model of a text file."""
     return _model(_parts_of(data), None, {"class": "Booster"})

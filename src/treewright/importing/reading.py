@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -45,16 +46,30 @@ class Reader:
     of_object: Callable[[Any], ModelData] | None
 
 
-def _structure(data: bytes) -> ModelData:
-    from treewright.importing.structure import model_of_structure
+def _of(module: str, name: str) -> Callable[..., Any]:
+    """A function of one of the readers beside this file, imported when it is called."""
 
-    return model_of_structure(json_of(data))
+    def called(*given: Any) -> Any:
+        return getattr(import_module(f"treewright.importing.{module}"), name)(*given)
+
+    return called
 
 
 READERS: tuple[Reader, ...] = (
-    Reader("Treewright's JSON", (), lambda head, _: b'"treewright-structure"' in head, _structure, None),
+    Reader("Treewright's JSON", (), _of("structure", "begins"), _of("structure", "of_file"), None),
+    Reader("XGBoost", ("xgboost",), _of("xgboost", "begins"), _of("xgboost", "of_file"), _of("xgboost", "of_object")),
+    Reader(
+        "LightGBM", ("lightgbm",), _of("lightgbm", "begins"), _of("lightgbm", "of_file"), _of("lightgbm", "of_object")
+    ),
+    Reader(
+        "CatBoost", ("catboost",), _of("catboost", "begins"), _of("catboost", "of_file"), _of("catboost", "of_object")
+    ),
+    Reader("YDF", ("ydf",), None, None, _of("ydf", "of_object")),
+    Reader("scikit-learn", ("sklearn",), None, None, _of("scikit", "of_object")),
 )
-_DAMAGES = (KeyError, TypeError, ValueError, IndexError, OverflowError, AttributeError, RecursionError)
+# What reading a damaged file ends in: a name, a place or a type that is not there, a number beyond all. A reader takes
+# what it needs as it finds it.
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError)
 
 
 def read(source: str | os.PathLike[str] | Any) -> ModelData:
@@ -71,10 +86,15 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
         package = type(source).__module__.partition(".")[0]
         for reader in READERS:
             if package in reader.packages and reader.of_object is not None:
-                return reader.of_object(source)
+                try:
+                    return reader.of_object(source)
+                except InputFileError as error:  # what a file would be refused for
+                    raise ParameterError(f"{type(source).__name__}: {error}") from None
         known = ", ".join(reader.name for reader in READERS if reader.of_object is not None)
         raise ParameterError(f"{type(source).__name__} of {package!r} is no model that is read: those of {known} are")
     path = Path(os.fsdecode(os.fspath(source)))
+    if os.path.isfile(path / "data_spec.pb"):  # noqa: PTH113 - a Path would raise where it may not look
+        raise InputFileError(f"{path}: a model folder of YDF, which only YDF reads: give ydf.load_model({str(path)!r})")
     with open_regular(path) as (file, size):
         if size > _MOST_BYTES:
             raise InputFileError(f"{path}: {size:,} bytes are more than a model of trees has ({_MOST_BYTES:,} at most)")
@@ -87,10 +107,9 @@ def read(source: str | os.PathLike[str] | Any) -> ModelData:
                 return reader.of_file(data)
             except (InputFileError, ModelFileError) as error:
                 raise InputFileError(f"{path}: {error}") from None
-            except _DAMAGES as error:
-                # A reader takes what it needs as it finds it: whatever is missing or of another kind ends here.
-                said = f"{type(error).__name__}: {error}"[:200]
-                raise InputFileError(f"{path}: damaged, or of a version that is not known ({said})") from error
+            except _DAMAGE as error:
+                said = f"{type(error).__name__}: {error}"[:300]
+                raise InputFileError(f"{path}: damaged, or no model of {reader.name} ({said})") from error
     known = ", ".join(reader.name for reader in READERS if reader.of_file is not None)
     raise InputFileError(f"{path}: not a model file of {known}")
 

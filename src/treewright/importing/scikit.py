@@ -37,7 +37,7 @@ _LINKS: dict[str, Link] = {"poisson": "log", "gamma": "log"}
 _OF_FRIEDMAN = "friedman_mse"  # chooses cuts in its own way; its impurity is that of squared errors
 
 
-def model_of(estimator: Any) -> ModelData:
+def of_object(estimator: Any) -> ModelData:
     """The model of a fitted tree, forest or boosted model of scikit-learn.
 
     Raises
@@ -48,7 +48,7 @@ def model_of(estimator: Any) -> ModelData:
     Examples
     --------
     >>> from sklearn.tree import DecisionTreeRegressor
-    >>> model = model_of(DecisionTreeRegressor().fit([[1.0], [2.0]], [5.0, 7.0]))
+    >>> model = of_object(DecisionTreeRegressor().fit([[1.0], [2.0]], [5.0, 7.0]))
     >>> model.trees[0].threshold.tolist()[:1], model.trees[0].value[1:].tolist()
     ([1.5000000596046448], [[5.0], [7.0]])
     """

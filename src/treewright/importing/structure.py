@@ -15,6 +15,7 @@ import numpy as np
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.export.structure import FORMAT, VERSION
+from treewright.importing.reading import json_of
 from treewright.importing.trees import checked, packed_trees
 from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
@@ -26,14 +27,21 @@ from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, TH
 _SIDES = {"subset": SUBSET, "multiway": MULTIWAY, "intervals": INTERVALS, "rank_intervals": INTERVALS}
 
 
-def model_of_structure(found: Mapping[str, Any]) -> ModelData:
-    """The model that parsed JSON describes.
+def begins(head: bytes, ending: str) -> bool:
+    """Whether a file that begins so is one."""
+    del ending
+    return b'"' + FORMAT.encode() + b'"' in head
+
+
+def of_file(data: bytes) -> ModelData:
+    """The model in the bytes of a file.
 
     Raises
     ------
     InputFileError
         It was written by a newer version, or contradicts itself.
     """
+    found = json_of(data)
     if found.get("format") != FORMAT or found.get("version") != VERSION:
         raise InputFileError(
             f"it is {str(found.get('format'))[:40]!r} of version {str(found.get('version'))[:10]}, and "

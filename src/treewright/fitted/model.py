@@ -265,7 +265,8 @@ class Model(ModelData):
             The model is not boosted.
         """
         self._refuse_without_scores()
-        return self._scores(scores_of(self, self._encoded(X, owner, sparse=True), n_jobs))
+        matrix = self._encoded(X, owner, sparse=True)
+        return self._scores(self._answered(lambda rows: scores_of(self, rows, n_jobs), matrix))
 
     def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
         """Scores after each round, as ``predict_scores`` gives them; the last are the same.

@@ -46,12 +46,11 @@ AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
 def grown_by(facts: Mapping[str, Any]) -> str:
-    """What grew the trees, and where: "grown by cart", "grown by random_forest of scikit-learn 1.9"."""
+    """What grew the trees, and where: "grown by cart", "grown by random_forest of scikit-learn"."""
     algorithm, source = escape_controls(str(facts.get("algorithm", ""))), facts.get("imported")
     if not algorithm or not isinstance(source, Mapping) or "library" not in source:
         return algorithm and f"grown by {algorithm}"
-    words = " ".join(str(source[key]) for key in ("library", "version") if source.get(key))
-    return f"grown by {algorithm} of {shorten(escape_controls(words), NAME_WIDTH)}"
+    return f"grown by {algorithm} of {shorten(escape_controls(str(source['library'])), NAME_WIDTH)}"
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,16 @@
-"""Rows that prove source code. In: a model. Out: rows on and beside every cut, and what the model says of them.
+"""Rows that prove an exported file. In: a model. Out: rows on and beside every cut, and what the model says of them.
 
 for each column: a pool of each cut asked with its two float neighbours, infinities, -0, every level, an unknown
 level, a missing cell
-each of them once, beside cells drawn from the other pools; and as many rows drawn from all pools
+- each of them once, beside cells drawn from the other pools
+- for each test of a tree: rows that come to it, on and beside its cut, of its levels, missing
+- as many rows again, drawn from all pools
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,11 +23,12 @@ from treewright.model.isolation import scores_of_lengths
 from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.values import leaf_table, predict_codes, predict_numbers, predict_shares
 from treewright.predict.walks import answers_of_tree
-from treewright.tree.arrays import INTERVALS, THRESHOLD
+from treewright.tree.arrays import INTERVALS, MULTIWAY, SUBSET, THRESHOLD
 
 FORMAT, VERSION = "treewright-vectors", 2
 _MOST_CUTS, _MOST_CELLS = 64, 2_000_000  # of a column, evenly spread; of all rows, about
 _MOST_LEVELS = 200
+_MOST_TESTS, _MOST_ANSWERS, _MOST_REPEATS = 1_000, 12, 4  # of all trees, evenly spread; of one test
 _DRAWN = 300
 
 
@@ -61,6 +65,7 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
         rows[:, at] = rng.choice(pool, len(rows))
         rows[begin : begin + len(pool), at] = pool
         begin += len(pool)
+    rows = np.vstack([rows, *_rows_at_tests(program, rows, rng)])
     matrix = _as_trees_take_them(program, rows)
     sums = _sums(model, matrix)
     if program.isolation:
@@ -82,6 +87,114 @@ def vectors_of(model: ModelData, name: str = "model") -> dict[str, Any]:
         "sums": [list(map(_plain, row)) for row in sums.tolist()],
         "values": [list(map(_plain, row)) for row in values.tolist()],
     }  # fmt: skip
+
+
+def _rows_at_tests(program: Program, drawn: np.ndarray, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    """For each test, or as many as there is room for: rows that come to it and answer it in every way.
+
+    A cell of a pool stands in some row, but that row may never come to the test that asks for it.
+    """
+    tables = program.tables
+    inner = np.flatnonzero((tables.first_child >= 0) & (tables.feature < program.n_given))
+    most = max(_MOST_CELLS // (4 * max(program.n_given, 1)), 1)
+    if len(inner) > min(_MOST_TESTS, most):
+        inner = inner[np.linspace(0, len(inner) - 1, min(_MOST_TESTS, most)).round().astype(np.int64)]
+    parent, branch = np.full((2, len(tables.kind)), -1, np.int64)
+    for at in range(int(tables.n_branches.max(initial=0))):
+        above = np.flatnonzero(tables.n_branches > at)
+        parent[tables.first_child[above] + at], branch[tables.first_child[above] + at] = above, at
+    # Of few tests several rows each: what stands below may answer alike on both sides of a cut.
+    for node in np.repeat(inner, max(1, min(_MOST_REPEATS, _MOST_TESTS // max(len(inner), 1)))).tolist():
+        way, here = [], node
+        while parent[here] >= 0:
+            way.append((int(parent[here]), int(branch[here])))
+            here = int(parent[here])
+        row = _row_on_way(program, way, drawn[rng.integers(len(drawn))].copy())
+        if row is not None:
+            answers = _answers(program, node)
+            at, rows = int(tables.feature[node]), np.repeat(row[None], len(answers), axis=0)
+            inside = [_meets(program, at, way, answer) for answer in answers]
+            rows[:, at] = answers
+            yield rows[inside]
+
+
+def _asked(program: Program, node: int, branch: int) -> tuple[float, float, set[int] | None, bool]:
+    """What a value must be to take a branch: above, up to, one of these codes, missing."""
+    tables, kind = program.tables, int(program.tables.kind[node])
+    at, begin = int(tables.feature[node]), int(tables.level_set[node])
+    low, high = -math.inf, math.inf
+    if kind in (SUBSET, MULTIWAY):
+        n_levels = len(program.columns[at].levels)
+        if kind == SUBSET:
+            goes = [0 if int(tables.words[begin + (code >> 6)]) >> (code & 63) & 1 else 1 for code in range(n_levels)]
+        else:
+            goes = [entry if entry >= 0 else ~entry for entry in tables.level_branch[begin : begin + n_levels].tolist()]
+        codes = {code for code, way in enumerate(goes) if way == branch}
+        return low, high, codes, not codes
+    cuts = [float(tables.threshold[node])]
+    if kind == INTERVALS:
+        cuts = tables.cuts[begin : begin + int(tables.n_branches[node]) - 1].tolist()
+    low = cuts[branch - 1] if branch else low
+    high = cuts[branch] if branch < len(cuts) else high
+    return low, high, None, low == math.inf or branch > len(cuts)
+
+
+def _meets(program: Program, at: int, way: list[tuple[int, int]], cell: float) -> bool:
+    """Whether a cell of a column takes all branches of a way that the column decides."""
+    for node, branch in way:
+        if int(program.tables.feature[node]) == at:
+            low, high, codes, is_missing = _asked(program, node, branch)
+            if math.isnan(cell) or is_missing:
+                if not (math.isnan(cell) and int(program.tables.missing_branch[node]) == branch):
+                    return False
+            elif not (low < cell <= high if codes is None else cell in codes):
+                return False
+    return True
+
+
+def _row_on_way(program: Program, way: list[tuple[int, int]], row: np.ndarray) -> np.ndarray | None:
+    """A row changed so that it takes a way; None where it cannot be, or where columns that are made decide."""
+    for at in {int(program.tables.feature[node]) for node, _ in way}:
+        if at >= program.n_given:
+            return None
+        if not _meets(program, at, way, float(row[at])):
+            own = [_asked(program, node, branch) for node, branch in way if int(program.tables.feature[node]) == at]
+            low, high = max(each[0] for each in own), min(each[1] for each in own)
+            tried = [math.nan, high, math.nextafter(low, math.inf), math.floor(min(high, 2.0**53))]
+            sets = [each[2] for each in own if each[2] is not None]
+            tried += map(float, sorted(sets[0].intersection(*sets))) if sets else []
+            tried = [cell for cell in tried if not (math.isnan(cell) and program.refuses_missing)]
+            n_levels = len(program.columns[at].levels)
+            if program.columns[at].kind != "numeric":
+                tried = [cell for cell in tried if math.isnan(cell) or (cell in range(n_levels))]
+            found = next((cell for cell in tried if _meets(program, at, way, float(cell))), None)
+            if found is None:
+                return None
+            row[at] = found
+    return row
+
+
+def _answers(program: Program, node: int) -> list[float]:
+    """Cells that answer a test in every way."""
+    tables, at = program.tables, int(program.tables.feature[node])
+    column, begin = program.columns[at], int(tables.level_set[node])
+    if column.kind == "nominal":
+        cells = list(map(float, range(min(len(column.levels), _MOST_ANSWERS))))
+        cells += [] if program.refuses_unseen else [float(len(column.levels))]
+    else:
+        cuts = [float(tables.threshold[node])]
+        if int(tables.kind[node]) == INTERVALS:
+            cuts = tables.cuts[begin : begin + min(int(tables.n_branches[node]) - 1, _MOST_ANSWERS)].tolist()
+        cells = [cell for cut in cuts if math.isfinite(cut) for cell in _beside(cut)]
+        if column.kind == "ordinal":
+            ranks = {math.floor(cell) + more for cell in cells for more in (0, 1)}
+            cells = [float(rank) for rank in sorted(ranks) if 0 <= rank < len(column.levels)]
+    return cells if program.refuses_missing else [*cells, math.nan]
+
+
+def _beside(cut: float) -> tuple[float, float, float]:
+    """A cut and its two neighbours."""
+    return cut, math.nextafter(cut, math.inf), math.nextafter(cut, -math.inf)
 
 
 def _sums(model: ModelData, matrix: np.ndarray) -> np.ndarray:
@@ -109,11 +222,7 @@ def _pool(program: Program, at: int) -> list[float]:
         most = min(_MOST_CUTS, max(1, _MOST_CELLS // (3 * program.n_given**2)))
         if len(finite) > most:
             finite = finite[np.linspace(0, len(finite) - 1, most).round().astype(np.int64)]
-        beside = [
-            cell
-            for cut in finite.tolist()
-            for cell in (cut, math.nextafter(cut, math.inf), math.nextafter(cut, -math.inf))
-        ]
+        beside = [cell for cut in finite.tolist() for cell in _beside(cut)]
         pool = [*beside, math.inf, -math.inf, -0.0, 1e308, -1e308]
     else:
         pool = list(map(float, range(min(len(column.levels), _MOST_LEVELS))))

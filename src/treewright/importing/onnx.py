@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from treewright.core.elementary import log
 from treewright.data.schema import Column, Schema, unlike
 from treewright.exceptions import InputFileError, MissingLibraryError
 from treewright.export.onnx import Graph, answers_of, values_of
@@ -229,9 +230,7 @@ class _Walk:
         if domain == _ML and name.startswith("TreeEnsemble"):
             if not isinstance(first, tuple):
                 made = ", ".join(self.names_in(self.term_of(first))) or "something else"
-                raise InputFileError(
-                    f"{name} asks what {made} makes: only numbers, texts and levels as they are are read"
-                )
+                raise InputFileError(f"{name} asks what {made} makes: only columns as they come are read")
             return self._trees(name, first, said, n)
         if (domain, name) in (("", "Identity"), (_ML, "ZipMap")) or (name == "Dropout" and not domain):
             return [first, *[self.term("nothing")] * (n - 1)]
@@ -952,8 +951,17 @@ def _hypotheses(walk: _Walk, sums: _Sums, outputs: Iterable[int]) -> Iterator[tu
         answer = _Answer(sums, link, classes, threshold)
         yield answer, [*own, beside.term_of(beside.tensors[values]), term], own
     if not classes:
-        # As the converters of LightGBM and XGBoost write what counts.
-        yield _Answer(sums, "log"), [walk.term("operation", "", "Exp", (), (term,), 0)], []
+        # As the converters of LightGBM and XGBoost write what counts: exp(sums), or a positive number of times that.
+        power = walk.term("operation", "", "Exp", (), (term,), 0)
+        yield _Answer(sums, "log"), [power], []
+        for key in found:
+            if key[:3] != ("operation", "", "Mul") or power not in key[4]:
+                continue
+            other = next(walk.told[each] for each in key[4] if each != power)
+            times = _constant(other) if other[0] == "constant" else []
+            if len(times) == 1 and times[0] > 0.0 and sums.total == 1.0:
+                base = sums.base + log(float(times[0]))
+                yield _Answer(replace(sums, base=base), "log"), [walk.terms[key]], []
 
 
 def _constant(key: tuple[Any, ...]) -> list[Any]:

@@ -69,14 +69,16 @@ def of_file(data: bytes) -> ModelData:
         proto = onnx.ModelProto.FromString(data)
     except Exception as error:  # of protobuf, which has no module of its own to be imported from here
         raise InputFileError(f"no whole file of ONNX: {error}"[:200]) from None
-    return _model(onnx, proto)
+    with np.errstate(all="ignore"):  # numbers of damaged files; what is not finite is refused
+        return _model(onnx, proto)
 
 
 def of_object(source: Any) -> ModelData:
     """The model of a ``ModelProto``."""
     if type(source).__name__ != "ModelProto":
         raise InputFileError("it is no model: give an onnx.ModelProto, or the path of a file")
-    return _model(_onnx(), source)
+    with np.errstate(all="ignore"):
+        return _model(_onnx(), source)
 
 
 def _onnx() -> Any:
@@ -546,9 +548,8 @@ def _goes_true(ensemble: _Ensemble, test: int, said: np.ndarray, is_float32: boo
     mode, split = int(ensemble.mode[test]), ensemble.split[test]
     members = ensemble.sets.get(test)
     if is_float32:
-        with np.errstate(over="ignore"):
-            said, split = said.astype(np.float32), np.float32(split)
-            members = None if members is None else members.astype(np.float32)
+        said, split = said.astype(np.float32), np.float32(split)
+        members = None if members is None else members.astype(np.float32)
     missing = np.isnan(said)
     if members is not None:
         holds = np.isin(said, members)
@@ -660,8 +661,7 @@ class _Plan:
         self.ensemble, self.levels = ensemble, levels
         cells, mode, split = ensemble.cells, ensemble.mode, ensemble.split
         is_32 = np.array([cell.is_float32 for cell in cells], bool)[ensemble.cell]
-        with np.errstate(over="ignore"):
-            rounded = split.astype(np.float32)
+        rounded = split.astype(np.float32)
         self.up_to = np.where(is_32, cut_of_float32(rounded, strict=False), split)
         lowest = np.isneginf(split)
         self.below = np.nextafter(split, -np.inf)
@@ -751,8 +751,7 @@ class _Plan:
         cell = ensemble.cells[ensemble.cell[test]]
         is_first = np.array(values[:1])
         if cell.is_float32:
-            with np.errstate(over="ignore"):
-                rounded = is_first.astype(np.float32)
+            rounded = is_first.astype(np.float32)
             cuts = [cut_of_float32(rounded, strict=False)]
             cuts += [cut_of_float32(rounded, strict=True)] if np.isfinite(rounded).all() else []
         else:

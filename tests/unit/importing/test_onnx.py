@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from runpy import run_path
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ import treewright as tw
 from treewright.exceptions import InputFileError, MissingLibraryError, ParameterError
 from treewright.export.vectors import vectors_of
 from treewright.importing.onnx import begins
-from treewright.model.codec import dumps, loads
+from treewright.model.codec import dumps
 
 onnx = pytest.importorskip("onnx", reason="the package onnx is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
@@ -482,23 +483,24 @@ def test_an_imported_model_is_shown_explained_reported_saved_exported_and_cut_ba
     (tmp_path / "m.onnx").write_bytes(file_of([node], [("X", FLOAT, 2)], ["label", "shares"]).SerializeToString())
     model = tw.read_model(tmp_path / "m.onnx")
     X = rng.choice(CUTS.astype(np.float64), (60, 2))
-    y = model.predict(X)
+    answers, scores = model.predict(X), model.predict_scores(X)
     assert "6 trees" in model.show()
-    assert nodes_of(model, 0)
-    assert model.explain(X).additivity_error < 1e-9
-    assert loads(dumps(model)).facts == model.facts
-    assert model.prune("rounds", n_rounds=2).predict(X).shape == (60,)
-    assert model.predict_one(X[0]) == y[0]
+    assert "<svg" in model.tree(0).plot()._repr_svg_()
+    why = model.explain(X)
+    assert np.asarray(why.values).reshape(60, -1).sum(axis=1) + np.ravel(why.base) == pytest.approx(scores.ravel())
+    model.save(tmp_path / "m.tw")
+    assert dumps(tw.load(tmp_path / "m.tw")) == dumps(model)
+    assert len(model.prune("rounds", n_rounds=2).trees) == 2
+    assert model.predict_one(X[0].tolist()) == answers[0]
+    assert "<html" in tw.report(model, X, answers).html
     model.export(tmp_path / "m.py")
+    code = run_path(str(tmp_path / "m.py"))
+    assert code["sums"](code["encode"](X[0].tolist())) == scores.ravel()[:1].tolist()
     model.export(tmp_path / "again.onnx")
     assert np.array_equal(tw.read_model(tmp_path / "again.onnx").predict_proba(X), model.predict_proba(X))
 
 
 # What is refused.
-
-
-def with_text(made, old, new):
-    return onnx.load_from_string(made.SerializeToString().replace(old, new))
 
 
 def shared_diamonds(n):

@@ -8,8 +8,7 @@ the sums, the shares and labels of ``TreeEnsembleClassifier``, or what our own w
 not described again: the writer writes its operations for each link, and their terms are compared. Operations that are
 none of this are refused by their names.
 
-Trees are read as onnxruntime runs them. A node that several branches lead to is copied for each; a chain of tests of
-one level each that lead to one node is one set.
+Trees themselves are in ``onnx_trees``.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -26,20 +24,26 @@ from treewright.core.elementary import log
 from treewright.data.schema import Column, Schema, unlike
 from treewright.exceptions import InputFileError, MissingLibraryError
 from treewright.export.onnx import Graph, answers_of, values_of
-from treewright.importing.trees import ForeignTree, cut_of_float32, imported
+from treewright.importing.onnx_trees import (
+    Cell,
+    Ensemble,
+    Part,
+    answers_by_level,
+    check_within,
+    numbers_of,
+    read_parts,
+    version_3,
+    version_5,
+    whole_numbers_asked,
+)
+from treewright.importing.trees import ForeignTree, imported
 from treewright.model.aggregation import LINKS, Boosting, Link
 from treewright.model.check import scores_of_classes
 from treewright.model.data import ModelData
 from treewright.model.threshold import Threshold
 
 _ML = "ai.onnx.ml"
-_LEQ, _LT, _GTE, _GT, _EQ, _NEQ, _MEMBER = range(7)
-_MODES = {name: mode for mode, name in enumerate(("LEQ", "LT", "GTE", "GT", "EQ", "NEQ"))}
-_LEAF = -1  # of the modes of nodes of version 3
 _MOST_COLUMNS = 100_000
-_MOST_COPIES = 16  # as many nodes as the file has, and so many more ...
-_LEAST_COPIES = 100_000  # ... where it has few
-_MOST_NUMBERS = 1 << 28  # that leaves say
 _SLACK = 1e-4  # by which shares in float32 add up to another number than one
 _FLOATS = (1, 11)  # types of tensors: float, double,
 _WHOLE = (6, 7, 9)  # int32, int64, bool,
@@ -92,63 +96,18 @@ def _onnx() -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cell:
-    """A cell that trees ask.
-
-    ``said`` is what they see of a column of levels: of each level, of one that no level is, of a missing cell. None is
-    a number, seen as it is, or rounded to float32.
-    """
-
-    column: int
-    is_float32: bool
-    said: np.ndarray | None = None
-
-
-@dataclass(frozen=True, eq=False)
 class _Codes:
-    """What a ``LabelEncoder`` makes of a column of texts, as ``_Cell.said``."""
+    """What a ``LabelEncoder`` makes of a column of texts, as ``Cell.said``."""
 
     column: int
     said: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class _Ensemble:
-    """Tests of trees. A way is the place of a test, or ``~`` the place of a leaf."""
-
-    cells: tuple[_Cell, ...]
-    mode: np.ndarray
-    cell: np.ndarray
-    split: np.ndarray
-    tracks: np.ndarray
-    true: np.ndarray
-    false: np.ndarray
-    sets: Mapping[int, np.ndarray]
-    n_leaves: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Part:
-    """A tree, and what its leaves say: entries ``starts[leaf]`` to ``starts[leaf + 1]`` are targets and numbers.
-
-    Where there is a ``table``, a leaf says the row of it, and adds that to the targets from ``first`` on.
-    """
-
-    ensemble: _Ensemble
-    root: int
-    starts: np.ndarray
-    targets: np.ndarray
-    numbers: np.ndarray
-    table: np.ndarray | None = None
-    own: int = 0
-    first: int = 0
-
-
-@dataclass(frozen=True, eq=False)
 class _Sums:
     """Sums of trees, divided by ``total``, and then ``base`` added."""
 
-    parts: tuple[_Part, ...]
+    parts: tuple[Part, ...]
     base: np.ndarray
     total: float = 1.0
     is_whole: bool = False  # cast to whole numbers
@@ -177,7 +136,7 @@ class _Walk:
     held: dict[int, Any] = field(default_factory=dict)  # sums and answers by their terms
     texts: dict[int, str] = field(default_factory=dict)  # what is the missing text of a column
     holds: dict[int, str] = field(default_factory=dict)
-    ensembles: list[_Ensemble] = field(default_factory=list)
+    ensembles: list[Ensemble] = field(default_factory=list)
 
     def term(self, *key: Any) -> int:
         """The number of a term."""
@@ -260,11 +219,11 @@ class _Walk:
             n, own = len(codes) - 2, self.columns[column]
             is_code = np.array_equal(cells[:n], np.arange(n)) and np.isnan(cells[n:]).all()
             if own.kind == "ordinal" and is_code:
-                return (_Cell(column, first.dtype == np.float32),)
+                return (Cell(column, first.dtype == np.float32),)
             self.columns[column] = replace(own, kind="nominal")
-            return (_Cell(column, first.dtype == np.float32, cells),)
+            return (Cell(column, first.dtype == np.float32, cells),)
         if isinstance(first, _Codes) and name == "Cast" and said["to"] in _FLOATS:
-            return (_Cell(first.column, said["to"] == 1, first.said.astype(np.float64)),)
+            return (Cell(first.column, said["to"] == 1, first.said.astype(np.float64)),)
         if isinstance(first, tuple) and name == "Cast" and said["to"] in (*_FLOATS, _INT64):
             if said["to"] == _INT64:  # cuts off fractions
                 return None
@@ -276,7 +235,7 @@ class _Walk:
             return tuple(cell for group in groups for cell in group or ())
         return None
 
-    def _encoded(self, cell: _Cell, said: dict[str, Any]) -> Any:
+    def _encoded(self, cell: Cell, said: dict[str, Any]) -> Any:
         """The codes of a column of texts."""
         own = self.columns[cell.column]
         keys = said.get("keys_strings")
@@ -290,13 +249,13 @@ class _Walk:
         self.columns[cell.column] = replace(own, levels=tuple(levels), family=family)
         return _Codes(cell.column, np.array([*of_text.values(), default, missing]))
 
-    def _looked_up(self, made: Any) -> tuple[_Cell, ...] | None:
+    def _looked_up(self, made: Any) -> tuple[Cell, ...] | None:
         """Cells that trees of one column of levels each make; None of others."""
         if not isinstance(made, _Sums) or made.is_table or made.total != 1.0 or made.base.any():
             return None
-        found: list[_Cell | None] = [None] * len(made.base)
+        found: list[Cell | None] = [None] * len(made.base)
         for part in made.parts:
-            cell, answers = _answers_by_level(part)
+            cell, answers = answers_by_level(part)
             if cell is None or found[answers[0]] is not None:
                 raise InputFileError("trees ask what other trees make, as where surrogates stand in for missing cells: "
                                      "that is not read")  # fmt: skip
@@ -344,15 +303,15 @@ class _Walk:
             return replace(first, total=first.total * float(constant.ravel()[0]))
         return None
 
-    def _trees(self, name: str, cells: tuple[_Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
+    def _trees(self, name: str, cells: tuple[Cell, ...], said: dict[str, Any], n: int) -> list[Any]:
         """The sums of an ensemble, or the labels and shares of a classifier."""
         if name not in ("TreeEnsemble", "TreeEnsembleRegressor", "TreeEnsembleClassifier"):
             raise InputFileError(f"{name} is not known")
         transform = said.get("post_transform", 0 if name == "TreeEnsemble" else b"NONE")
-        read = _version_5 if name == "TreeEnsemble" else _version_3
+        read = version_5 if name == "TreeEnsemble" else version_3
         ensemble, roots, entries = read(self.onnx, cells, said, "class" if name.endswith("Classifier") else "target")
         self.ensembles.append(ensemble)
-        targets, parts = entries[1], tuple(_Part(ensemble, int(root), *entries) for root in roots)
+        targets, parts = entries[1], tuple(Part(ensemble, int(root), *entries) for root in roots)
         if name.endswith("Classifier"):
             answer = _classified(parts, targets, said, transform)
             shares = self.term_of(answer)
@@ -367,10 +326,10 @@ class _Walk:
                 f"{name} answers with the {_text(aggregate)} of its trees: only SUM and AVERAGE are read"
             )
         n_targets = int(said.get("n_targets", 1))
-        _within(targets, n_targets, "targets")
+        check_within(targets, n_targets, "targets")
         if not 1 <= n_targets <= max(1, len(targets)):
             raise InputFileError(f"{name} has {n_targets} targets, and {len(targets)} entries of leaves")
-        base = _numbers(self.onnx, said, "base_values")
+        base = numbers_of(self.onnx, said, "base_values")
         if len(base) not in (0, n_targets):
             raise InputFileError(f"{name} has {len(base)} base values for {n_targets} targets")
         total = float(len(parts)) if aggregate in (0, b"AVERAGE") else 1.0
@@ -392,118 +351,7 @@ def _levels(texts: list[str], holds: str) -> tuple[list[Any], str]:
     return texts, "string"
 
 
-def _numbers(onnx: Any, said: Mapping[str, Any], name: str, dtype: Any = np.float64) -> np.ndarray:
-    """A list of numbers, or the tensor of them."""
-    found = said.get(name, said.get(f"{name}_as_tensor", ()))
-    if isinstance(found, onnx.TensorProto):
-        if found.data_location == onnx.TensorProto.EXTERNAL:
-            raise InputFileError(f"{name} lies in another file: save the model as one file")
-        found = onnx.numpy_helper.to_array(found).ravel()
-    return np.asarray(found).astype(dtype)
-
-
-def _within(places: np.ndarray, n: int, what: str) -> None:
-    """Refuse places that are not there."""
-    if len(places) and (int(places.min()) < 0 or int(places.max()) >= n):
-        raise InputFileError(f"{what} from {places.min()} to {places.max()}, and there are {n}")
-
-
-def _same_length(name: str, *arrays: np.ndarray) -> None:
-    if len({len(array) for array in arrays}) != 1:
-        raise InputFileError(
-            f"lists of {name} have different lengths: {', '.join(str(len(array)) for array in arrays)}"
-        )
-
-
-_Entries = tuple[np.ndarray, np.ndarray, np.ndarray]
-
-
-def _version_5(
-    onnx: Any, cells: tuple[_Cell, ...], said: dict[str, Any], kind: str
-) -> tuple[_Ensemble, np.ndarray, _Entries]:
-    """Tests, roots and entries of leaves of a ``TreeEnsemble``."""
-    del kind
-    ints = {
-        key: _numbers(onnx, said, key, np.int64)
-        for key in (
-            "nodes_modes", "nodes_featureids", "nodes_truenodeids", "nodes_trueleafs", "nodes_falsenodeids",
-            "nodes_falseleafs", "leaf_targetids", "tree_roots",
-        )
-    }  # fmt: skip
-    split, weights = _numbers(onnx, said, "nodes_splits"), _numbers(onnx, said, "leaf_weights")
-    tracks = _numbers(onnx, said, "nodes_missing_value_tracks_true", np.int64)
-    n, n_leaves, modes = len(split), len(weights), ints["nodes_modes"]
-    tracks = tracks if len(tracks) else np.zeros(n, np.int64)
-    _same_length("nodes", split, tracks, *(ints[key] for key in ints if key.startswith("nodes_")))
-    _same_length("leaves", weights, ints["leaf_targetids"])
-    _within(modes, 7, "modes")
-    _within(ints["tree_roots"], n, "roots")
-    ways = []
-    for side in ("true", "false"):
-        ids, is_leaf = ints[f"nodes_{side}nodeids"], ints[f"nodes_{side}leafs"] != 0
-        _within(ids[is_leaf], n_leaves, "branches to leaves")
-        _within(ids[~is_leaf], n, "branches to nodes")
-        ways.append(np.where(is_leaf, ~ids, ids))
-    members = _numbers(onnx, said, "membership_values")
-    ends = np.flatnonzero(np.isnan(members)).tolist()
-    own = [members[begin + 1 : end] for begin, end in pairwise([-1, *ends, len(members)])]
-    asked = np.flatnonzero(modes == _MEMBER).tolist()
-    if len(own) not in (len(asked), len(asked) + 1) or any(len(last) for last in own[len(asked) :]):
-        raise InputFileError(f"{len(asked)} nodes ask for members of sets, and membership_values has {len(own)} sets")
-    sets = dict(zip(asked, own, strict=False))
-    ensemble = _Ensemble(cells, modes, ints["nodes_featureids"], split, tracks != 0, ways[0], ways[1], sets, n_leaves)
-    _within(ensemble.cell, len(cells), "columns that tests ask")
-    return ensemble, ints["tree_roots"], (np.arange(n_leaves + 1), ints["leaf_targetids"], weights)
-
-
-def _version_3(
-    onnx: Any, cells: tuple[_Cell, ...], said: dict[str, Any], kind: str
-) -> tuple[_Ensemble, np.ndarray, _Entries]:
-    """The same of a ``TreeEnsembleRegressor`` (``kind="target"``) or ``TreeEnsembleClassifier`` (``"class"``).
-
-    Each node has the place of a test and that of a leaf, whichever it is.
-    """
-    names = ("nodes_treeids", "nodes_nodeids", "nodes_featureids", "nodes_truenodeids", "nodes_falsenodeids")
-    tree, node, column, true_id, false_id = (_numbers(onnx, said, name, np.int64) for name in names)
-    split, n = _numbers(onnx, said, "nodes_values"), len(tree)
-    tracks = _numbers(onnx, said, "nodes_missing_value_tracks_true", np.int64)
-    tracks = tracks if len(tracks) else np.zeros(n, np.int64)
-    known = {b"LEAF": _LEAF} | {b"BRANCH_" + name.encode(): mode for name, mode in _MODES.items()}
-    texts = said["nodes_modes"]
-    if set(texts) - set(known):
-        raise InputFileError(f"nodes of mode {_text(min(set(texts) - set(known)))!r} are not known")
-    modes = np.array([known[text] for text in texts], np.int64)
-    _same_length("nodes", tree, node, column, true_id, false_id, split, tracks, modes)
-    place_of = dict(zip(zip(tree.tolist(), node.tolist(), strict=True), range(n), strict=True))
-    if len(place_of) != n:
-        raise InputFileError("a node is there twice")
-    is_leaf = modes == _LEAF
-    ways = [np.zeros(n, np.int64), np.zeros(n, np.int64)]
-    for ids, found in zip((true_id, false_id), ways, strict=True):
-        for at in np.flatnonzero(~is_leaf).tolist():
-            place = place_of.get((int(tree[at]), int(ids[at])))
-            if place is None:
-                raise InputFileError(f"node {node[at]} of tree {tree[at]} leads to node {ids[at]}, which is not there")
-            found[at] = ~place if is_leaf[place] else place
-    own = (_numbers(onnx, said, f"{kind}_{name}", np.int64) for name in ("treeids", "nodeids", "ids"))
-    of_tree, of_node, targets = own
-    weights = _numbers(onnx, said, f"{kind}_weights")
-    _same_length("leaves", of_tree, of_node, targets, weights)
-    leaf_of = [place_of.get(key, -1) for key in zip(of_tree.tolist(), of_node.tolist(), strict=True)]
-    leaf = np.array(leaf_of, np.int64)
-    if len(leaf) and (leaf.min() < 0 or not is_leaf[leaf].all()):
-        raise InputFileError("a number stands at a node that is no leaf")
-    order = np.argsort(leaf, kind="stable")
-    starts = np.searchsorted(leaf[order], np.arange(n + 1))
-    if not n:
-        raise InputFileError("there are no trees")
-    _within(column[~is_leaf], len(cells), "columns that tests ask")
-    ensemble = _Ensemble(cells, modes, np.where(is_leaf, 0, column), split, tracks != 0, ways[0], ways[1], {}, n)
-    roots = np.flatnonzero(np.concatenate([[True], tree[1:] != tree[:-1]]))
-    return ensemble, np.where(is_leaf[roots], ~roots, roots), (starts, targets[order], weights[order])
-
-
-def _classified(parts: tuple[_Part, ...], targets: np.ndarray, said: dict[str, Any], transform: Any) -> _Answer:
+def _classified(parts: tuple[Part, ...], targets: np.ndarray, said: dict[str, Any], transform: Any) -> _Answer:
     """What a ``TreeEnsembleClassifier`` makes of its sums.
 
     onnxruntime has rules of its own for the labels of two classes (all weights positive; both classes in the leaves),
@@ -511,7 +359,7 @@ def _classified(parts: tuple[_Part, ...], targets: np.ndarray, said: dict[str, A
     """
     labels = said.get("classlabels_int64s") or [text.decode() for text in said.get("classlabels_strings", ())]
     n, ids = len(labels), set(targets.tolist())
-    _within(targets, n, "classes")
+    check_within(targets, n, "classes")
     base = np.asarray(said.get("base_values", ()), np.float64)
     if "base_values_as_tensor" in said:
         raise InputFileError("TreeEnsembleClassifier has base_values_as_tensor, which is not read")
@@ -543,258 +391,6 @@ def _by_table(sums: _Sums, table: np.ndarray) -> _Sums:
     return _Sums(parts, np.zeros(table.shape[1]), is_table=True)
 
 
-def _goes_true(ensemble: _Ensemble, test: int, said: np.ndarray, is_float32: bool) -> np.ndarray:
-    """What a test answers, bool[n], where a cell is seen as each of n numbers. A missing one is unlike any number."""
-    mode, split = int(ensemble.mode[test]), ensemble.split[test]
-    members = ensemble.sets.get(test)
-    if is_float32:
-        said, split = said.astype(np.float32), np.float32(split)
-        members = None if members is None else members.astype(np.float32)
-    missing = np.isnan(said)
-    if members is not None:
-        holds = np.isin(said, members)
-    else:
-        compared = (np.less_equal, np.less, np.greater_equal, np.greater, np.equal, np.not_equal)[mode]
-        holds = compared(said, split)
-    return np.where(missing, ensemble.tracks[test] | (mode == _NEQ), holds)
-
-
-def _answers_by_level(part: _Part) -> tuple[_Cell | None, tuple[int, np.ndarray]]:
-    """The column of levels that a tree asks alone, its target, and what it says of each; None where it asks more."""
-    ensemble, found = part.ensemble, None
-    waiting, seen, leaves = [part.root], set(), []
-    while waiting:
-        way = waiting.pop()
-        if way < 0:
-            leaves.append(~way)
-        elif way not in seen:
-            seen.add(way)
-            cell = ensemble.cells[ensemble.cell[way]]
-            if cell.said is None or (
-                found is not None and (found.column != cell.column or cell.said is not found.said)
-            ):
-                return None, (0, np.empty(0))
-            found = cell
-            waiting += [int(ensemble.true[way]), int(ensemble.false[way])]
-    targets = {int(part.targets[part.starts[leaf]]) for leaf in leaves}
-    if found is None or found.said is None or len(targets) != 1 or any(np.diff(part.starts)[leaves] != 1):
-        return None, (0, np.empty(0))
-    ways = np.full(len(found.said), part.root)
-    for _ in range(len(seen) + 1):
-        for test in np.unique(ways[ways >= 0]).tolist():
-            here = ways == test
-            goes = _goes_true(ensemble, test, found.said, found.is_float32)
-            ways[here] = np.where(goes[here], ensemble.true[test], ensemble.false[test])
-    if (ways >= 0).any():
-        return None, (0, np.empty(0))
-    return found, (targets.pop(), part.numbers[part.starts[~ways]])
-
-
-def _asks_whole_numbers(walk: _Walk) -> dict[int, np.ndarray]:
-    """Of columns of numbers that are asked for whole numbers only, all of those."""
-    asked: dict[int, set[float]] = {}
-    beyond = set()
-    for ensemble in walk.ensembles:
-        used = np.unique(ensemble.cell[ensemble.mode >= 0]).tolist()
-        for at in used:
-            cell, here = ensemble.cells[at], (ensemble.cell == at) & (ensemble.mode >= 0)
-            if cell.said is not None or walk.columns[cell.column].kind != "numeric":
-                continue
-            own = {*ensemble.split[here & np.isin(ensemble.mode, (_EQ, _NEQ))].tolist()}
-            for test in np.flatnonzero(here & (ensemble.mode == _MEMBER)).tolist():
-                own |= {*ensemble.sets[test].tolist()}
-            if (ensemble.mode[here] < _EQ).any() or not all(abs(each) < 2**24 and each == int(each) for each in own):
-                beyond.add(cell.column)
-            asked.setdefault(cell.column, set()).update(own)
-    return {at: np.array(sorted(levels)) for at, levels in asked.items() if at not in beyond and levels}
-
-
-def _unrolled(part: _Part, levels: Mapping[int, np.ndarray], room: list[int]) -> tuple[ForeignTree, np.ndarray]:
-    """A tree without contents, and int[n] the leaf of each of its nodes (-1 of tests).
-
-    ``room`` is how many nodes all trees may still have.
-    """
-    ensemble = part.ensemble
-    plan = _Plan(ensemble, levels)
-    left: list[int] = []
-    columns, cuts, missing, leaf_of, unseen = [], [], [], [], []
-    sets: dict[int, np.ndarray] = {}
-    waiting: list[tuple[Any, int, bool]] = [(part.root, -1, False)]
-    right: list[int] = []
-    while waiting:
-        way, parent, is_left = waiting.pop()
-        at = len(left)
-        room[0] -= 1
-        if room[0] < 0:
-            raise InputFileError(
-                "branches that lead to the same nodes, each with a copy of its own, make too many nodes"
-            )
-        if parent >= 0:
-            (left if is_left else right)[parent] = at
-        test = plan.test(way)
-        left.append(-1)
-        right.append(-1)
-        leaf_of.append(test if isinstance(test, int) else -1)
-        column, cut, tracks, goes, one, other = (0, 0.0, False, None, 0, 0) if isinstance(test, int) else test
-        columns.append(column)
-        cuts.append(cut)
-        missing.append(tracks)
-        unseen.append(goes is not None and bool(goes[-2]))
-        if goes is not None:
-            sets[at] = np.flatnonzero(goes[:-2])
-        if not isinstance(test, int):
-            waiting += [(other, at, False), (one, at, True)]
-    tree = ForeignTree(
-        np.array(left), np.array(right), np.array(columns), np.array(cuts), np.array(missing, bool), np.empty(0),
-        levels=sets, unseen_left=np.array(unseen, bool),
-    )  # fmt: skip
-    return tree, np.array(leaf_of)
-
-
-_Test = tuple[int, float, bool, np.ndarray | None, Any, Any]  # column, cut, missing left, goes left, ways
-
-
-class _Plan:
-    """What the tests of an ensemble are here: up to a cut, or one of a set of levels."""
-
-    def __init__(self, ensemble: _Ensemble, levels: Mapping[int, np.ndarray]) -> None:
-        self.ensemble, self.levels = ensemble, levels
-        cells, mode, split = ensemble.cells, ensemble.mode, ensemble.split
-        is_32 = np.array([cell.is_float32 for cell in cells], bool)[ensemble.cell]
-        rounded = split.astype(np.float32)
-        self.up_to = np.where(is_32, cut_of_float32(rounded, strict=False), split)
-        lowest = np.isneginf(split)
-        self.below = np.nextafter(split, -np.inf)
-        self.below[is_32 & ~lowest] = cut_of_float32(rounded[is_32 & ~lowest], strict=True)
-        # Nothing is below minus infinity: all that is present goes the other way.
-        self.below[lowest] = np.inf
-        self.flips = np.isin(mode, (_GTE, _GT)) ^ (lowest & np.isin(mode, (_LT, _GTE)))
-        self.bad = np.isnan(split) & np.isin(mode, (_LEQ, _LT, _GTE, _GT, _EQ, _NEQ))
-
-    def test(self, way: Any) -> int | _Test:
-        """The leaf that a way leads to, or the test.
-
-        A way is also a step of the tests whether a number is one of several: (test, values, whether it is below the
-        first of them or is it).
-        """
-        ensemble = self.ensemble
-        if isinstance(way, tuple):
-            return self._equal(*way)
-        n_steps = 0
-        while way >= 0 and ensemble.true[way] == ensemble.false[way]:
-            way, n_steps = int(ensemble.true[way]), n_steps + 1
-            if n_steps > len(ensemble.mode):
-                raise InputFileError("a tree has a ring")
-        if way < 0:
-            return ~way
-        cell, mode = ensemble.cells[ensemble.cell[way]], int(ensemble.mode[way])
-        if self.bad[way]:
-            raise InputFileError("a test has a cut that is no number")
-        said = self.said(cell)
-        if said is not None:
-            return self._set(way, cell, said)
-        if mode >= _EQ:
-            values = ensemble.sets[way] if mode == _MEMBER else ensemble.split[way : way + 1]
-            return self._equal(way, sorted({*values.tolist()}), False)
-        strict, flips = mode in (_LT, _GTE), bool(self.flips[way])
-        ways = int(ensemble.true[way]), int(ensemble.false[way])
-        cut = float((self.below if strict else self.up_to)[way])
-        return cell.column, cut, bool(ensemble.tracks[way]) ^ flips, None, *(ways[::-1] if flips else ways)
-
-    def said(self, cell: _Cell) -> np.ndarray | None:
-        """What trees see of a column of levels."""
-        if cell.said is None and cell.column in self.levels:
-            return np.array([*self.levels[cell.column], np.inf, np.nan])
-        return cell.said
-
-    def _set(self, way: int, cell: _Cell, said: np.ndarray) -> int | _Test:
-        """A test for levels, with those behind it that lead to the same node."""
-        ensemble = self.ensemble
-        goes = _goes_true(ensemble, way, said, cell.is_float32)
-        true, false = int(ensemble.true[way]), int(ensemble.false[way])
-        for _ in range(len(ensemble.mode)):
-            merged = False
-            for is_true, other in ((False, false), (True, true)):
-                if other < 0 or ensemble.cells[ensemble.cell[other]].column != cell.column or self.bad[other]:
-                    continue
-                kept, behind = (false, true) if is_true else (true, false)
-                asked = ensemble.cells[ensemble.cell[other]]
-                own = self.said(asked)
-                if own is None or kept not in (int(ensemble.true[other]), int(ensemble.false[other])):
-                    continue
-                also = _goes_true(ensemble, other, own, asked.is_float32)
-                if int(ensemble.true[other]) != kept:
-                    also = ~also
-                behind = int(ensemble.false[other] if int(ensemble.true[other]) == kept else ensemble.true[other])
-                # Where the first test does not go to the kept node, the second one may.
-                goes, true, false = (goes & ~also, behind, false) if is_true else (goes | also, true, behind)
-                merged = True
-                break
-            if not merged or true == false:
-                break
-        if goes.all() or true == false:
-            return self.test(true)
-        if not goes.any():
-            return self.test(false)
-        return cell.column, 0.0, bool(goes[-1]), goes, true, false
-
-    def _equal(self, test: int, values: list[float], is_below: bool) -> int | _Test:
-        """Whether a number is one of several: up to the first of them and not below it, or one of the others."""
-        ensemble = self.ensemble
-        true, false = int(ensemble.true[test]), int(ensemble.false[test])
-        if ensemble.mode[test] == _NEQ:
-            true, false, tracks = false, true, False
-        else:
-            tracks = bool(ensemble.tracks[test])
-        if not values:
-            return self.test(false)
-        cell = ensemble.cells[ensemble.cell[test]]
-        is_first = np.array(values[:1])
-        if cell.is_float32:
-            rounded = is_first.astype(np.float32)
-            cuts = [cut_of_float32(rounded, strict=False)]
-            cuts += [cut_of_float32(rounded, strict=True)] if np.isfinite(rounded).all() else []
-        else:
-            cuts = [is_first, np.nextafter(is_first, -np.inf)]
-        if not np.isfinite(is_first).all() or len(cuts) < 2:
-            raise InputFileError("a test asks whether a cell is infinite, or no number: that is not read")
-        if is_below:
-            return cell.column, float(cuts[1][0]), False, None, false, true
-        rest: Any = (test, values[1:], False) if len(values) > 1 else false
-        return cell.column, float(cuts[0][0]), tracks, None, (test, values, True), rest
-
-
-def _read_parts(sums: _Sums, levels: Mapping[int, np.ndarray]) -> list[tuple[ForeignTree, np.ndarray, np.ndarray]]:
-    """Of each tree the nodes, its targets int[k], and float64[n, k] what leaves say."""
-    sizes = {id(part.ensemble): len(part.ensemble.mode) + part.ensemble.n_leaves for part in sums.parts}
-    n_nodes = sum(sizes.values())
-    room = [_MOST_COPIES * n_nodes + _LEAST_COPIES]
-    found, left = [], _MOST_NUMBERS
-    for part in sums.parts:
-        tree, leaf_of = _unrolled(part, levels, room)
-        nodes = np.flatnonzero(leaf_of >= 0)
-        begins, counts = part.starts[leaf_of[nodes]], np.diff(part.starts)[leaf_of[nodes]]
-        entries = np.repeat(begins - np.concatenate([[0], np.cumsum(counts)[:-1]]), counts) + np.arange(counts.sum())
-        of_node, own, numbers = np.repeat(nodes, counts), part.targets[entries], part.numbers[entries]
-        targets = np.unique(own)
-        k = len(targets) if part.table is None else part.table.shape[1]
-        left -= len(leaf_of) * k
-        if left < 0:
-            raise InputFileError("the leaves say more numbers than are read")
-        value = np.zeros((len(leaf_of), k))
-        if part.table is None:
-            np.add.at(value, (of_node, np.searchsorted(targets, own)), numbers)
-        else:
-            rows = numbers.astype(np.int64)
-            if targets.tolist() != [part.own] or (counts != 1).any() or (rows != numbers).any():
-                raise InputFileError("a table is looked up with what is not one whole number of each tree")
-            _within(rows, len(part.table), "rows of a table")
-            value[of_node] = part.table[rows]
-            targets = part.first + np.arange(k)
-        found.append((tree, targets, value))
-    return found
-
-
 def _model(onnx: Any, proto: Any) -> ModelData:
     """The model of a parsed file."""
     graph, told = proto.graph, {each.key: each.value for each in proto.metadata_props}
@@ -803,7 +399,7 @@ def _model(onnx: Any, proto: Any) -> ModelData:
     walk, is_named = _walk_of_inputs(onnx, graph, told)
     walk.run(graph.node, graph.initializer)
     answer = _answer(walk, [(each.name, walk.tensors[each.name]) for each in graph.output])
-    levels = _asks_whole_numbers(walk)
+    levels = whole_numbers_asked(walk.ensembles)
     for at, own in levels.items():
         walk.columns[at] = replace(walk.columns[at], kind="nominal", levels=tuple(map(int, own)))
     return _of_answer(answer, Schema(tuple(walk.columns), is_named), levels, {
@@ -850,7 +446,7 @@ def _walk_of_inputs(onnx: Any, graph: Any, told: Mapping[str, str]) -> tuple[_Wa
             at = len(columns)
             if kind == _TEXT:
                 walk.texts[at], walk.holds[at] = told_of.get("missing", ""), told_of.get("holds", "string")
-            cells.append(_Cell(at, kind != _FLOATS[1]))
+            cells.append(Cell(at, kind != _FLOATS[1]))
             columns.append(Column(
                 told_of["name"], told_of.get("kind", "nominal") if kind == _TEXT else "numeric", missing_seen=True,
                 family="string" if kind == _TEXT else "number",
@@ -985,7 +581,7 @@ def _of_answer(
 ) -> ModelData:
     """The model of what is known of it."""
     sums, link = answer.sums, answer.link
-    parts, n, total = _read_parts(sums, levels), len(sums.base), sums.total
+    parts, n, total = read_parts(sums.parts, levels), len(sums.base), sums.total
     if not total > 0.0 or not np.isfinite(total):
         raise InputFileError(f"the sums are divided by {total}")
     classes = tuple(np.array(own) for own in answer.classes)

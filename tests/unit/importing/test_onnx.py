@@ -472,6 +472,28 @@ def test_a_model_of_numbers_without_names_comes_back_without_names(tmp_path):
     assert np.array_equal(again.predict(X), model.predict(X))
 
 
+@pytest.mark.parametrize("form", ["onnx", "onnx-v3"])
+def test_levels_come_back_as_what_they_were(form, tmp_path):
+    rng = np.random.default_rng(1)
+    columns = {
+        "of numbers": rng.integers(0, 5, 200).tolist(), "of halves": (rng.integers(0, 5, 200) / 2).tolist(),
+        "of truths": (rng.random(200) < 0.5).tolist(), "of one": [1.0] * 200,
+    }  # fmt: skip
+    score = (
+        np.array(columns["of numbers"]) % 2 + 3 * np.array(columns["of halves"]) % 2 + np.array(columns["of truths"])
+    )
+    model = tw.RandomForestRegressor(5, nominal=["of numbers", "of halves"], random_state=0).fit(columns, score).model_
+    model.export(tmp_path / "m.onnx", format=form)
+    again = tw.read_model(tmp_path / "m.onnx")
+    assert [column.levels for column in again.schema.columns] == [column.levels for column in model.schema.columns]
+    assert np.array_equal(again.predict(columns), model.predict(columns))
+    cells = list(zip(*columns.values(), strict=True))
+    model = tw.RandomForestClassifier(5, nominal=[0, 1], random_state=0).fit(cells, score > 2).model_
+    model.export(tmp_path / "m.onnx", format=form)
+    again = tw.read_model(tmp_path / "m.onnx")
+    assert np.array_equal(again.predict_proba(cells), model.predict_proba(cells))
+
+
 # What comes in does all that ours do.
 
 
@@ -512,6 +534,24 @@ def shared_diamonds(n):
     return regressor({**said, "nodes_treeids": [0] * len(rows)}, [(0, 2 * n), (0, 2 * n + 1)], [1.0, 2.0], (0,))
 
 
+def comb(n, back=False):
+    """A test of each of n values, each with a leaf of its own, or all with one and the last leading to the first."""
+    names = ("nodeids", "featureids", "modes", "values", "truenodeids", "falsenodeids")
+    rows = [(at, 0, "BRANCH_EQ", float(at), n if back else n + at, (at + 1) % n if back else at + 1) for at in range(n)]
+    rows += [(n + at, 0, "LEAF", 0.0, 0, 0) for at in range(1 if back else n + 1)]
+    rows[n - 1] = rows[n - 1] if back else (*rows[n - 1][:5], 2 * n)
+    said = {f"nodes_{name}": list(own) for name, own in zip(names, zip(*rows, strict=True), strict=True)}
+    leaves = [(0, row[0]) for row in rows[n:]]
+    return regressor({**said, "nodes_treeids": [0] * len(rows)}, leaves, [1.0] * len(leaves), (0,))
+
+
+def elsewhere():
+    made = HARMLESS["added"].__deepcopy__({})
+    made.graph.initializer[0].data_location = onnx.TensorProto.EXTERNAL
+    made.graph.initializer[0].external_data.add(key="location", value="../secret")
+    return made
+
+
 def ring():
     made = some_regressor()
     next(each for each in made.attribute if each.name == "nodes_truenodeids").ints[0] = 0
@@ -546,6 +586,9 @@ REFUSED = {
     "negative": (of_node(classifier(SAID, LEAVES, SHARES - 0.2, range(3), [0, 1, 2]), BOTH), "below 0"),
     "unequal": (of_node(classifier(SAID, LEAVES, SHARES**2, range(3), [0, 1, 2]), BOTH), "do not add up"),
     "shared": (of_node(shared_diamonds(60)), "too many nodes"),
+    "sets": (of_node(comb(30_000)), "too many nodes"),
+    "ring of sets": (of_node(comb(30_000, back=True)), "too many nodes"),
+    "elsewhere": (elsewhere(), "lies in another file"),
     "ring": (of_node(ring()), "too many nodes"),
     "nowhere": (of_node(changed("nodes_falsenodeids", lambda ids: [99, *ids[1:]])), "not there"),
     "columns": (of_node(changed("nodes_featureids", lambda ids: [9] * len(ids))), "columns that tests ask"),

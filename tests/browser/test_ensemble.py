@@ -145,7 +145,7 @@ def test_names_of_classes_are_text(open_page):
     page = open_page(tw.report(forest, X[1::2], evil[1::2], examples=0).html).page
     page.select_option(CHOICE, "1")
 
-    assert page.locator("script").count() == 2
+    assert page.locator("script").count() == 3  # the summary, the trees as code, what shows them
     assert page.locator("img").count() == 0
 
 
@@ -162,3 +162,42 @@ def test_without_scripts_the_words_are_there(report, chromium, tmp_path):
     assert unbroken(report.summary.ensemble.surrogate.words) in text
     assert unbroken(report.summary.ensemble.curves[0].words) in text
     assert "Show" not in text
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "hostile"])
+def test_of_typed_values_the_page_says_what_all_trees_say(open_page, kind):
+    """By the script that ``export`` writes."""
+    rng = np.random.default_rng(0)
+    table = {
+        "x": rng.normal(size=300), "</script>": rng.normal(size=300),
+        "town": rng.choice(["a", "</script><b>", "<!-- c"], 300).tolist(),
+    }  # fmt: skip
+    score = table["x"] * 2 + np.array([len(town) for town in table["town"]])
+    y = {
+        "classes": np.array(["low", "mid", "high"])[np.digitize(score, [4, 12])],
+        "numbers": score,
+        "hostile": np.where(score > 6, "</script>", "<!--").tolist(),
+    }[kind]
+    make = tw.GradientBoostingRegressor if kind == "numbers" else tw.RandomForestClassifier
+    est = make(20, random_state=0, nominal=["town"]).fit(table, y)
+    report = tw.report(est, table, y, examples=3)
+    page = open_page(report.html).page
+    names = [column.name for column in report.summary.columns]
+    for details in page.locator(".follow-fields details").all():
+        details.locator("summary").click()
+    row = {name: cells[0] for name, cells in table.items()}  # the example that the form begins with may be another
+    page.select_option("#follow-example", "0")
+    for x in (-3.0, 0.25, 3.5):
+        for name in ("x", "</script>"):
+            field = page.locator(f"#follow-field-{names.index(name)}")
+            if field.count():
+                field.fill(str(x))
+        page.locator(f"#follow-field-{names.index('town')}").select_option(label="</script><b>")
+        said = page.locator('[data-name="follow-all"]')
+        row |= {"x": x, "</script>": x, "town": "</script><b>"}
+        wanted = est.model_.predict_one(row)
+        page.wait_for_function("document.querySelector('#follow-example').value === ''")
+        if kind == "numbers":
+            assert float(said.inner_text().replace(",", "").replace("\u2212", "-")) == pytest.approx(wanted, rel=1e-3)
+        else:
+            assert said.inner_text() == str(wanted)

@@ -72,6 +72,14 @@ def written(program: Program, language: Language, name: str) -> str:
     return template.replace("//name//", name).replace("//version//", __version__).replace("//tables//", tables)
 
 
+def as_script(module: str) -> str:
+    """A JavaScript module as a script that defines ``model``, which may stand in a page."""
+    body = re.sub(r"^export ", "", module, flags=re.MULTILINE)
+    # Nothing of a text may end the element; between quotes the backslash says nothing.
+    body = body.replace("</", "<\\/").replace("<!--", "<\\!--")
+    return f"\nconst model = (() => {{\n{body}\nreturn {{ columns, classes, sums, values, predict }};\n}})();\n"
+
+
 def _tables(program: Program, language: Language) -> list[str]:
     """The definitions of all tables."""
     tables, surrogates = program.tables, program.surrogates

@@ -265,7 +265,8 @@ class Model(ModelData):
             The model is not boosted.
         """
         self._refuse_without_scores()
-        return self._scores(scores_of(self, self._encoded(X, owner, sparse=True), n_jobs))
+        matrix = self._encoded(X, owner, sparse=True)
+        return self._scores(self._answered(lambda rows: scores_of(self, rows, n_jobs), matrix))
 
     def staged_scores(self, X: Any, *, n_jobs: int | None = None, owner: str = "Model") -> Iterator[np.ndarray]:
         """Scores after each round, as ``predict_scores`` gives them; the last are the same.
@@ -779,21 +780,21 @@ class Model(ModelData):
         name: str | None = None,
         vectors: str | os.PathLike[str] | None = None,
     ) -> None:
-        """Write the model as a file that needs nothing of this library, such as C99, JavaScript, Python or Java.
+        """Write the model as a file that needs nothing of this library: source code, SQL, ONNX, PMML, JSON.
 
-        Sums over the trees have the same bits as here; shares of boosted models go through the language's own ``exp``.
+        Sums over the trees have the same bits as here; shares of boosted models go through the program's own ``exp``.
 
         Parameters
         ----------
         path : path
-            Its ending says the format: ``.c``, ``.js``, ``.mjs``, ``.py``, ``.java``, ``.dot``, ``.gv``, ``.json``. An
-            old file stays whole until the new one is.
+            Its ending says the format, where it means one only. An old file stays whole until the new one is.
         format : str, optional
-            The format by its name, whatever the ending: ``"c"``, ``"javascript"``, ``"python"``, ``"java"``,
-            ``"graphviz"`` (one tree), ``"json"``.
+            The format by its name, whatever the ending: ``"c"``, ``"javascript"`` (``.js``, ``.mjs``), ``"python"``,
+            ``"java"``, ``"duckdb"``, ``"sqlite"``, ``"postgresql"`` (``.sql`` may be each of them), ``"onnx"``,
+            ``"onnx-v3"``, ``"pmml"``, ``"graphviz"`` (one tree; ``.dot``, ``.gv``), ``"json"``.
         name : str, optional
-            What functions are called by, an identifier; without it "model", as in C ``model_predict``. A Java class is
-            called as its file.
+            What functions and views are called by, an identifier; without it "model", as in C ``model_predict``. A Java
+            class is called as its file.
         vectors : path, optional
             Write test vectors there, as JSON: rows on and beside every cut, infinite, missing, of every level and an
             unknown one, with what the model says of them. ``treewright verify`` runs the source code on them.
@@ -801,9 +802,10 @@ class Model(ModelData):
         Raises
         ------
         ParameterError
-            There is no such ending or format, the name is no identifier, or the model does what the format cannot say:
-            parts of dates; beside source code rows that are divided over branches, medians over trees, dates and
-            isolation forests, too.
+            There is no such ending or format, the name is no identifier, or the model does what the format cannot say;
+            the reason is told.
+        MissingLibraryError
+            ONNX is written by the package ``onnx``.
         InputFileError
             The file cannot be written there.
 

@@ -16,10 +16,11 @@ from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.export.structure import FORMAT, VERSION
 from treewright.importing.reading import json_of
-from treewright.importing.trees import checked, packed_trees
+from treewright.importing.trees import checked
 from treewright.model.aggregation import Boosting
 from treewright.model.check import ISOLATION_FOREST
 from treewright.model.data import ModelData
+from treewright.model.repacking import packed_of
 from treewright.model.threshold import threshold_from_json
 from treewright.model.trees import BoostedTrees, ListedTrees
 from treewright.tree.arrays import FIELDS, INTERVALS, LEAF, MULTIWAY, SUBSET, THRESHOLD, Tree
@@ -59,7 +60,7 @@ def of_file(data: bytes) -> ModelData:
     packed = None
     is_forest = found["combine"] == "mean" and found["missing"] == "direction"
     if found["combine"] == "sum" or (is_forest and found["facts"].get("algorithm") != ISOLATION_FOREST):
-        packed = packed_trees(trees, schema, criterion, counts)
+        packed = packed_of(trees, schema, criterion, counts)
     listed = ListedTrees(trees) if boosting is None else BoostedTrees(trees)
     return checked(
         ModelData(

@@ -16,16 +16,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from treewright.data.bins import MAX_BINS, Bins
 from treewright.data.schema import Schema
 from treewright.exceptions import InputFileError, ModelFileError
 from treewright.model.aggregation import Boosting, Combine
 from treewright.model.check import ISOLATION_FOREST, check_model
 from treewright.model.data import ModelData
-from treewright.model.trees import BoostedTrees, ListedTrees, gains_of
+from treewright.model.repacking import packed_of
+from treewright.model.trees import BoostedTrees, ListedTrees
 from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
 from treewright.tree.packed import COUNT_CRITERIA, MEAN_CRITERIA, PackedTrees, count_impurity
-from treewright.tree.packing import pack_many
 from treewright.version import __version__
 
 _LEAST_WEIGHT = float(np.finfo(np.float64).tiny)  # a leaf's weight is above 0,
@@ -152,7 +151,7 @@ def imported(
     kept: PackedTrees | ListedTrees | None = None
     packable = criterion in (COUNT_CRITERIA if counts else MEAN_CRITERIA) and algorithm != ISOLATION_FOREST
     if packable and (combine == "sum" or (combine == "mean" and len(listed) > 1)):
-        kept = packed_trees(listed, schema, criterion, counts)
+        kept = packed_of(listed, schema, criterion, counts)
     if kept is None:
         kept = ListedTrees(listed) if boosting is None else BoostedTrees(listed)
     n_samples = int(listed[0].n_samples[0])
@@ -328,95 +327,3 @@ def _refuse(name: str, bad: np.ndarray, words: str) -> None:
     """Refuse where something is wrong."""
     if bad.any():
         raise InputFileError(f"{name} {words}")
-
-
-def packed_trees(
-    trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...]
-) -> PackedTrees | None:
-    """Trees in eight bytes a node; None where a test is none of two branches, or a column has more cuts than bins.
-
-    Rows go the same ways: a bin ends at each cut that is asked, and each level is a bin of its own.
-    """
-    feature = np.concatenate([tree.feature for tree in trees])
-    kind = np.concatenate([tree.kind for tree in trees])
-    threshold = np.concatenate([tree.threshold for tree in trees]) + 0.0
-    n_branches = np.concatenate([tree.n_branches for tree in trees])
-    n_samples = np.concatenate([tree.n_samples for tree in trees])
-    if not np.isin(kind, (LEAF, THRESHOLD, SUBSET)).all() or n_branches.max() > 2 or n_samples.min() < 1:
-        return None
-    is_cut = kind == THRESHOLD
-    cuts = [np.unique(threshold[is_cut & (feature == at) & np.isfinite(threshold)]) for at in range(len(schema))]
-    # Minus infinity is a cut like others; plus infinity asks whether there is a value.
-    if (threshold[is_cut] == -np.inf).any():
-        return None
-    nominal = np.array([column.kind == "nominal" for column in schema.columns], bool)
-    n_levels = np.array([len(column.levels) for column in schema.columns])
-    n_bins = np.where(nominal, n_levels, [len(own) + 1 for own in cuts]).astype(np.int32)
-    if (n_bins > np.where(nominal, MAX_BINS - 1, MAX_BINS)).any():
-        return None
-    lowest = [np.concatenate([own[:1], np.nextafter(own, np.inf)]) for own in cuts]
-    highest = [np.concatenate([own, np.nextafter(own[-1:], np.inf)]) for own in cuts]
-    nothing = np.empty(0)
-    for at in range(len(schema)):
-        if nominal[at]:
-            lowest[at] = highest[at] = nothing
-        elif not len(cuts[at]):
-            lowest[at] = highest[at] = np.zeros(1)
-    level_sizes = np.where(nominal, n_levels + 1, 0)
-    bins = Bins(
-        is_nominal=nominal,
-        n_bins=n_bins,
-        start=np.concatenate([[0], np.cumsum([len(own) for own in lowest])]).astype(np.int64),
-        lowest=np.concatenate([nothing, *lowest]),
-        highest=np.concatenate([nothing, *highest]),
-        level_start=np.concatenate([[0], np.cumsum(level_sizes)]).astype(np.int64),
-        level_bin=np.concatenate([np.empty(0, np.uint8), *(np.arange(size, dtype=np.uint8) for size in level_sizes)]),
-    )
-    sizes = np.array([tree.n_nodes for tree in trees], np.int64)
-    roots = np.concatenate([[0], np.cumsum(sizes)])
-    offsets = np.repeat(roots[:-1], sizes)
-    first_child = np.concatenate([tree.first_child for tree in trees]).astype(np.int64)
-    cut = np.zeros(len(kind), np.int64)
-    for at in range(len(schema)):
-        here = is_cut & (feature == at)
-        cut[here] = np.searchsorted(cuts[at], threshold[here])  # infinity: behind the last cut, the last bin
-    sets, set_of = _sets_of(trees, kind, n_levels)
-    leaf = first_child < 0
-    importances = (
-        np.array([gains_of(tree, len(schema)) for tree in trees])
-        if criterion == "gradient"
-        else ListedTrees(trees).importances_by_tree(len(schema))
-    )
-    impurity = np.concatenate([tree.impurity for tree in trees])
-    return pack_many(
-        bins,
-        criterion,
-        n_classes,
-        roots=roots,
-        column=feature,
-        cut=cut,
-        missing_branch=np.concatenate([tree.missing_branch for tree in trees]),
-        first_child=np.where(leaf, -1, first_child + offsets),
-        set_of=set_of,
-        sets=sets,
-        seen=sets | ~sets,  # all bins; those beyond the column's are not read
-        leaf_value=np.concatenate([tree.value for tree in trees]),
-        leaf_weight=None if n_classes else np.concatenate([tree.weight for tree in trees]),
-        leaf_impurity=None if n_classes or criterion == "gradient" else impurity,
-        leaf_samples=n_samples,
-        importances=importances,
-    )
-
-
-def _sets_of(trees: Sequence[Tree], kind: np.ndarray, n_levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sets of levels as sets of bins, uint64[k, 4], and int64[n_nodes] whose they are (-1 without)."""
-    is_set = kind == SUBSET
-    sets = np.zeros((int(is_set.sum()), 4), np.uint64)
-    row = 0
-    for tree in trees:
-        for node in np.flatnonzero(tree.kind == SUBSET).tolist():
-            words = int(n_levels[tree.feature[node]]) // 64 + 1
-            begin = int(tree.level_set[node])
-            sets[row, :words] = tree.levels_left[begin : begin + words]
-            row += 1
-    return sets, np.where(is_set, np.cumsum(is_set) - 1, -1)

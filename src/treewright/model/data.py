@@ -154,12 +154,10 @@ def with_grid(model: AnyModel) -> AnyModel:
     if how.votes or (model.task == "classification" and not how.has_scores):
         bound = float(how.weights_of(n_trees).sum())  # shares and votes are at most 1
     else:
-        largest = largest_by_tree(model.trees)
-        if model.boosting is None:
-            bound = float(largest.sum())
-        else:
-            base = np.abs(np.array(model.boosting.base))
-            bound = float((largest.reshape(-1, len(base)).sum(axis=0) + base).max())
+        base = (0.0,) if model.boosting is None else model.boosting.base
+        with np.errstate(over="ignore"):
+            by_score = largest_by_tree(model.trees).reshape(-1, len(base)).sum(axis=0)
+            bound = float((by_score + np.abs(base)).max())
     return replace(model, grid=grid_of(bound))
 
 

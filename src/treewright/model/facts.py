@@ -70,6 +70,7 @@ FACTS = {
     "parameters": MAPPING,
     "member": MAPPING,
     "pruning": _list_of(MAPPING),
+    "imported": MAPPING,
     "history": Form(
         "a mapping from a name to numbers",
         lambda value: isinstance(value, Mapping) and all(map(_VALUES.accepts, value.values())),

@@ -45,6 +45,14 @@ MISSING_NOTES = {
 AnyModel = TypeVar("AnyModel", bound=ModelData)
 
 
+def grown_by(facts: Mapping[str, Any]) -> str:
+    """What grew the trees, and where: "grown by cart", "grown by random_forest of scikit-learn"."""
+    algorithm, source = escape_controls(str(facts.get("algorithm", ""))), facts.get("imported")
+    if not algorithm or not isinstance(source, Mapping) or "library" not in source:
+        return algorithm and f"grown by {algorithm}"
+    return f"grown by {algorithm} of {shorten(escape_controls(str(source['library'])), NAME_WIDTH)}"
+
+
 @dataclass(frozen=True)
 class Output:
     """One target of the model.
@@ -114,7 +122,7 @@ class TreeSummary:
     @property
     def origin(self) -> str:
         """The algorithm that grew the tree and the prunings that cut it; empty where the model does not say."""
-        return ", ".join(filter(None, (self.algorithm and f"grown by {self.algorithm}", self.prunings)))
+        return ", ".join(filter(None, (grown_by(self.model.facts), self.prunings)))
 
     @property
     def prunings(self) -> str:

@@ -16,14 +16,19 @@ from treewright.data.memory import check_fits
 from treewright.exceptions import ParameterError
 from treewright.model.aggregation import answers_of, on_grid, weighted_median
 from treewright.model.data import ModelData
+from treewright.model.repacking import Repacked, repacked
 from treewright.model.trees import Trees
 from treewright.predict.boosted import boosted_scores, staged_boosted_scores
 from treewright.predict.walks import add_listed, empty_sums, reading_of, sums_of
 from treewright.tree.packed import PackedTrees
 
 _MEDIAN_CELLS = 1 << 22  # predictions that are put in order at a time
+_REPEATED_CELLS = 1 << 23  # of columns that stand several times, at a time
+_FEW_ROWS = 64  # up to here listed trees are walked: 16 us a row, by bins 60
+_MOST_PARTS = 4  # bins of more columns take longer to make than the walk of listed trees
 
 _contents: WeakKeyDictionary[ModelData, tuple[np.ndarray, ...]] = WeakKeyDictionary()
+_bins: WeakKeyDictionary[ModelData, Repacked | None] = WeakKeyDictionary()
 _parts: WeakKeyDictionary[ModelData, tuple[Trees, tuple[float, ...]]] = WeakKeyDictionary()
 
 
@@ -127,6 +132,13 @@ def scores_of(model: ModelData, matrix: np.ndarray, n_jobs: int | None = None) -
     trees, base = boosted_parts(model)
     if isinstance(trees, PackedTrees):
         return boosted_scores(trees, base, matrix, n_jobs)
+    if len(matrix) > _FEW_ROWS and (bins := _bins_of(model)) is not None:
+        scores = np.empty((len(matrix), len(base)))
+        block = max(_REPEATED_CELLS // len(bins.sources), 1)
+        for begin in range(0, len(matrix), block):
+            rows = matrix[begin : begin + block][:, bins.sources]
+            scores[begin : begin + block] = boosted_scores(bins.trees, base, rows, n_jobs)
+        return scores
     return next(_listed_scores(model, base, matrix, len(trees), n_jobs))
 
 
@@ -149,6 +161,17 @@ def boosted_parts(model: ModelData) -> tuple[Trees, tuple[float, ...]]:
             trees = replace(trees, leaf_value=contents_of(model)[0])
         parts = _parts[model] = trees, tuple(on_grid(np.array(base), model.grid).tolist())
     return parts
+
+
+def _bins_of(model: ModelData) -> Repacked | None:
+    """Boosted trees that are listed, by bins, made once; None where columns are cut too often."""
+    if model not in _bins:
+        found = repacked(list(model.trees), model.schema, "gradient", (), most_parts=_MOST_PARTS)
+        if found is not None:
+            leaf_value = on_grid(found.trees.leaf_value, model.grid)
+            found = found._replace(trees=replace(found.trees, leaf_value=leaf_value))
+        _bins[model] = found
+    return _bins[model]
 
 
 def _listed_scores(

@@ -22,6 +22,8 @@ from treewright.data.cells import shown
 from treewright.data.derived import is_derived
 from treewright.data.schema import Schema
 from treewright.exceptions import ParameterError
+from treewright.export.code import JAVASCRIPT, as_script, written
+from treewright.export.program import EXTRAS, program_of
 from treewright.fitted import Model
 from treewright.fitted.neighbors import NeighborsModel
 from treewright.model.summary import counted, summarize
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from treewright.reporting.figures import FigureName
 
 HEIGHT = 820  # of the frame in a notebook
+MOST_NODES_OF_CODE = 40_000  # about a megabyte of script
 # As readers know them; facts of a model name them as programs do.
 ALGORITHMS = {
     "cart": "CART",
@@ -82,14 +85,17 @@ class Report:
     ----------
     summary : treewright.show.page.parts.Summary
         Everything that the page shows, typed.
+    code : str
+        The script by which the page of many trees says what all of them say of a row; empty where it holds none.
     """
 
     summary: Summary
+    code: str = ""
 
     @cached_property
     def html(self) -> str:
         """The page: one HTML document that loads nothing."""
-        return render(self.summary)
+        return render(self.summary, code=self.code)
 
     def to_dict(self) -> dict[str, Any]:
         """The summary as plain values, as ``json.dumps`` takes them."""
@@ -214,7 +220,7 @@ def report(
         check_path(path)
     options = checked_options(cv, curves, examples, random_state, n_jobs, title)
     resolve_jobs(n_jobs)
-    made = Report(summary_of(fitted, X, y, sample_weight, title, options))
+    made = Report(summary_of(fitted, X, y, sample_weight, title, options), code_of(model_of(fitted)[0]))
     if path is not None:
         made.save(path)
     return made
@@ -281,6 +287,18 @@ def summary_of(fitted: Any, X: Any, y: Any, sample_weight: Any, title: str | Non
         contributions=contributions_part(judged, options),
     )
     return with_named_levels(summary)
+
+
+def code_of(model: Any) -> str:
+    """The script by which a page says what all trees say of a row; empty of large models, and where none can say it."""
+    if not isinstance(model, Model) or model.is_single_tree or model.n_outputs > 1:
+        return ""
+    if len(model.trees.is_leaf) > MOST_NODES_OF_CODE:
+        return ""
+    try:
+        return as_script(written(program_of(model, EXTRAS), JAVASCRIPT, "model"))
+    except ParameterError:
+        return ""
 
 
 def model_of(fitted: Any) -> tuple[Model | NeighborsModel, Any]:

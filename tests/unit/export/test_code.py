@@ -11,17 +11,20 @@ import pytest
 from export_models import CELLS, HOW, MODELS, RNG, TABLE, N, model_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain_trees import chain_tree
 
 import treewright as tw
 from treewright.cli import app
 from treewright.data.encoder import encode
-from treewright.exceptions import ParameterError, TreewrightError
+from treewright.data.schema import Column, Schema
+from treewright.exceptions import MissingLibraryError, ParameterError, TreewrightError
 from treewright.export.code import LANGUAGES
 from treewright.export.engines import ENGINES
 from treewright.export.formats import FORMATS
 from treewright.export.program import EXTRAS, program_of
 from treewright.export.vectors import vectors_of
 from treewright.export.verify import read_vectors, verify
+from treewright.fitted import Model
 from treewright.forest.isolation_scores import anomaly_scores
 from treewright.predict.ensemble import combined, scores_of
 from treewright.predict.values import leaf_table
@@ -482,3 +485,18 @@ def test_no_number_where_the_model_has_one_is_no_proof(tmp_path):
         (tmp_path / "v.json").write_text(json.dumps(found | broken))
         with pytest.raises(TreewrightError):
             verify(tmp_path / "m.py", read_vectors(tmp_path / "v.json"))
+
+
+@pytest.mark.parametrize("ending", [".c", ".mjs", ".py", ".java"])
+def test_chains_of_5000_levels_and_2000_trees_are_written(ending, tmp_path):
+    schema = Schema((Column("x", "numeric"),))
+    deep = Model(task="regression", schema=schema, trees=(chain_tree(5_000),))
+    many = Model(task="regression", schema=schema, trees=(chain_tree(8),) * 2_000, combine="mean")
+    path, vectors = tmp_path / f"m{ending}", tmp_path / "v.json"
+    for model in (deep, many):
+        model.export(path, vectors=vectors)
+        try:
+            verdict = verify(path, read_vectors(vectors))
+        except MissingLibraryError as missing:
+            pytest.skip(str(missing))
+        assert verdict.is_equal, str(verdict)

@@ -13,9 +13,10 @@ from treewright.data.encoder import encode
 from treewright.data.schema import Column, Schema
 from treewright.exceptions import InputFileError
 from treewright.fitted import Model
-from treewright.importing.trees import ForeignTree, cut_of_float32, imported, packed_trees, tree_of
+from treewright.importing.trees import ForeignTree, cut_of_float32, imported, tree_of
 from treewright.model.aggregation import Boosting
 from treewright.model.codec import dumps, loads
+from treewright.model.repacking import packed_of, repacked
 from treewright.model.trees import BoostedTrees
 from treewright.tree.packed import PackedTrees
 
@@ -95,6 +96,7 @@ def test_each_row_goes_its_way_and_sums_are_in_the_order_of_the_trees(n_cuts, n_
         expected[:, at % n_scores] += [way(tree, row) for row in rows]
     for each in (model, loads(dumps(model))):
         assert np.array_equal(Model.of(each).numbers_of(rows), expected)
+        assert np.array_equal(Model.of(each).numbers_of(rows[:9]), expected[:9])  # walked, where many go by bins
 
 
 def test_both_forms_are_one_model():
@@ -223,4 +225,23 @@ def test_a_chain_of_5000_levels_is_a_tree():
 def test_a_column_of_too_many_cuts_is_not_packed():
     rng = np.random.default_rng(0)
     model = boosted([some_tree(rng, 1200, 100_000)])
-    assert packed_trees(list(model.trees), SCHEMA, "gradient", ()) is None
+    assert packed_of(list(model.trees), SCHEMA, "gradient", ()) is None
+
+
+@pytest.mark.parametrize("n_cuts", [1, 254, 255, 508, 509])
+def test_a_column_of_many_cuts_is_several_of_bins(n_cuts):
+    n = 2 * (n_cuts + 1) + 1  # a chain: the last test asks whether there is a value
+    node = np.arange(n)
+    left = np.where((node % 2 == 0) & (node < n - 1), node + 1, -1)
+    cut = np.where(node == n - 3, np.inf, node / 2.0)
+    tree = ForeignTree(
+        left, np.where(left < 0, -1, left + 1), np.zeros(n, int), cut, np.zeros(n, bool), node.astype(float)[:, None]
+    )
+    model = boosted([tree])
+    found = repacked(list(model.trees), SCHEMA, "gradient", (), most_parts=4)
+    assert len(found.sources) == 2 + -(-n_cuts // 254)
+    rows = np.zeros((3 * n_cuts + 70, 3))
+    cells = np.arange(n_cuts, dtype=float)
+    edges = [cells, np.nextafter(cells, np.inf), np.nextafter(cells, -np.inf), [np.nan, np.inf, -np.inf] * 20]
+    rows[: 3 * n_cuts + 60, 0] = np.concatenate(edges)
+    assert Model.of(model).numbers_of(rows)[:, 0].tolist() == [0.5 + way(tree, row) for row in rows]

@@ -1,7 +1,7 @@
 """A summary as one HTML file.
 
-The template, scripts and styles are the files of ``assets``. Nothing is loaded by the page: its policy allows the
-script and the style that stand in it, by their digests, and nothing else.
+The template, scripts and styles are the files of ``assets``; the script of a model of many trees is what ``export``
+writes. Nothing is loaded by the page: its policy allows what stands in it, by digests, and nothing else.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)  # of a style; no text of one hold
 N_COLORS = 3 * len(CLASS_COLORS)
 
 
-def render(summary: Summary, *, template: str = "report") -> str:
+def render(summary: Summary, *, template: str = "report", code: str = "") -> str:
     """Return the page of a summary.
 
     Parameters
@@ -54,6 +54,8 @@ def render(summary: Summary, *, template: str = "report") -> str:
     summary : Summary
     template : {"report", "tree", "explanation"}
         ``"tree"`` shows the tree alone, for a frame in a notebook, ``"explanation"`` contributions alone.
+    code : str
+        Of many trees a script that defines ``model``, by which the page says what all of them say of a row.
 
     Returns
     -------
@@ -62,14 +64,17 @@ def render(summary: Summary, *, template: str = "report") -> str:
     """
     styles, scripts = PARTS_OF.get(template, (STYLES, SCRIPTS))
     style, script = style_text(styles), script_text(scripts)
+    allowed = " ".join(f"'{digest_of(each)}'" for each in (code, script) if each)
     policy = (
-        f"default-src 'none'; script-src '{digest_of(script)}'; style-src '{digest_of(style)}'; img-src data:; "
+        f"default-src 'none'; script-src {allowed}; style-src '{digest_of(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
     return (
         environment()
         .get_template(f"{template}.html.j2")
-        .render(summary=plain(summary), policy=policy, style=style, script=script, data=json_for_script(summary))
+        .render(
+            summary=plain(summary), policy=policy, style=style, script=script, code=code, data=json_for_script(summary)
+        )
     )
 
 

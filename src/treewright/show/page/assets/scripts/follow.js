@@ -173,11 +173,24 @@ const follow = (() => {
     return { shares, code, said: labels[code] };
   }
 
+  // What all trees together say: of an example Python's word, else that of the model's own script, if the page holds it.
+  function together() {
+    if (!summary.ensemble) return null;
+    if (self.example) return self.example.said;
+    if (typeof model === "undefined") return null;
+    try {
+      const said = model.predict(model.columns.map((_, at) => route.isMissing(self.cells[at]) ? NaN : self.cells[at]));
+      return model.classes.length ? summary.tree.outputs[0][model.classes[0].indexOf(said)] : numbers.short(said);
+    } catch {
+      return "no answer";
+    }
+  }
+
   function leafPane(tree, leaf, ends, answer, name) {
     const several = ends.length > 1, folded = leaf.hidden > 0 && !leaf.test, held = several ? null : supportOf(tree, leaf);
     const interval = held && held.intervals[0] ? held.intervals[0].map(numbers.value) : null;
     const truth = self.example ? dom.el("p", { class: "small" }, `The target of row ${nameOf(self.example)}: `, dom.el("strong", {}, self.example.truth)) : null;
-    const together = self.example && summary.ensemble ? dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", {}, self.example.said)) : null;
+    const said = together(), all = said && dom.el("p", { class: "small" }, "All trees together say ", dom.el("strong", { "data-name": "follow-all" }, said));
     const where = several
       ? `in ${ends.length} leaves, most of it in leaf ${leaf.id} (${followTold.percent(ends[0].share)})`
       : `${folded ? "node, folded in this page," : "leaf"} ${leaf.id}, ${numbers.counted(leaf.n_rows, "row")} of the fit`;
@@ -185,7 +198,7 @@ const follow = (() => {
       dom.el("h3", {}, "The answer"),
       dom.el("p", { class: "follow-answer" }, dom.el("strong", { "data-name": "follow-said", tabindex: -1 }, answer.said), " ",
         dom.el("span", { class: "muted", "data-name": "follow-leaf", "data-leaf": leaf.id }, where)),
-      together, truth,
+      all, truth,
       answer.shares ? followTold.distribution(tree, answer.shares, answer.code, interval, several ? "in its leaves" : folded ? "in this node" : "in the leaf") : followTold.onScale(tree, answer.number, interval),
       interval ? dom.el("p", { class: "small muted", "data-name": "follow-interval" }, intervalText(answer, interval)) : null,
       name ? dom.el("p", { class: "small muted" }, `In the tree as it is shown: ${name}.`) : null);

@@ -1,0 +1,138 @@
+"""Listed trees as packed ones. In: trees of cuts and sets of levels. Out: ``PackedTrees`` that send rows the same ways.
+
+Other libraries cut where they like: their trees are packed where no column is cut more often than bins can tell apart.
+Where one is, prediction may still go by bins (``predict.ensemble``), with such a column as several; what a model holds
+stays listed then, for its columns are those of the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from treewright.data.bins import MAX_BINS, Bins
+from treewright.data.schema import Schema
+from treewright.model.trees import BoostedTrees, ListedTrees
+from treewright.tree.arrays import LEAF, SUBSET, THRESHOLD, Tree
+from treewright.tree.packed import PackedTrees
+from treewright.tree.packing import pack_many
+
+
+class Repacked(NamedTuple):
+    """Packed trees, and of which column of the table each of theirs is (int64[q])."""
+
+    trees: PackedTrees
+    sources: np.ndarray
+
+
+def packed_of(trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...]) -> PackedTrees | None:
+    """Trees in eight bytes a node; None where a test is none of two branches, or a column has more cuts than bins."""
+    found = repacked(trees, schema, criterion, n_classes, most_parts=1)
+    return None if found is None else found.trees
+
+
+def repacked(
+    trees: Sequence[Tree], schema: Schema, criterion: str, n_classes: tuple[int, ...], *, most_parts: int
+) -> Repacked | None:
+    """Listed trees packed. Rows go the same ways: a bin ends at each cut that is asked, each level is a bin of its own.
+
+    Parameters
+    ----------
+    most_parts : int >= 1
+        A column of more cuts than bins tell apart becomes several, each with the next cuts; at most so many for each
+        column of the table, on average.
+
+    Returns
+    -------
+    Repacked or None
+        None where a test is none of two branches, or columns have too many cuts or levels.
+    """
+    feature = np.concatenate([tree.feature for tree in trees])
+    kind = np.concatenate([tree.kind for tree in trees])
+    threshold = np.concatenate([tree.threshold for tree in trees]) + 0.0
+    n_branches = np.concatenate([tree.n_branches for tree in trees])
+    n_samples = np.concatenate([tree.n_samples for tree in trees])
+    if not np.isin(kind, (LEAF, THRESHOLD, SUBSET)).all() or n_branches.max() > 2 or n_samples.min() < 1:
+        return None
+    is_cut = kind == THRESHOLD
+    cuts = [np.unique(threshold[is_cut & (feature == at) & np.isfinite(threshold)]) for at in range(len(schema))]
+    # Minus infinity is a cut like others; plus infinity asks whether there is a value.
+    if (threshold[is_cut] == -np.inf).any():
+        return None
+    p, nominal = len(schema), np.array([column.kind == "nominal" for column in schema.columns], bool)
+    n_levels = np.array([len(column.levels) for column in schema.columns])
+    # A column of k cuts has k + 1 bins.
+    n_parts = np.maximum(-(-np.array([len(own) for own in cuts]) // (MAX_BINS - 1)), 1)
+    if (n_levels[nominal] >= MAX_BINS).any() or n_parts.sum() > most_parts * p:
+        return None
+    sources = np.repeat(np.arange(p), n_parts)
+    first_part = np.cumsum(n_parts) - n_parts
+    parts = [own[begin : begin + MAX_BINS - 1] for own in cuts for begin in range(0, max(len(own), 1), MAX_BINS - 1)]
+    nothing, nominal_parts = np.empty(0), nominal[sources]
+    lowest = [np.concatenate([own[:1], np.nextafter(own, np.inf)]) if len(own) else np.zeros(1) for own in parts]
+    highest = [np.concatenate([own, np.nextafter(own[-1:], np.inf)]) if len(own) else np.zeros(1) for own in parts]
+    for at in np.flatnonzero(nominal_parts).tolist():
+        lowest[at] = highest[at] = nothing
+    level_sizes = np.where(nominal_parts, n_levels[sources] + 1, 0)
+    bins = Bins(
+        is_nominal=nominal_parts,
+        n_bins=np.where(nominal_parts, n_levels[sources], [len(own) + 1 for own in parts]).astype(np.int32),
+        start=np.concatenate([[0], np.cumsum([len(own) for own in lowest])]).astype(np.int64),
+        lowest=np.concatenate([nothing, *lowest]),
+        highest=np.concatenate([nothing, *highest]),
+        level_start=np.concatenate([[0], np.cumsum(level_sizes)]).astype(np.int64),
+        level_bin=np.concatenate([np.empty(0, np.uint8), *(np.arange(size, dtype=np.uint8) for size in level_sizes)]),
+    )
+    sizes = np.array([tree.n_nodes for tree in trees], np.int64)
+    roots = np.concatenate([[0], np.cumsum(sizes)])
+    offsets = np.repeat(roots[:-1], sizes)
+    first_child = np.concatenate([tree.first_child for tree in trees]).astype(np.int64)
+    cut, column = np.zeros(len(kind), np.int64), first_part[np.maximum(feature, 0)]
+    for at in range(p):
+        here = is_cut & (feature == at)
+        place = np.searchsorted(cuts[at], threshold[here])
+        # Infinity stands behind the last cut: it is the last bin of the last part.
+        part = np.minimum(place // (MAX_BINS - 1), n_parts[at] - 1)
+        column[here] += part
+        cut[here] = place - part * (MAX_BINS - 1)
+    sets, set_of = _sets_of(trees, kind, n_levels)
+    leaf = first_child < 0
+    listed = BoostedTrees(trees) if criterion == "gradient" else ListedTrees(trees)
+    importances = np.zeros((len(trees), len(sources)))
+    importances[:, first_part] = listed.importances_by_tree(p)
+    impurity = np.concatenate([tree.impurity for tree in trees])
+    packed = pack_many(
+        bins,
+        criterion,
+        n_classes,
+        roots=roots,
+        column=column,
+        cut=cut,
+        missing_branch=np.concatenate([tree.missing_branch for tree in trees]),
+        first_child=np.where(leaf, -1, first_child + offsets),
+        set_of=set_of,
+        sets=sets,
+        seen=sets | ~sets,  # all bins; those beyond the column's are not read
+        leaf_value=np.concatenate([tree.value for tree in trees]),
+        leaf_weight=None if n_classes else np.concatenate([tree.weight for tree in trees]),
+        leaf_impurity=None if n_classes or criterion == "gradient" else impurity,
+        leaf_samples=n_samples,
+        importances=importances,
+    )
+    return Repacked(packed, sources)
+
+
+def _sets_of(trees: Sequence[Tree], kind: np.ndarray, n_levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sets of levels as sets of bins, uint64[k, 4], and int64[n_nodes] whose they are (-1 without)."""
+    is_set = kind == SUBSET
+    sets = np.zeros((int(is_set.sum()), 4), np.uint64)
+    row = 0
+    for tree in trees:
+        for node in np.flatnonzero(tree.kind == SUBSET).tolist():
+            words = int(n_levels[tree.feature[node]]) // 64 + 1
+            begin = int(tree.level_set[node])
+            sets[row, :words] = tree.levels_left[begin : begin + words]
+            row += 1
+    return sets, np.where(is_set, np.cumsum(is_set) - 1, -1)
